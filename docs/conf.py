@@ -54,7 +54,7 @@ html_copy_source = False
 PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
                 "reference/python-pencilfft": "pencilfft"}
 INHERITED = {"reference/python-pencilfft": "   :inherited-members: BaseException, dict\n"}
-WIDE_PAGES = ("validation", "time-model", "machines")
+WIDE_PAGES = ("time-model", "machines")
 
 
 def modules_of(package):

@@ -12,6 +12,8 @@ from importlib import import_module
 import pytest
 
 from pencilmap.scripts.command_line.documents import between
+from pencilmap.scripts.command_line.result_files import read_result
+from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
 from tests.patience import patience
@@ -75,6 +77,11 @@ def test_a_wrong_example_is_seen(tmp_path):
 def test_tables_are_those_of_the_program(file, first, last, content):
     text = (ROOT / file).read_text("utf-8")
     assert between(text, first, last, content()) == text, f"{file}: python -m pencilmap.scripts.maintenance.write_tables"
+
+
+def test_the_result_file_of_published_figures_is_that_of_the_program():
+    columns, rows = write_tables.figures()
+    assert [list(row.values()) for row in read_result(write_tables.FIGURES)] == rows and len(columns) == 5
 
 
 # ---- the rules of tests/documents.py ----

@@ -1,7 +1,7 @@
 """How good the first advice is: 30 cases drawn by a seed, everything that could be run simulated message by message.
 
-    .venv/bin/python -m pencilmap.scripts.maintenance.advice            # about ten minutes; prints the table of
-    docs/validation.md
+    .venv/bin/python -m pencilmap.scripts.maintenance.advice            # about ten minutes; prints the table
+    .venv/bin/python -m pencilmap.scripts.maintenance.advice --write    # also writes docs/results/advice.csv
 
 A case is a torus or mesh of 8 to 20 nodes with one or two tasks on each and a transform; its candidates are every grid of
 every decomposition in which every task has data, under the best placement and the launcher's order, in sequence and
@@ -10,6 +10,7 @@ overlapped. Nothing of `pencilmap.mapper.studies.advise` was fitted to them: it 
 
 import random
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 import click
@@ -24,12 +25,15 @@ from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.scripts.command_line.documents import markdown_table
+from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 
 SHAPES = ("8", "4x2", "4x3", "4x4", "8x2", "6x2", "6x3", "2x3x3", "5x4", "4x2x2", "3x3")
 SIZES = (16, 20, 24, 32, 36, 40)
 SEED, CASES, WITHIN, LEAST = 2026, 30, 1.05, 27
 OVERLAP = "overlap:4"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
+COLUMNS = ("torus", "transform", ">candidates", "advised", "fastest simulated", ">advised ms", ">fastest ms", ">ratio")
 
 
 def drawn(seed: int, cases: int) -> list[dict[str, object]]:
@@ -98,16 +102,17 @@ def name(p: Prediction) -> str:
 @click.command()
 @click.option("--seed", default=SEED, show_default=True)
 @click.option("--cases", default=CASES, show_default=True)
-def main(seed: int, cases: int) -> None:
-    """Print the table, and fail where fewer than nine in ten first choices are within 5 % of the best."""
+@click.option("--write", is_flag=True, help="Also write the table into docs/results/advice.csv.")
+def main(seed: int, cases: int, write: bool) -> None:
+    """Print the table, and fail if fewer than nine in ten first choices are within 5 % of the best."""
     rows = []
     for case in drawn(seed, cases):
         rows.append(judged(case))
         click.echo(" ".join(map(str, rows[-1])), err=True)
     good = sum(float(str(row[-1])) <= WITHIN for row in rows)
-    click.echo(markdown_table(["torus", "transform", ">candidates", "advised", "fastest simulated", ">advised ms",
-                               ">fastest ms",
-                               ">ratio"], rows))
+    click.echo(markdown_table(COLUMNS, rows))
+    if write:
+        write_result(result_file(PAGE, "advice"), COLUMNS, rows)
     click.echo(f"\nseed {seed}: {good} of {len(rows)} first choices are within 5 % of the fastest")
     if good * CASES < LEAST * len(rows):
         raise SystemExit(1)

@@ -1,8 +1,8 @@
-"""Compare libpencilfft with its peers and the memory's limit; writes the tables of docs/benchmarks.md.
+"""Compare libpencilfft with its peers and the memory's limit; writes the tables of docs/benchmarks.md and docs/results.
 
     .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # writes them, with the picture, into docs
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs, docs/results and the picture
     .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
@@ -36,6 +36,7 @@ from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, FAILED, PAGES, PRECISIONS, TYPES, Case, refusal
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
@@ -47,6 +48,7 @@ from pencilmap.scripts.maintenance.benchmarks.tables import (
     floor_table,
     is_of_one_rank,
     name_of,
+    page_table,
     pairs_table,
     passes_of,
     passes_table,
@@ -58,6 +60,7 @@ from pencilmap.scripts.networks.build import ensure_built, tail
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
+MARKER = "scripts/maintenance/benchmark_fft.py"
 TIMEOUT_S = 900
 MEMORY = {  # of all that a process allocates; NumPy asks for huge pages by itself
     "normal": {"NUMPY_MADVISE_HUGEPAGE": "0"},
@@ -175,7 +178,8 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
               help="With --json: measure N of the cases that FILE lacks, then stop.")
 @click.option("--again", "earlier", multiple=True, metavar="FILE", help="Measure nothing: take the times that --json wrote.")
 @click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
-@click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture next to it.")
+@click.option("--write", is_flag=True, help=f"Put the short tables into docs/{PAGE.name}, all rows into docs/results, "
+              "and the picture into docs/pictures.")
 def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...],
          grids: tuple[str, ...], contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None,
          rows: int | None, earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
@@ -257,13 +261,10 @@ def _tell(results, names, plot, write):
     if plot:
         picture(results, names, plot)
     if write:
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*several)]))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py one rank", markdown_table(*one))
-        for title, table in pairs.items():
-            fill(PAGE, f"scripts/maintenance/benchmark_fft.py {title}", markdown_table(*table))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*by_pass))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py limits", markdown_table(*limits))
+        fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*page_table(results))}")
+        fill(PAGE, f"{MARKER} limits", markdown_table(*limits))
+        for title, table in {"all ranks": several, "one rank": one, **pairs, "floor": floor, "passes": by_pass}.items():
+            write_result(result_file(PAGE, f"benchmark {title}"), *table)
         picture(results, names, PICTURE)
 
 

@@ -3,13 +3,12 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.promises             # all, about five minutes on a quiet machine
     .venv/bin/python -m pencilmap.scripts.maintenance.promises scale       # or fftw
 
-The promises are those of the documents: processor seconds and memory of docs/scaling.md, for 98,304 nodes and for a
-million, and the highest times over FFTW-MPI of docs/benchmarks.md at 128^3 and 256^3. They are read from there, so that a
-page and its guard cannot differ. The ratio of two libraries is measured in the same processes, so its margin is for chance
-alone; that of seconds is for another machine too.
+The promises are those of the documents: processor seconds and memory of docs/results/scaling.csv, for 98,304 nodes and for a
+million, and the highest times over FFTW-MPI of docs/results/benchmark-all-ranks.csv at 128^3 and 256^3. They are read from
+there, so that a promise and its guard cannot differ. The ratio of two libraries is measured in the same processes, so its
+margin is for chance alone; that of seconds is for another machine too.
 """
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,17 +16,18 @@ from pathlib import Path
 
 import click
 
+from pencilmap.scripts.command_line.result_files import read_result
 from pencilmap.scripts.maintenance.benchmark_fft import measured as times_of
 from pencilmap.scripts.maintenance.benchmarks import Case
 from pencilmap.scripts.maintenance.benchmarks.tables import REFERENCE, name_of, ratio
 from pencilmap.scripts.maintenance.scaling import MEASURES, measured
 
 ROOT = Path(__file__).resolve().parents[2]
-SCALING, BENCHMARKS = ROOT / "docs" / "scaling.md", ROOT / "docs" / "benchmarks.md"
-SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the lines of docs/scaling.md that are held
-EXTENTS = (128, 256)  #: of the cubes of docs/benchmarks.md that are held; 64^3 lies in the caches, and no one promises that
+SCALING, BENCHMARKS = (ROOT / "docs" / "results" / f"{name}.csv" for name in ("scaling", "benchmark-all-ranks"))
+SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the lines of docs/results/scaling.csv that are held
+EXTENTS = (128, 256)  #: of the cubes of the benchmark that are held; 64^3 lies in the caches, and no one promises that
 MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: measured over promised, at most
-OURS = ("pencilfft", "pencilfft:node")  #: columns of that page
+OURS = ("pencilfft", "pencilfft:node")  #: columns of that file
 SHORTEST_S = 0.2  #: a shorter time is not a promise to keep to a hundredth
 LONG_S = 10.0  #: what takes less is measured three times, and the least counts
 
@@ -51,48 +51,30 @@ class Promise:
 
 
 def scale(measure: Callable = measured) -> Iterator[Promise]:
-    """Lines of docs/scaling.md: processor seconds and memory of machines of 98,304 nodes and more."""
-    for what, torus, nodes, grid, _, seconds, _, memory in rows(SCALING, 8):
-        if int(nodes.replace(",", "") or 0) in SCALES and (torus, grid) in MEASURES[what][1]:
+    """Lines of docs/results/scaling.csv: processor seconds and memory of machines of 98,304 nodes and more."""
+    for row in read_result(SCALING):
+        what, torus, grid, seconds = row["what"], row["torus"], row["grid"], row["CPU s"]
+        if int(row["nodes"]) in SCALES and (torus, grid) in MEASURES[what][1]:
             found = [measure(what, torus, grid) for _ in range(1 if float(seconds) > LONG_S else 3)]
-            name = f"{what}, {nodes} nodes, grid {grid}"
+            name = f"{what}, {int(row['nodes']):,} nodes, grid {grid}"
             yield Promise(name, "CPU s", max(float(seconds), SHORTEST_S), min(one["processor_s"] for one in found))
-            yield Promise(name, "MiB", float(memory), min(one["peak_bytes"] for one in found) / 2**20)
+            yield Promise(name, "MiB", float(row["memory MiB"]), min(one["peak_bytes"] for one in found) / 2**20)
 
 
 def fftw(measure: Callable = times_of) -> Iterator[Promise]:
-    """Lines of docs/benchmarks.md: the highest ratio of three rounds to FFTW-MPI."""
+    """Lines of docs/results/benchmark-all-ranks.csv: the highest ratio of three rounds to FFTW-MPI."""
     lines = {name_of(case): case for case in (Case((n, n, n), grid, kind) for n in EXTENTS for grid in ((1, 2), (2, 1))
                                               for kind in ("c2c", "r2c"))}
     found = dict(measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9))
-    for row in named_rows(BENCHMARKS):
+    for row in read_result(BENCHMARKS):
         name = row["transform"]
         case = lines.get(name)
-        for contestant in OURS if case and f"{REFERENCE}, ms" in row and OURS[0] in row else ():  # the table of all ranks
+        for contestant in OURS if case else ():
             middle = ratio(found[case], contestant)
             if middle is None:
                 sys.exit(f"error: {contestant} or {REFERENCE} cannot be measured here")
-            yield Promise(f"{contestant}, {name}", "of FFTW-MPI's time", float(re.findall(r"[\d.]+", row[contestant])[-1]),
+            yield Promise(f"{contestant}, {name}", "of FFTW-MPI's time", float(row[f"{contestant} highest"]),
                           middle[1])
-
-
-def rows(page: Path, columns: int) -> Iterator[list[str]]:
-    """The rows of the tables of a page that have so many columns, without their heads."""
-    for line in page.read_text("utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("| ") and len(cells) == columns and "---" not in line and cells[0] not in ("what", "type"):
-            yield cells
-
-
-def named_rows(page: Path) -> Iterator[dict[str, str]]:
-    """The rows of the tables of the benchmark's page, each cell by the name of its column."""
-    names: list[str] = []
-    for line in page.read_text("utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("| transform |"):
-            names = cells
-        elif line.startswith("| ") and len(cells) == len(names) and "---" not in line:
-            yield dict(zip(names, cells, strict=True))
 
 
 GROUPS: dict[str, Callable[[], Iterator[Promise]]] = {"scale": scale, "fftw": fftw}

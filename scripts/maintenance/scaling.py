@@ -1,12 +1,12 @@
-"""Time and memory of predictions against the size of the machine: the table in docs/scaling.md.
+"""Time and memory of predictions against the size of the machine: docs/results/scaling.csv, and a table in docs/scaling.md.
 
-    .venv/bin/python -m pencilmap.scripts.maintenance.scaling            # all sizes, some minutes
+    .venv/bin/python -m pencilmap.scripts.maintenance.scaling --write    # all sizes, some minutes
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --most-nodes 100000
 
 Every line is measured in its own process: wall-clock seconds, processor seconds (more meaningful on a shared machine), and
 the peak memory of the process, including Python and NumPy.
 Arbitrary mapfiles are random permutations with the given rows, read from a file in Blue Gene's format; both exchanges are
-routed exactly (dimension order); "pairs" are their messages. Products are predicted in closed form.
+routed exactly (dimension order). Products are predicted in closed form.
 """
 
 import multiprocessing
@@ -29,11 +29,16 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
+from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),
           ("64x64x64", "256x1024"), ("128x128x64", "1024x1024")]
 PRODUCTS = [*RANDOM, ("256x256x256", "4096x4096")]
+PAGE, MARKER = Path(__file__).resolve().parents[2] / "docs" / "scaling.md", "scripts/maintenance/scaling.py"
+COLUMNS = ("what", "torus", ">nodes", "grid", ">messages", ">CPU s", "of which", ">memory MiB")
+ON_PAGE = ("48x32x64", "128x128x64", "256x256x256")
 MILLION = [("100x100x100", "1000x1000"), ("128x128x64", "1024x1024")]
 
 
@@ -110,18 +115,28 @@ def _observed(function, arguments):
 @click.command()
 @click.option("--most-nodes", type=int, default=1 << 25, help="Omit larger machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(most_nodes: int, as_json: bool) -> None:
+@click.option("--write", is_flag=True, help="Write all rows into docs/results and the large machines into docs/scaling.md.")
+def main(most_nodes: int, as_json: bool, write: bool) -> None:
     """Measure how the cost of predictions grows."""
     cases = [(what, shape, grid) for what, (_, sizes, _) in MEASURES.items() for shape, grid in sizes
              if parse_torus(shape).n_nodes <= most_nodes]
     found = [measured(*case) for case in cases]
+    rows = [[f["what"], f["torus"], str(f["nodes"]), f["grid"], f"{_pairs(f):.2g}", f"{f['processor_s']:.2f}",
+             ", ".join(f"{k} {v:.2f}" for k, v in f["parts_s"].items()), str(f["peak_bytes"] >> 20)] for f in found]
     if as_json:
         print_json(*found)
-        return
-    columns = ["what", "torus", ">nodes", "grid", ">pairs", ">wall s", ">CPU s", "of which", ">memory MiB"]
-    print_table("Cost of a prediction", columns, [
-        [f["what"], f["torus"], f["nodes"], f["grid"], f"{_pairs(f):.2g}", f"{f['wall_s']:.2f}", f"{f['processor_s']:.2f}",
-         ", ".join(f"{k} {v:.2f}" for k, v in f["parts_s"].items()), f["peak_bytes"] >> 20] for f in found])
+    else:
+        print_table("Cost of a prediction", COLUMNS, rows)
+    if write:
+        write_result(result_file(PAGE, "scaling"), COLUMNS, rows)
+        fill(PAGE, MARKER, page_table(rows))
+
+
+def page_table(rows: list[list[str]]) -> str:
+    """The rows of the largest machines, for readers."""
+    return markdown_table(["placement", ">nodes", "grid", ">CPU s", ">memory MiB"], [
+        [what, f"{int(nodes):,}", grid, seconds, memory] for what, torus, nodes, grid, _, seconds, _, memory in rows
+        if torus in ON_PAGE])
 
 
 def _pairs(line):

@@ -18,6 +18,7 @@ from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
+from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.reproduce import SOURCES, title_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,13 +81,20 @@ def exchanges() -> str:
 
 
 def reproduced() -> str:
-    """Every published table and figure, what of it is known, and what stands in its place."""
-    parts = [f"**{title_of(source)}**\n\n" + markdown_table(
-        ["figure", "what it shows", "published in text", "here, and what differs"],
-        [[f"`{source}:{name}`" if f.compute else f"{source}:{name}", f.title, f.published, f.here] for name,
-         f in figures.items()])
-        for source, figures in SOURCES.items()]
-    return "\n" + "\n\n".join(parts) + "\n"
+    """Publications, and how many of their tables and figures `pencilmap reproduce` computes."""
+    rows = []
+    for source, figures in SOURCES.items():
+        computed = [figure for figure in figures.values() if figure.compute]
+        rows.append([title_of(source), f"`{source}:`", len(figures), len(computed),
+                     sum(figure.measures for figure in computed)])
+    return markdown_table(["publication", "names", ">tables and figures", ">computed", ">by runs on this machine"], rows)
+
+
+def figures() -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of docs/results/reproduced.csv: every published table and figure, and the substitute for it."""
+    return ["figure", "computed", "title", "published in text", "here"], [
+        [f"{source}:{name}", "yes" if f.compute else "no", f.title, f.published, f.here]
+        for source, named in SOURCES.items() for name, f in named.items()]
 
 
 def types() -> list[tuple[str, tuple[str, str, str]]]:
@@ -128,11 +136,15 @@ TABLES = (  # file, line before the table, line behind it, what makes its conten
 )
 
 
+FIGURES = result_file(ROOT / "docs" / "reproduced.md", "reproduced")
+
+
 def main() -> None:
     """Write every table."""
     for file, first, last, content in TABLES:
         text = (ROOT / file).read_text("utf-8")
         write_whole(ROOT / file, between(text, first, last, content()))
+    write_result(FIGURES, *figures())
 
 
 if __name__ == "__main__":

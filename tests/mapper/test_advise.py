@@ -20,7 +20,8 @@ from pencilmap.mapper.studies.advise import (
 )
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.maintenance.advice import WITHIN, drawn, judged
+from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.scripts.maintenance.advice import CASES, LEAST, PAGE, SEED, WITHIN, drawn, judged
 
 SMALL = {"torus": "4x2", "bandwidth": "1 GB/s"}
 ODD = {"torus": "3x2", "bandwidth": "1 GB/s"}
@@ -158,6 +159,18 @@ def test_what_cannot_be_advised_is_told(pencilmap, words, part):
 
 def test_the_cases_of_the_validation_are_drawn_alike_each_time():
     assert drawn(5, 30) == drawn(5, 30) != drawn(6, 30) and len({str(case) for case in drawn(5, 30)}) > 20
+
+
+def test_the_page_has_the_first_choices_of_the_result_file():
+    rows = read_result(result_file(PAGE, "advice"))
+    assert [(row["torus"], row["transform"]) for row in rows] == [
+        (f"{case['torus']}, {case['tasks_per_node']} a node", case["fft"]) for case in drawn(SEED, CASES)]
+    ratios = [float(row["ratio"]) for row in rows]
+    good, fastest = sum(ratio <= WITHIN for ratio in ratios), ratios.count(1)
+    text = " ".join(PAGE.read_text("utf-8").split())
+    assert good >= LEAST
+    assert f"{good} of {len(rows)} first choices are within 5 % of the fastest** run: {fastest} are the fastest" in text
+    assert f"and the others take at most {100 * (max(ratios) - 1):.1f} % longer" in text
 
 
 @pytest.mark.slow

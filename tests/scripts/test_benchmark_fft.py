@@ -1,5 +1,6 @@
 """The benchmark: its answers against those of numpy and scipy, its contestants against its answers, and what it refuses."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,8 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.fft
+from click.testing import CliRunner
 
-from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, WrongResult, refusal
+from pencilmap.scripts.command_line.documents import END, marker
+from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.scripts.maintenance import benchmark_fft
+from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, WrongResult, refusal, tables
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
@@ -183,8 +188,6 @@ def test_each_repetition_has_an_order_of_its_own():
 
 def test_the_floor_is_that_of_the_same_round():
     """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half of it; the lines take 1 ms in both rounds."""
-    from pencilmap.scripts.maintenance.benchmarks import tables
-
     case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
     phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
     rounds = [{"times_s": {"pencilfft": [3e-3], "pencilfft:node": times, "fftw-mpi": [1.0], "pencilfft:alone": [1.0]},
@@ -217,6 +220,39 @@ def test_a_limit_is_held_where_a_round_of_each_row_reaches_it():
     assert row[1:3] == ["1.00", "3"]
     assert row[4].startswith("no: r2c 64^3 1.50 [1.25, 1.50]; and not by the median: c2c 64^3, huge")
     assert limits_table(others) == (columns, [])
+
+
+def test_the_page_has_the_medians_of_the_result_file():
+    page = ROOT / "docs" / "benchmarks.md"
+    table = page.read_text("utf-8").partition(marker(benchmark_fft.MARKER))[2].partition(END)[0]
+    names, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
+    shown = {row["transform"]: row for row in read_result(result_file(page, "benchmark all ranks"))}
+    assert len(rows) == 12 and names[2:] == list(tables.ON_PAGE)
+    for row in rows:
+        assert row == [shown[row[0]][name] or "-" for name in names]
+
+
+def test_written_are_a_short_page_all_rows_and_the_picture(tmp_path, monkeypatch):
+    page = tmp_path / "benchmarks.md"
+    page.write_text("".join(f"{marker(name)}\n{END}\n" for name in (benchmark_fft.MARKER, f"{benchmark_fft.MARKER} limits")))
+    monkeypatch.setattr(benchmark_fft, "PAGE", page)
+    monkeypatch.setattr(benchmark_fft, "PICTURE", tmp_path / "benchmarks.svg")
+    times = tmp_path / "times.json"
+    phases = {name: [1e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
+    times.write_text(json.dumps([
+        {"case": {"shape": [64, 64, 64], "grid": [1, 2], "type": kind}, "refused": {}, "stream_copy": [1e10],
+         "times_s": {"pencilfft": [ours], "fftw-mpi": [2e-3], "fftw": [3e-3]}, "phases_s": {"pencilfft": phases},
+         "cached_lines_s": [1e-3]} for kind in ("c2c", "dct") for ours in (1e-3, 1.5e-3, 1.1e-3)]))
+    done = CliRunner().invoke(benchmark_fft.main, ["--again", str(times), "--contestant", "fftw", "--write"])
+    assert done.exit_code == 0, done.output
+    assert "| c2c 64^3 | 2.0 | 0.55 | - |" in page.read_text() and "dct" not in page.read_text()
+    assert "over the fastest peer | 1.00 | 1 | 0.55 to 0.55 | yes |" in page.read_text()
+    rows = read_result(result_file(page, "benchmark all ranks"))
+    assert [row["transform"] for row in rows] == ["c2c 64^3", "dct 64^3"]
+    assert [rows[0][f"pencilfft{which}"] for which in ("", " lowest", " highest")] == ["0.55", "0.50", "0.75"]
+    assert (tmp_path / "benchmarks.svg").stat().st_size > 1000
+    assert {file.stem for file in (tmp_path / "results").iterdir()} >= {
+        "benchmark-all-ranks", "benchmark-one-rank", "benchmark-floor", "benchmark-passes"}
 
 
 def test_unknown_contestants_are_refused():

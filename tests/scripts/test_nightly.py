@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import filled
-from pencilmap.scripts.maintenance import nightly, promises
+from pencilmap.scripts.command_line.result_files import read_result
+from pencilmap.scripts.maintenance import nightly, promises, scaling
 from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,8 +121,8 @@ def test_every_part_is_listed_by_the_command_and_no_other_is_run():
 
 
 def test_a_broken_promise_of_scale_is_told(monkeypatch):
-    """The figures of docs/scaling.md, with a machine on which everything takes ten times as long."""
-    lines = {(what, torus): float(seconds) for what, torus, _, _, _, seconds, *_ in promises.rows(promises.SCALING, 8)}
+    """The figures of docs/results/scaling.csv, with a machine on which everything takes ten times as long."""
+    lines = {(row["what"], row["torus"]): float(row["CPU s"]) for row in read_result(promises.SCALING)}
 
     def measured(what, torus, grid):
         return {"processor_s": slow * max(lines[what, torus], promises.SHORTEST_S), "peak_bytes": 50 * 2**20}
@@ -132,6 +133,12 @@ def test_a_broken_promise_of_scale_is_told(monkeypatch):
         assert done.exit_code == status and ("BROKEN" in done.output) == (slow > 1)
     assert re.search(r"BROKEN random mapfile, 98,304 nodes, grid 256x384: [\d.]+ CPU s, promised [\d.]+", done.output)
     assert "1,000,000 nodes" in done.output and "1,048,576 nodes" in done.output
+
+
+def test_the_page_has_the_large_machines_of_the_result_file():
+    rows = [list(row.values()) for row in read_result(promises.SCALING)]
+    text = scaling.PAGE.read_text("utf-8")
+    assert filled(text, scaling.MARKER, scaling.page_table(rows)) == text
 
 
 def test_a_broken_promise_of_speed_is_told(monkeypatch):

@@ -58,7 +58,7 @@ def validated(monkeypatch):
 def printed(pencilmap, monkeypatch):
     """Lines that a command prints in a terminal of some columns, without colours."""
     def run(width, command):
-        monkeypatch.setattr(tables, "_is_plain", lambda: False)
+        monkeypatch.setattr(tables, "_is_plain", lambda *_: False)
         monkeypatch.setattr(tables, "console", lambda stderr=False: Console(
             stderr=stderr, highlight=False, force_terminal=True, width=width, _environ={}))
         status, out, _ = pencilmap(*command)

@@ -91,6 +91,22 @@ def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     return columns, rows
 
 
+ON_PAGE = (OURS, f"{OURS}:node", f"{OURS}:auto", "mpi4py-fft", "dtfft", "peer:plain")
+
+
+def page_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the short table for readers: medians of c2c and r2c in double precision, on 1x2 in normal pages.
+
+    >>> rounds = [{"times_s": {"pencilfft": [0.01], "fftw-mpi": [0.02]}}]
+    >>> page_table({Case((8, 8, 8), (1, 2)): rounds, Case((8, 8, 8), (1, 2), "dct"): rounds})[1]
+    [['c2c 8^3', '20.0', '0.50', '-', '-', '-', '-', '-']]
+    """
+    shown = {case: rounds for case, rounds in results.items() if case.type in ("c2c", "r2c")
+             and (case.precision, case.grid, case.pages) == ("double", (1, 2), "normal")}
+    columns, rows = speed_table(shown, ON_PAGE, of_one_rank=False)
+    return columns, [[*row[:2], *(cell.partition(" ")[0] for cell in row[2:])] for row in rows]
+
+
 def pairs_table(results: dict[Case, list[dict[str, Any]]],
                 pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: contestants beside what each is to be compared with, as ratios of times in the same round. Pairs and
