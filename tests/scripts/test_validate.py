@@ -11,7 +11,8 @@ import pytest
 from pencilmap.model.loads import m_time
 from pencilmap.model.predict import predict
 from pencilmap.model.published import bluegene_l_512
-from pencilmap.scripts.command_line.documents import marker
+from pencilmap.scripts.command_line.documents import END, marker
+from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
@@ -135,41 +136,51 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 
 @pytest.fixture
 def run_in_copy(tmp_path, monkeypatch, pencilmap):
-    """Run a command of the document in a folder with a copy of the document: ``run_in_copy(command)`` -> the copy, then."""
-    def run(command, *more, document=DOCUMENT):
+    """Run a command of a document in a folder with a copy of the document: ``run_in_copy(command)`` -> path of the copy."""
+    def run(command, *more):
         monkeypatch.chdir(tmp_path)
-        copy = tmp_path / "docs" / document.name
+        copy = tmp_path / command.split()[-1]
         copy.parent.mkdir()
-        copy.write_text(document.read_text("utf-8"), "utf-8")
+        copy.write_text((ROOT / command.split()[-1]).read_text("utf-8"), "utf-8")
         status, out, err = pencilmap(*command.split()[1:], *more)
         assert status == 0, out + err
-        return copy.read_text("utf-8")
+        return copy
 
     return run
 
 
+@pytest.fixture
+def agrees(run_in_copy):
+    """Whether a command of a document writes the claims and the result file that are there."""
+    def judge(command, *more):
+        copy = run_in_copy(command, *more)
+        page = ROOT / "docs" / copy.name
+        file = result_file(page, f"validate simulated {command.split()[command.split().index('--suite') + 1]}")
+        assert (copy.parent / "results" / file.name).read_text("utf-8") == file.read_text("utf-8")
+        assert copy.read_text("utf-8") == page.read_text("utf-8")
+        return True
+
+    return judge
+
+
 @needs_simgrid
-def test_the_document_shows_what_its_command_finds(kept, run_in_copy):
-    assert run_in_copy(QUICK_COMMAND, "--records", kept) == DOCUMENT.read_text("utf-8")
+def test_the_document_shows_what_its_command_finds(kept, agrees):
+    assert agrees(QUICK_COMMAND, "--records", kept)
 
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_tori_of_the_document_are_those_of_its_command(run_in_copy):
+def test_the_tori_of_the_document_are_those_of_its_command(agrees):
     """Simulations are the same to the last digit."""
-    assert run_in_copy(TORI_COMMAND) == DOCUMENT.read_text("utf-8")
+    assert agrees(TORI_COMMAND)
 
 
 @needs_simgrid
 @pytest.mark.slow
 def test_the_rows_of_the_paper_are_those_of_its_command_up_to_256(run_in_copy):
-    def rows_of(text):
-        table = text.partition(marker("simulated paper"))[2].partition("<!-- end")[0]
-        return set(re.findall(r"^\| 8x8x8 .*", table, re.MULTILINE))
-
-    found, shown = (rows_of(text) for text in (
-        run_in_copy(PAPER_COMMAND, "--at-most", "256"), DOCUMENT.read_text("utf-8")))
-    assert found <= shown and len(found) == 2 * len(cases_of("paper", 256))
+    copy = run_in_copy(PAPER_COMMAND, "--at-most", "256")
+    found, kept = (read_result(result_file(page, "validate simulated paper")) for page in (copy, DOCUMENT))
+    assert all(row in kept for row in found) and len(found) == 2 * len(cases_of("paper", 256))
 
 
 @needs_simgrid
@@ -193,36 +204,34 @@ def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_schedules_of_the_document_are_those_of_its_command(run_in_copy):
+def test_the_schedules_of_the_document_are_those_of_its_command(agrees):
     """16 to 512 ranks, with what is claimed of 8x64 on 8x8x8."""
     assert sum(claim.text.startswith("8x64 on 8x8x8") for claim in CLAIMS) == 3
-    assert run_in_copy(OVERLAP_COMMAND) == DOCUMENT.read_text("utf-8")
+    assert agrees(OVERLAP_COMMAND)
 
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(run_in_copy):
-    assert run_in_copy(MAPS_COMMAND) == DOCUMENT.read_text("utf-8")
+def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(agrees):
+    assert agrees(MAPS_COMMAND)
 
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_small_messages_of_the_document_are_those_of_its_command(run_in_copy):
-    assert run_in_copy(MESSAGES_COMMAND) == DOCUMENT.read_text("utf-8")
+def test_the_small_messages_of_the_document_are_those_of_its_command(agrees):
+    assert agrees(MESSAGES_COMMAND)
 
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_remaps_of_the_document_are_those_of_its_command(run_in_copy):
-    document = DOCUMENT.with_name("bricks.md")
-    assert run_in_copy(BRICKS_COMMAND, document=document) == document.read_text("utf-8")
+def test_the_remaps_of_the_document_are_those_of_its_command(agrees):
+    assert agrees(BRICKS_COMMAND)
 
 
 @needs_simgrid
 @pytest.mark.slow
-def test_the_halos_of_the_document_are_those_of_its_command(run_in_copy):
-    document = DOCUMENT.with_name("halo.md")
-    assert run_in_copy(HALOS_COMMAND, document=document) == document.read_text("utf-8")
+def test_the_halos_of_the_document_are_those_of_its_command(agrees):
+    assert agrees(HALOS_COMMAND)
 
 
 @needs_simgrid
@@ -266,9 +275,36 @@ def test_every_place_of_the_document_is_filled_and_has_its_command():
     assert places == commands and len(places) == text.count("<!-- end -->") == 10
 
 
+CLAIMED = re.compile(r"^\| (simulated over predicted.*?) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| yes \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page, suite", [
+    *((DOCUMENT.name, suite) for suite in ("quick", "tori", "paper", "overlap", "messages", "maps")),
+    ("bricks.md", "bricks"), ("halo.md", "halos")])
+def test_the_claims_of_a_page_are_those_of_its_result_file(page, suite):
+    """Every row belongs to one claim about ratios; least and most of all claims are those of all rows."""
+    text = DOCUMENT.with_name(page).read_text("utf-8").partition(marker(f"simulated {suite}"))[2].partition(END)[0]
+    claims, rows = CLAIMED.findall(text), read_result(result_file(DOCUMENT, f"validate simulated {suite}"))
+    ratios = [float(row["simulated / predicted"]) for row in rows]
+    assert sum(int(n) for _, n, _, _ in claims) == len(ratios) > 0
+    assert min(float(least) for _, _, least, _ in claims) == min(ratios)
+    assert max(float(most) for *_, most in claims) == max(ratios)
+    assert f"(results/validate-simulated-{suite}.csv)" in text
+
+
 @needs_simgrid
 def test_a_document_without_the_place_is_refused_and_unchanged(kept, pencilmap, tmp_path):
     path = tmp_path / "other.md"
     path.write_text("# nothing\n")
     status, _, err = pencilmap(*QUICK, "--records", kept, "--into", path)
     assert status == 2 and "simulated quick" in err and path.read_text() == "# nothing\n"
+
+
+@needs_simgrid
+def test_a_result_folder_that_cannot_be_written_is_refused_before_anything_is_run(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.setattr(validation, "simulate_all", lambda *arguments, **options: pytest.fail("something is run"))
+    page = tmp_path / "page.md"
+    page.write_text("<!-- simulated quick -->\n<!-- end -->\n")
+    (tmp_path / "results").write_text("a file, not a folder")
+    status, _, err = pencilmap(*QUICK, "--into", page)
+    assert status == 2 and "results" in err and "Traceback" not in err

@@ -26,6 +26,7 @@ from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.result_files import FOLDER, check_result_file, result_file, write_result
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.networks.lines import brick_cases, line_cases, validate_bricks, validate_lines
 from pencilmap.scripts.networks.namespaces import overlap
@@ -49,14 +50,15 @@ class Part:
     title: str
     columns: list
     rows: list
-    droppable: tuple[str, ...] = LESS_WANTED  #: columns left out where 80 columns of a terminal are too narrow for all
+    droppable: tuple[str, ...] = LESS_WANTED  #: columns left out if 80 columns of a terminal are too narrow for all
+    long: bool = False  #: --into writes the table into a result file, not into the page
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a validation found.
 
-    parts : tables; the first may be long
+    parts : tables, at most one of them long
     as_dict : the same for JSON
     holds : whether everything that was claimed is true
     answer : that in one line
@@ -161,7 +163,7 @@ def _rows_part(suite, rows):
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
                   _ratio(row.published_ratio), milliseconds(row.time_s), _ratio(row.time_ratio)]
                  for cell, row in zip(cells, rows)]
-    return Part(f"suite {suite}: predicted and simulated", columns, cells)
+    return Part(f"suite {suite}: predicted and simulated", columns, cells, long=True)
 
 
 def _schedule(case):
@@ -252,7 +254,7 @@ def _namespaces_overlap(given):
                "claims": _claims_json(judged)}
     wrong = [row for row in rows if not row.verified]
     said = f"the transform of {wrong[0].placement} under {wrong[0].schedule} is WRONG" if wrong else claims_answer(judged)
-    return Outcome([Part(title, columns, cells), _claims_part(judged)], as_dict, holds, said)
+    return Outcome([Part(title, columns, cells, long=True), _claims_part(judged)], as_dict, holds, said)
 
 
 def _namespaces(given):
@@ -317,7 +319,7 @@ def _times_part(results):
     cells = [[result.placement, c.stage, f"{c.m:.4g}", milliseconds(c.t_s), milliseconds(c.measured_s),
               *map(milliseconds, c.spread), _ratio(c.t_ratio), _over(first[c.stage].t_s, c.t_s),
               _over(first[c.stage].measured_s, c.measured_s)] for result in results for c in result.comparisons]
-    return Part("times of the slowest rank, median of the repetitions (reported, not claimed)", columns, cells)
+    return Part("times of the slowest rank, median of the repetitions (reported, not claimed)", columns, cells, long=True)
 
 
 def _over(first, other):
@@ -358,7 +360,8 @@ NETWORKS = {
 @click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
               help="Timeout of one run.")
 @click.option("--into", type=OUTPUT_FILE, metavar="FILE",
-              help="Also write the tables into their marked place in a Markdown file.")
+              help="Also write the claims into their marked place in a Markdown file, and all rows into a file of "
+                   "comma-separated values in the folder results beside it.")
 @with_options(WIDE, JSON)
 def command(network: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
     """Run fft_runner on a network and test predictions against it.
@@ -372,6 +375,7 @@ def command(network: str, timeout: float | None, into: str | None, wide: bool, a
     place = f"{network} {chosen.place(given)}"
     if into:
         check_place(into, place)
+        check_result_file(result_file(into, f"validate {place}"))
     try:
         with shown() as progress, heard_by(progress):
             outcome = chosen.run({**given, "timeout": timeout})
@@ -379,7 +383,7 @@ def command(network: str, timeout: float | None, into: str | None, wide: bool, a
         say(f"pencilmap: {error}", err=True)
         return UNAVAILABLE
     if into:
-        fill(into, place, "\n\n".join(_markdown(part) for part in outcome.parts))
+        _write_into(into, place, outcome.parts)
     if as_json:
         print_json(outcome.as_dict)
     else:
@@ -409,5 +413,18 @@ def _folded(text, width):
     return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False)) or text
 
 
+def _write_into(page, place, parts):
+    """The long table into a result file, the others into the page, with a link to that file."""
+    shown, file = [_markdown(part) for part in parts if not part.long], result_file(page, f"validate {place}")
+    for part in (part for part in parts if part.long):
+        write_result(file, part.columns, part.rows)
+        shown.append(f"{_capital(part.title)}: [{FOLDER}/{file.name}]({FOLDER}/{file.name})")
+    fill(page, place, "\n\n".join(shown))
+
+
 def _markdown(part):
-    return f"**{part.title[0].upper()}{part.title[1:]}**\n\n{markdown_table(part.columns, part.rows)}"
+    return f"**{_capital(part.title)}**\n\n{markdown_table(part.columns, part.rows)}"
+
+
+def _capital(text):
+    return text[0].upper() + text[1:]
