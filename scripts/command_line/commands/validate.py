@@ -128,8 +128,8 @@ def _lines(given):
     said = (f"the simulated break-even is {min(ratios):.3f} to {max(ratios):.3f} of the predicted one in {len(rows)} cases, "
             f"exchanges of bricks take {min(each):.3f} to {max(each):.3f} of the predicted time in {len(bricks)}: "
             + ("as claimed" if holds else "NOT as claimed"))
-    return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], {"rows": [row.as_dict() for row in rows], "holds": holds,
-                                                    "bricks": [row.as_dict() for row in bricks]}, holds, said)
+    as_dict = {"rows": [row.as_dict() for row in rows], "holds": holds, "bricks": [row.as_dict() for row in bricks]}
+    return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], as_dict, holds, said)
 
 
 def _bricks_part(rows):
