@@ -38,7 +38,8 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"
 
-fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / "pencilfft.f90")]
+fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / f"{module}.f90")
+                   for module in ("pencilfft", "pencilmap_reorder")]
 fortran_lexer = "joined"
 fortran_doc_chars = [">", "!"]
 
@@ -57,11 +58,12 @@ WIDE_PAGES = ("validation", "time-model", "machines")
 
 
 def modules_of(package):
-    """Names of all modules of a package, those of its folders behind it."""
+    """Names of all public modules of a package, those of its folders behind it."""
     with mock(autodoc_mock_imports):
         found = import_module(package)
     names = [package] if (found.__doc__ or "").strip() else []
-    return sorted(names + [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")])
+    behind = [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")]
+    return sorted(names + [name for name in behind if "._" not in name])
 
 
 def add_modules(app, name, source):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.machine import Machine
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.machines.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Choice:
     """A format, the reason why it was taken ("" if the user named it), the other formats that would do, and warnings (one
     sentence each).
 
-    >>> from pencilmap.model.machine import load_machine
+    >>> from pencilmap.model.machines.machine import load_machine
     >>> chosen = choose(None, load_machine("fugaku"), {})
     >>> chosen.name, chosen.others, chosen.why
     ('vcoordfile', ('rankmap',), 'machine fugaku')

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from pencilmap.model.errors import MachineError, PartitionError
-from pencilmap.model.machine import load_machine, machine_partitions
-from pencilmap.model.scaling import bisection_bandwidth
+from pencilmap.model.base.errors import MachineError, PartitionError
+from pencilmap.model.machines.machine import load_machine, machine_partitions
+from pencilmap.model.times.scaling import bisection_bandwidth
 
 SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?")
 

@@ -1,18 +1,19 @@
 """The text of a placement that a file holds, where it is a product of ring maps or a tiling.
 
-`pencilmap.model.product.product_of` recognises digit patterns. It does not matter which rank of a group sits where.
+`pencilmap.model.placement.product.product_of` recognises digit patterns. It does not matter which rank of a group sits
+where.
 """
 
 import numpy as np
 
 from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
-from pencilmap.model.allocation import Site
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.product import same_groups
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import same_groups
 
 MOST_PLACES = 16_384  # beyond, tilings are not searched either
 
@@ -20,7 +21,7 @@ MOST_PLACES = 16_384  # beyond, tilings are not searched either
 def named(mapping: Mapping) -> str | None:
     """What the mapping is, in words and as a text that makes it again. None where it is neither ring maps nor a tiling.
 
-    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> site, grid = Site(Torus((4, 4))), ProcessGrid(8, 2)
     >>> named(ring("x=0.1/3.2,y=r4", site, grid).mapping())
     'the product of ring maps ring:x=0.1/3.2,y=r4'

@@ -14,24 +14,28 @@ import os
 import re
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial, wraps
+from operator import index
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
-from pencilmap.mapper.default_order import axis_order
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.slots import slots_in_order
-from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Allocation, Site
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 HOST_VARIABLE = "PENCILMAP_HOST"
+USUAL_ORDER = "tn"  # as in fft_runner/common/torus.h
 CHECK_TAG = 7
 
 
@@ -39,12 +43,30 @@ class ReorderError(PencilmapError):
     """A communicator that cannot be reordered; raised on all its ranks."""
 
 
+def _on_all_ranks(function: Function) -> Function:
+    """Tell the other ranks if the call itself is wrong: an unknown keyword, too many or too few arguments."""
+    @wraps(function)
+    def call(*arguments: Any, **more: Any) -> Any:
+        comm = arguments[0] if arguments else more.get("comm")
+        _check_comm(comm)
+        try:
+            return function(*arguments, **more)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
+                raise
+            wrong = error
+        return _together(comm, partial(_refuse, wrong))
+    return call  # type: ignore[return-value]
+
+
+@_on_all_ranks
 def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
             tasks_per_node: int | None = None, where: str | Callable[[], Sequence[int]] = "auto",
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
 
-    Raises ReorderError on all ranks, with the message of the lowest rank that failed.
+    Raises ReorderError on all ranks, with the message of the lowest rank that failed. All ranks must give the same
+    arguments; the placement, functions for `where` and `hosts` are not compared.
 
     Parameters
     ----------
@@ -59,14 +81,16 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     where : str or callable
         How a process knows its node: ``environment`` (PENCILMAP_HOST), ``blue-gene`` (the processor's name), ``hostname`` (a
         name's last numbers, or a name that `hosts` knows), ``table:PATH`` (lines ``NAME x y z``, read by rank 0),
-        ``assumed[:ORDER]`` (ranks fill the machine, e.g. ``assumed:xyzt``), ``auto`` (the first of environment, blue-gene
-        and hostname that works on all ranks), or a function without arguments that returns the coordinates. The C library
-        has the same words.
+        ``assumed[:ORDER]`` (the launcher filled the machine in this order, e.g. ``assumed:xyzt``, or else a node after the
+        other: ``tn``), ``auto`` (the first of environment, blue-gene and hostname that works on all ranks), or a function
+        without arguments that returns the coordinates. The C library has the same words.
     hosts : Hosts, optional
         Names of the nodes.
     """
     shape, wanted = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
-    node, slot = _find_seats(comm, shape, where, hosts or Hosts(shape), tasks_per_node)
+    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(shape, tasks_per_node, where, hosts))
+    _check_alike(comm, torus=shape, grid=wanted, tasks_per_node=tasks_per_node, where=where)
+    node, slot = _find_seats(comm, shape, where, hosts, tasks_per_node)
     site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
     places = comm.bcast(_together(comm, lambda: _places(placement, site, wanted) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
@@ -95,7 +119,50 @@ def _together(comm, work):
     return result
 
 
+def _refuse(error):
+    raise error
+
+
+def _check_comm(comm):
+    """Such an error is known on this rank alone."""
+    if not hasattr(comm, "allgather"):
+        raise ReorderError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD")
+    if not comm:
+        raise ReorderError("the communicator is MPI.COMM_NULL; only ranks that belong to a communicator may call reorder()")
+    if hasattr(comm, "Is_inter") and comm.Is_inter():
+        raise ReorderError("this is an intercommunicator; Merge() makes one communicator of both groups")
+
+
+def _check_kinds(torus, tasks_per_node, where, hosts):
+    """The number of tasks as an integer or None, and the names of the nodes."""
+    try:
+        tasks = None if tasks_per_node is None else index(tasks_per_node)
+    except TypeError:
+        tasks = 0
+    if isinstance(tasks_per_node, bool | np.bool_) or (tasks is not None and tasks < 1):
+        raise ReorderError(f"tasks_per_node is {tasks_per_node!r}; give an integer of 1 or more")
+    if not callable(where) and not isinstance(where, str):
+        raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
+    if hosts is not None and not isinstance(hosts, Hosts):
+        raise ReorderError(f"hosts is {hosts!r}; give Hosts of pencilmap.mapper.base.hosts")
+    return tasks, hosts or Hosts(torus)
+
+
+def _check_alike(comm, **arguments):
+    mine = {name: "a function" if callable(value) else str(value) for name, value in arguments.items()}
+    given = comm.allgather(mine)
+    for rank, other in enumerate(given):
+        for name, text in other.items():
+            if text != given[0][name]:
+                raise ReorderError(f"the arguments differ between ranks: {name} is {given[0][name]} on rank 0 and {text} on "
+                                   f"rank {rank}; give the same on all")
+
+
 def _parse(torus, grid, n_tasks):
+    if not isinstance(torus, str | Torus):
+        raise ReorderError(f"torus is {torus!r}; give a text such as 8x8x8, or a Torus")
+    if not isinstance(grid, str | ProcessGrid):
+        raise ReorderError(f"grid is {grid!r}; give a text such as 8x64, or a ProcessGrid")
     torus = torus if isinstance(torus, Torus) else parse_torus(torus)
     if isinstance(grid, str):
         numbers = grid.count("x") + 1
@@ -155,14 +222,14 @@ def _automatic(comm, hosts):
             return _together(comm, lambda name=name: SOURCES[name](hosts))
         except ReorderError as error:
             problem = error
-    raise ReorderError(f"{problem}; use where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
+    raise ReorderError(f"{problem}; use where='assumed' for ranks that fill a node after the other, set {HOST_VARIABLE}, or "
                        "give the hosts' names")
 
 
 def _shared_table(comm, torus, path):
     """The names in a table, read by rank 0."""
     first = comm.Get_rank() == 0
-    return comm.bcast(_together(comm, lambda: Hosts(torus, table=read_table(path, torus).names) if first else None), root=0)
+    return comm.bcast(_together(comm, lambda: Hosts(torus, hosts=read_table(path, torus).hosts) if first else None), root=0)
 
 
 def _locate(where, comm, torus, hosts, tasks_per_node):
@@ -178,10 +245,14 @@ def _locate(where, comm, torus, hosts, tasks_per_node):
 
 
 def _assumed(comm, torus, order, tasks_per_node):
-    order, tasks = order or f"{torus.axes}t", tasks_per_node or -(-comm.Get_size() // torus.n_nodes)
-    if sorted(order) != sorted(torus.axes + "t"):
-        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once")
-    return int(axis_order(order, torus, tasks)[0][comm.Get_rank()]), -1
+    site = Site(torus, tasks_per_node or -(-comm.Get_size() // torus.n_nodes), idle=True)
+    try:
+        placed = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
+    except PlacementError as error:
+        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once, the fastest first, or be "
+                           "tn or nt (nodes in the order of their numbers, slots first or last). A number behind a letter "
+                           "takes so many of its steps, and the rest follows later: t2nt") from error
+    return int(placed.node_of_rank[comm.Get_rank()]), -1
 
 
 def _from_environment(hosts):

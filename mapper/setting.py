@@ -4,27 +4,26 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
-from pencilmap.mapper.block_search import best_product_of
+from pencilmap.mapper.base.hosts import Hosts, first_hosts
+from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.formats import Job
+from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, shape_of
 from pencilmap.mapper.graphs import read_graph
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.progress import now_and_then, say
+from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.allocation import Allocation, Site, parse_nodes
-from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.errors import (
+from pencilmap.model.base.errors import (
     GridError,
     MachineError,
     MapfileError,
@@ -33,20 +32,23 @@ from pencilmap.model.errors import (
     RoutingError,
     ScheduleError,
 )
-from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.base.units import parse
+from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.interval import BEST_MINIMAL, routing_interval
-from pencilmap.model.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import Network
+from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, as_torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
-from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
 from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.torus import Torus, as_torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
-from pencilmap.model.units import parse
+from pencilmap.model.times.costs import Costs
 
 ALL_ROUTINGS = "all"
 SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
@@ -70,14 +72,14 @@ class Setting:
         The costs other than link bandwidth in the machine file.
     notes : tuple of str
         Notes for a reader of any prediction for this setting.
-    names : dict of int to str, optional
-        Names of the usable nodes, None unless the list of nodes names every one.
+    hosts : dict of str to int, optional
+        Nodes of the hosts in the launcher's order, None unless the list of nodes names every node.
     decomposition : Decomposition
         Whose grids are meant.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted where none is named.
     likely : tuple of float, optional
-        Measured over predicted time, see `pencilmap.model.machine.Machine.likely`.
+        Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
     Examples
     --------
@@ -92,7 +94,7 @@ class Setting:
     machine: str | None = None
     costs: Costs = Costs()
     notes: tuple[str, ...] = ()
-    names: dict[int, str] | None = None
+    hosts: dict[str, int] | None = None
     decomposition: Decomposition = PENCIL
     likely: tuple[float, float] | None = None
     robust: bool = False
@@ -104,6 +106,11 @@ class Setting:
     @property
     def tasks_per_node(self) -> int:
         return self.site.tasks_per_node
+
+    @property
+    def names(self) -> dict[int, str] | None:
+        """The first host of each usable node, None unless the list of nodes names every one."""
+        return None if self.hosts is None else first_hosts(self.hosts)
 
     @property
     def n_slots(self) -> int:
@@ -263,9 +270,10 @@ class Setting:
         program : str
             The program in the launch line.
         """
-        tasks = self.tasks_per_node
-        cores = slot_cores(read_cores(hwloc), tasks) if hwloc else _cores(cores_per_task, tasks)
-        return Job(self.site, _hosts(hosts, self), cores, program)
+        names = _hosts(hosts, self)
+        per_host = tasks_of_host(self.tasks_per_node, names)
+        cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
+        return Job(self.site, names, cores * names.per_node, program)
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
                      direction: str, share: int = 1) -> list[Prediction]:
@@ -282,13 +290,15 @@ class Setting:
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str = PENCIL.name, robust: bool = False) -> Setting:
+            decomposition: str = PENCIL.name, robust: bool = False, launcher: str | None = None,
+            environ: Variables[str, str] | None = None) -> Setting:
     """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
 
     Parameters
     ----------
     machine : str, optional
-        A machine of the package, see `pencilmap.model.machine.machine_names`, or a machine file that ends in ``.toml``.
+        A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
+        ``.toml``.
     torus : str, optional
         Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``.
     partition : str, optional
@@ -312,6 +322,10 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P).
     robust : bool
         Whether the worst over the routing rules of the network counts.
+    launcher : str, optional
+        The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
+    environ : mapping, optional
+        The environment variables of the job, whose settings decide about that order; none by default.
 
     Raises
     ------
@@ -334,9 +348,10 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
-    names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
+    site = replace(site, launch=launch_order(site, described, launcher, environ))
+    named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
-                   described.doubts(shape, used) if described else (), names, decomposition_named(decomposition),
+                   described.doubts(shape, used) if described else (), named, decomposition_named(decomposition),
                    described.likely if described and rate is None else None, robust)
 
 
@@ -382,13 +397,13 @@ def _allocation(network: Network, listed: NodeTable | None, failed: str | None) 
 
 def _hosts(given: str | PathLike[str] | None, where: Setting) -> Hosts:
     if given is None:
-        return Hosts(where.network, table=where.names)
+        return Hosts(where.network, hosts=where.hosts)
     if "{" in str(given) and not Path(given).exists():
         return Hosts(where.network, str(given))
-    names = read_table(given, where.network).names
-    if not names:
+    listed = read_table(given, where.network).hosts
+    if not listed:
         raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.network.axes)}")
-    return Hosts(where.network, table=names)
+    return Hosts(where.network, hosts=listed)
 
 
 def _cores(per_task: int, tasks: int) -> tuple[str, ...]:

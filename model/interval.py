@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.allocation import Site
-from pencilmap.model.bounds import cut_bound
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
-from pencilmap.model.product import Product
 from pencilmap.model.routing import all_variants
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import m_scale, m_time
 
 ANY_ROUTING = "any (cut bound)"
 BEST_MINIMAL = "optimal-minimal"
@@ -39,8 +39,8 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
 
     Examples
     --------
-    >>> from pencilmap.model.pattern import parse_pattern
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.network.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> for p in routing_interval(boxes):
     ...     print(f"{p.routing:24} {float(max(p.stages[0].load)):.3f}")

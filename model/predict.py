@@ -5,44 +5,39 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.allocation import Site
-from pencilmap.model.bounds import cut_bound
-from pencilmap.model.certificates import Bounds, certificate
-from pencilmap.model.contention import random_minimal_lengths
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import Exchange, exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.lower_bound import LowerBound
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import GraphLink, Network, TorusLink
-from pencilmap.model.pattern import effective_length
-from pencilmap.model.product import Product, product_of
-from pencilmap.model.product_blocks import stage_blocks
-from pencilmap.model.remap import remaps
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.certificates import Bounds, certificate
+from pencilmap.model.bounds.every_placement import LowerBound
+from pencilmap.model.closed_form import ClosedForm, closed_form, is_even, recognised
+from pencilmap.model.network.network import GraphLink, Network, TorusLink
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import effective_length
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.sharing import can_share, shared_seconds
-from pencilmap.model.timing import (
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.fair_sharing import can_share, shared_seconds
+from pencilmap.model.times.timing import (
     ExchangeWork,
     LocalTerms,
     TimeTerms,
-    blocks_work,
     local_terms,
     local_work,
     mapping_work,
-    product_work,
     summed_terms,
     terms_in_turn,
     work_in_turn,
 )
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.loads import m_scale, m_time
+from pencilmap.model.traffic.remap import remaps
 
 SCHEMA = "pencilmap-prediction/1"
 SEQUENCE = "sequence"
@@ -60,7 +55,7 @@ class ExchangePrediction:
     transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
     work : the work of the exchange; None with t_s.
-    rounds : the cost of each round, see `pencilmap.model.timing`; None with t_s.
+    rounds : the cost of each round, see `pencilmap.model.times.timing`; None with t_s.
     algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds. """
 
     name: str
@@ -165,7 +160,8 @@ class Prediction:
     @property
     def total_s(self) -> float | None:
         """Seconds of the whole transform, None where nothing is known about the computing."""
-        return _sum((self.time_s, self.local and self.local.time_s))
+        total = _sum((self.time_s, self.local and self.local.time_s))
+        return None if total is None else float(total)
 
     @property
     def known_s(self) -> float | None:
@@ -173,15 +169,35 @@ class Prediction:
         return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
 
     @property
-    def order(self) -> tuple:
-        """Sort key of predictions of one transform: time, then bytes (bricks), then lengths, hops, the squarer grid.
+    def idle_tasks(self) -> int:
+        """Tasks that hold no part of the transform in some stage."""
+        return 0 if self.bounds.transform is None else self.bounds.transform.idle_tasks(self.grid)
 
-        Times are rounded to ten digits, so that rounding errors do not decide. Without times the lengths decide.
+    @property
+    def is_last(self) -> bool:
+        """Whether it comes after all grids whose tasks are busy: tasks hold nothing, and the time of the computing, which
+        fewer tasks do, is not known.
+        """
+        found = self if self.schedule is None else self.schedule
+        return found.total_s is None and self.idle_tasks > 0
+
+    @property
+    def order(self) -> tuple:
+        """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
+        squarer grid.
+        """
+        return (self.is_last, self.worth, self.moved_bytes, self.cost, sum(stage.hop_length for stage in self.stages),
+                max(self.grid.shape))
+
+    @property
+    def worth(self) -> float | Fraction:
+        """The most complete time under the schedule, or the lengths without times.
+
+        Times are rounded to ten digits, so that rounding errors do not decide.
         """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
         known = known if known is None or self.schedule is None else known + (_sum(r.time_s for r in self.remaps) or 0.0)
-        time = cost if known is None else float(f"{known:.10g}")
-        return time, self.moved_bytes, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
+        return cost if known is None else float(f"{known:.10g}")
 
     @property
     def n_messages(self) -> int:
@@ -208,6 +224,7 @@ class Prediction:
                 "all_to_all_unreachable": self.bounds.unreachable,
                 "direction": self.schedule and self.schedule.direction,
                 "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
                 **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
 
 
@@ -218,6 +235,18 @@ def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tu
     (1.5, 3.0)
     """
     return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
+
+
+def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in which the measured ratio of two transforms lies nine times in ten; None if `likely` is not known.
+
+    The errors of the exchanges are taken as independent. A ratio has twice the variance of one time, and the time of a
+    transform, which is the sum of two exchanges, half of that of one exchange.
+
+    >>> [f"{end:.3g}" for end in likely_ratio(1.2, (0.8, 1.25)) or ()]
+    ['0.96', '1.5']
+    """
+    return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
 
 
 def _listed(times):
@@ -268,14 +297,11 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
         ``forward``, ``backward`` or ``pair``, one of each: then the times of `Prediction.schedule` are those of both.
     """
     names = algorithms_of(placed.grid, exchange)
-    product = placed if isinstance(placed, Product) else product_of(placed)
-    name = name or _name(placed)
-    even = _is_even(placed.grid, transform)
-    if product is not None and (even or _has_its_ranks(placed, product)) and all(
-            algorithm_named(each).is_exchange(even) for each in names):
-        closed = predict_product(product, transform, name, costs, routing_name, names, schedule, direction)
-        if closed is not None:
-            return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
+    product, name = recognised(placed), name or _name(placed)
+    form = closed_form(placed, product, transform, names)
+    found = form and _predict_closed(form, placed, name, costs, routing_name, names, schedule, direction)
+    if found:
+        return found
     mapping = placed.mapping() if isinstance(placed, Product) else placed
     return predict_routed(mapping, transform, routing_name, name, product, costs, site, names, schedule, direction)
 
@@ -295,9 +321,10 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     stages, loads = zip(*(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
                           for each, algorithm_name in zip(exchanges(mapping.grid, transform), names)))
     site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
-    bounds = Bounds(site, mapping.grid, transform, routing_name)
+    at_once = all(algorithm_named(each).is_exchange(is_even(mapping, transform)) for each in names)
+    bounds = Bounds(site, mapping.grid, transform, routing_name, _cost(stages, mapping.network) if at_once else None)
     local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
-    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds, loads)
+    forecaster = Forecaster(stages, local, mapping, product, None, transform, routing_name, costs, bounds, loads)
     found = forecaster.forecast(schedule, direction)
     return _with_remaps(Prediction(
         mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name, stages, bounds,
@@ -311,23 +338,26 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
 
     Every exchange must be one all-to-all. None where the routing has no closed form.
     """
+    return _predict_closed(ClosedForm(product, transform), product, name or str(product), costs, routing_name,
+                           algorithms_of(product.grid, exchange), schedule, direction)
+
+
+def _predict_closed(form, placed, name, costs, routing_name, algorithms, schedule, direction):
+    """A placement by its closed forms. What has none, as uneven lanes and remaps, is routed from the places of its ranks."""
+    product, transform = form.product, form.transform
     routing_name = routing_name or default_routing(product.torus)
-    if transform is None or _is_even(product.grid, transform):
-        found = [_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges]
-    else:
-        found = [_closed_blocks(product, blocks, transform, costs, routing_name)
-                 for blocks in stage_blocks(product.grid, transform)]
+    found = [_closed(form, stage, costs, routing_name) for stage in form.stages]
     if None in found:
         return None
-    stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms_of(product.grid, exchange)))
+    stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms))
     site = Site(product.torus, product.tasks_per_node)
-    bounds = Bounds(site, product.grid, transform, routing_name)
+    bounds = Bounds(site, product.grid, transform, routing_name, _cost(stages, product.torus))
     local = _local(transform, product.grid, product.tasks_per_node, costs)
-    forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bounds)
+    forecaster = Forecaster(stages, local, placed, product, form, transform, routing_name, costs, bounds)
     plan = forecaster.forecast(schedule, direction)
-    return _with_remaps(Prediction(
-        product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name, stages, bounds,
-        (*_notes(product, stages, bounds), *plan.notes), local, plan), product, transform, costs)
+    notes = (*_notes(product, stages, bounds), *plan.notes, *(() if isinstance(placed, Product) else placed.notes))
+    return _with_remaps(Prediction(product.torus, product.tasks_per_node, product.grid, name, product, routing_name, stages,
+                                   bounds, notes, local, plan), placed, transform, costs)
 
 
 def _with_remaps(prediction, placed, transform, costs):
@@ -351,7 +381,7 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
                      costs: Costs = Costs()) -> ExchangePrediction:
     """Predict single messages that start together, as those of a remap or a halo are: each of them is routed.
 
-    exchange : as `pencilmap.model.remap.remaps` and `pencilmap.model.halo.halo` make it
+    exchange : as `pencilmap.model.traffic.remap.remaps` and `pencilmap.model.traffic.halo.halo` make it
     """
     routing_name = routing_name or default_routing(mapping.network)
     stage, _ = _routed(mapping, None, exchange, transform, routing_name, costs, DEFAULT_ALGORITHM)
@@ -365,10 +395,6 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
 
 def _name(placed):
     return str(placed) if isinstance(placed, Product) else placed.name
-
-
-def _is_even(grid, transform):
-    return transform is None or transform.divides_evenly(grid)
 
 
 def _local(transform, grid, tasks_per_node, costs):
@@ -410,40 +436,19 @@ class _RoutedRound:
         return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
 
 
-def _closed(product, stage, transform, costs, routing_name):
-    """`stage` : an ExchangeStage, or an Exchange, of the same name and letters."""
-    torus, letters = product.torus, stage.letters
-    closed = routing(routing_name, torus).of_product(product, letters)
+def _closed(form, stage, costs, routing_name):
+    """An exchange in closed form, None if the routing has none."""
+    product, torus, transform = form.product, form.product.torus, form.transform
+    closed = form.load(stage, routing(routing_name, torus))
     if closed is None:
         return None
-    m = _paper(product, letters, torus)
+    m = _paper(product, stage.letters, torus)
     link_s, work = _seconds(closed.load, torus, transform), None
     if link_s is not None:
-        adaptive = m_time(random_minimal_lengths(product, letters), torus, transform.total_bytes) if _contends(
-            costs, routing_name) else None
-        work = product_work(product, letters, transform, link_s, adaptive, closed.hop_length)
+        adaptive = _adaptive_s(None, product, stage, transform, link_s) if _contends(costs, routing_name) else None
+        work = form.work(stage, link_s, adaptive, closed.hop_length)
     return ExchangePrediction(stage.name, m, closed.load, closed.hop_length, link_s, _seconds(m, torus, transform),
                               closed.busiest, work, work and terms_in_turn([work], costs))
-
-
-def _closed_blocks(product, blocks, transform, costs, routing_name):
-    """As `_closed` for uneven blocks."""
-    torus = product.torus
-    closed = routing(routing_name, torus).of_blocks(product, blocks)
-    if closed is None:
-        return None
-    m = _paper(product, blocks.letter, torus)
-    link_s, work = _seconds(closed.load, torus, transform), None
-    if link_s is not None:
-        adaptive = _adaptive_s(None, product, blocks, transform, link_s) if _contends(costs, routing_name) else None
-        work = blocks_work(product, blocks, link_s, adaptive, closed.hop_length)
-    return ExchangePrediction(blocks.name, m, closed.load, closed.hop_length, link_s, _seconds(m, torus, transform),
-                              closed.busiest, work, work and terms_in_turn([work], costs))
-
-
-def _has_its_ranks(placed, product):
-    """Whether every rank is where the product puts it. With uneven blocks it matters which member of a group is where."""
-    return isinstance(placed, Product) or np.array_equal(placed.node_of_rank, product.mapping().node_of_rank)
 
 
 def _contends(costs, routing_name):
@@ -459,9 +464,9 @@ def _adaptive_s(mapping, product, exchange, transform, link_s):
     None for other placements on so many nodes that every route could not be followed in seconds.
     """
     if product is not None:
-        even = _closed(product, next(stage for stage in product.decomposition.exchanges if stage.name == exchange.name),
-                       transform, Costs(contention=0.0), DEFAULT_ROUTING).work
-        return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
+        even, adaptive = (_seconds(routing(name).of_product(product, exchange.letters).load, product.torus, transform)
+                          for name in (DEFAULT_ROUTING, "minimal-adaptive"))
+        return link_s * adaptive / even if even else link_s
     if mapping.network.n_nodes > MOST_NODES_AT_RANDOM:
         return None
     return routing("minimal-adaptive").loads(mapping.network, exchange, mapping.node_of_rank).seconds()

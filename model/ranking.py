@@ -3,24 +3,26 @@
 from collections.abc import Iterable
 
 from pencilmap.model.predict import Prediction
-from pencilmap.model.timing import TIE
+from pencilmap.model.times.timing import TIE
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the one with the fewest
-    messages stands first, or, between bricks, the one that moves the fewest bytes.
+    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then a grid without idle tasks
+    stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
 
-    >>> from pencilmap.model.grid import ProcessGrid
+    If the time of the computing is not known, grids with idle tasks come after all others.
+
+    >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
-    >>> from pencilmap.mapper.product_search import best_product
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.mapper.searches.product_search import best_product
+    >>> from pencilmap.model.network.torus import Torus
     >>> ring = Torus((8, 8, 8))
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
     rest, found = sorted(predictions, key=lambda p: p.order), []
     while rest:
-        tied = [p for p in rest if p.order[0] <= rest[0].order[0] * TIE]
-        found += sorted(tied, key=lambda p: (p.moved_bytes, p.n_messages))  # no bytes are counted without bricks
+        tied = [p for p in rest if p.worth <= rest[0].worth * TIE and p.is_last == rest[0].is_last]
+        found += sorted(tied, key=lambda p: (p.idle_tasks > 0, p.moved_bytes, p.n_messages))  # bytes: between bricks only
         rest = rest[len(tied):]
     return found

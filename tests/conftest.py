@@ -8,6 +8,8 @@ from collections import Counter
 
 import pytest
 
+from tests.patience import patience
+
 # What Open MPI takes here anyway; looking for networks of other kinds first takes it 0.2 s, some hundred times.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
 # Each MPI process looks for devices on the PCI bus, by hwloc; in a virtual machine that is a third of its start.
@@ -53,7 +55,8 @@ def pytest_collection_modifyitems(config, items):
 def mpi_is_not_started_in_this_process():
     """Open MPI leaves its job in the environment, and each program that is started later takes itself for a part of it."""
     yield
-    given = subprocess.run(["env"], capture_output=True, text=True, timeout=60).stdout  # os.environ lacks what C added
+    # os.environ lacks what C added
+    given = subprocess.run(["env"], capture_output=True, text=True, timeout=patience(60)).stdout
     assert "OMPI_MCA_ess=singleton" not in given, "a test of this file started MPI in pytest's own process"
 
 

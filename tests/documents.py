@@ -44,6 +44,7 @@ OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cma
 RUN_BY = "run by "
 COMMENT = re.compile(r"^<!-- (.*) -->$", re.MULTILINE)
 SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these are given to a shell
+RUN_S = 400  # of a command, on a machine that is free
 READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -103,10 +104,10 @@ def make_folder(folder):
     shutil.copytree(ROOT / "docs", folder / "docs")
 
 
-def run(command, folder, timeout_s=400):
+def run(command, folder):
     """Standard output of a command; AssertionError when it fails."""
     in_process = command.text.startswith("pencilmap ") and not set(command.text) & set(SHELL_ONLY)
-    printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder, timeout_s)
+    printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder)
     return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
 
 
@@ -124,10 +125,12 @@ def _run_here(command, folder):
     return out.getvalue()
 
 
-def _run_in_shell(command, folder, timeout_s):
+def _run_in_shell(command, folder):
+    from tests.patience import patience
+
     program = re.sub(r"\bmpirun\b", "mpirun.openmpi", command.text, count=1)
     done = subprocess.run(program, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
-                          timeout=timeout_s)
+                          timeout=patience(RUN_S))
     assert command.may_end(done.returncode, done.stderr), f"{command.text}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -206,5 +209,6 @@ def refresh(path):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # for `tests`
     for argument in sys.argv[1:]:
         refresh(Path(argument))

@@ -7,12 +7,14 @@ import subprocess
 import pytest
 
 from tests.documents import ROOT
+from tests.patience import patience
 
 BARE = ROOT / "scripts" / "test-bare"
 
 
 def run(*arguments, **environment):
-    return subprocess.run([BARE, *arguments], capture_output=True, text=True, timeout=900, env=os.environ | environment)
+    return subprocess.run([BARE, *arguments], capture_output=True, text=True,
+                          timeout=patience(900), env=os.environ | environment)
 
 
 def test_it_tells_what_it_does():

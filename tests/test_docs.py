@@ -14,6 +14,7 @@ import pytest
 from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
+from tests.patience import patience
 from tests.scripts.browser import browser, missing, window
 
 pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page follows from those before it
@@ -143,7 +144,7 @@ def built(tmp_path_factory):
         pytest.importorskip(needed, reason=f"{needed} is missing; pip install -e '.[docs]'")
     out = tmp_path_factory.mktemp("html")
     done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", out],
-                          capture_output=True, text=True, timeout=400)
+                          capture_output=True, text=True, timeout=patience(400))
     assert done.returncode == 0, done.stderr
     return out
 
@@ -264,12 +265,15 @@ def described(page, name):
     return after is not None and re.sub("<[^>]+>|\\s", "", after[1]) != ""
 
 
-def test_every_public_name_of_the_fortran_module_is_in_the_index_with_its_words(built, index):
-    source = re.sub(r"&\s*\n\s*", "", (ROOT / "fft_runner" / "fortran" / "pencilfft.f90").read_text("utf-8"))
-    names = {name for line in re.findall(r"\bpublic ::([^!\n]*)", source) for name in re.findall(r"pencilfft_\w+", line)}
+def test_every_public_name_of_the_fortran_modules_is_in_the_index_with_its_words(built, index):
+    source = "".join(re.sub(r"&\s*\n\s*", "", (ROOT / "fft_runner" / "fortran" / f"{module}.f90").read_text("utf-8"))
+                     for module in ("pencilfft", "pencilmap_reorder"))
+    names = {name for line in re.findall(r"\bpublic ::([^!\n]*)", source)
+             for name in re.findall(r"(?:pencilfft|pm)_\w+", line)}
     found = {name for kind, objects in index.items() if kind.startswith("f:") for name in objects}
-    assert {"pencilfft_plan_create", "pencilfft_wisdom_forget", "pencilfft_not_possible", "pencilfft_part"} <= names
-    assert names == found - {"pencilfft"}
+    assert {"pencilfft_plan_create", "pencilfft_wisdom_forget", "pencilfft_not_possible", "pencilfft_part",
+            "pm_comm_reorder", "pm_error"} <= names
+    assert names == found - {"pencilfft", "pencilmap_reorder"}
     page = (built / "reference" / "fortran.html").read_text("utf-8")
     procedures = [name for name in names if re.search(rf"(?:function|subroutine) {name}\(", source)]
     assert len(procedures) > 20 and [name for name in procedures if name not in page] == []

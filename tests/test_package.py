@@ -15,6 +15,7 @@ import pytest
 import pencilmap
 from tests.documents import ROOT
 from tests.modules import needs_module
+from tests.patience import patience
 
 pytestmark = pytest.mark.thorough
 
@@ -26,7 +27,8 @@ NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "__pyca
 
 
 def execute(*command, seconds=120, **settings):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds, **settings)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=patience(seconds), **settings)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -105,7 +107,7 @@ def binding(tmp_path_factory):
 
 @pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_is_complete(binding):
-    assert {"__init__.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
+    assert {"__init__.py", "_together.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
     assert sorted(path.name for path in binding.iterdir() if not path.name.endswith(".dist-info")) == ["pencilfft"]
 
 
@@ -153,7 +155,7 @@ def test_only_pictures_need_matplotlib(tmp_path):
     start = [sys.executable, "-c", program]
     assert "box:2x2x2" in execute(*start, "predict", "--torus", "4x4x4", "--grid", "8x8", "-p", "box:2x2x2", cwd=tmp_path)
     done = subprocess.run([*start, "draw", "--what", "loads", "--torus", "4x4x4", "--grid", "8x8", "-o", "loads.svg"],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=120)
+                          cwd=tmp_path, capture_output=True, text=True, timeout=patience(120))
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "pip install matplotlib" in done.stderr and not (tmp_path / "loads.svg").exists()
 

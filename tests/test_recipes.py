@@ -13,13 +13,15 @@ import yaml
 
 import pencilmap
 from tests.documents import ROOT
+from tests.patience import patience
 
 BUILD_S = 600
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def execute(*command, **settings):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=BUILD_S, **settings)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=patience(BUILD_S), **settings)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

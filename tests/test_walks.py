@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.documents import ROOT, commands
+from tests.patience import patience
 from tests.test_package import OFFLINE, PIP, execute
 
 pytestmark = pytest.mark.thorough
@@ -48,7 +49,7 @@ def test_the_page_prints_what_it_shows(page, installed, tmp_path):
     assert len(found) >= 2
     for command in found:
         done = subprocess.run(command.text, shell=True, cwd=tmp_path, env=installed, capture_output=True, text=True,
-                              timeout=TIMEOUT_S)
+                              timeout=patience(TIMEOUT_S))
         assert done.returncode == 0, done.stderr
         printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()).rstrip("\n")
         assert not command.shown or command.agrees(printed), printed

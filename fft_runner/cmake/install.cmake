@@ -7,10 +7,12 @@ foreach(kind ${kinds})
   list(APPEND installed pencilfft_${kind})
 endforeach()
 if(TARGET pencilfft_fortran)
-  list(APPEND installed pencilfft_fortran)
-  set_target_properties(pencilfft_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
+  list(APPEND installed pencilfft_fortran pencilmap_reorder_fortran)
+  set_target_properties(pencilfft_fortran pencilmap_reorder_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
   # A .mod file is only for the compiler that wrote it; the source is installed for the others.
-  install(FILES ${PROJECT_BINARY_DIR}/modules/pencilfft.mod fortran/pencilfft.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  foreach(module pencilfft pencilmap_reorder)
+    install(FILES ${PROJECT_BINARY_DIR}/modules/${module}.mod fortran/${module}.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  endforeach()
 endif()
 set_target_properties(${installed} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
 install(TARGETS ${installed} EXPORT pencilfft
@@ -32,6 +34,8 @@ install(FILES ${PROJECT_BINARY_DIR}/pencilfft-config.cmake ${PROJECT_BINARY_DIR}
 # ---- pkg-config: one file for each library --------------------------------------------------------------------------------
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+list(TRANSFORM without_mpi_cxx PREPEND -D OUTPUT_VARIABLE cxx_flags)
+list(JOIN cxx_flags " " cxx_flags)
 function(install_pc name description requires private_requires private_libs)
   if(kinds STREQUAL static) # every link line needs what the library needs
     string(STRIP "${requires} ${private_requires}" requires)
@@ -48,4 +52,5 @@ install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw
 install_pc(pencilmap_reorder "MPI communicators in the order of a placement" "" "" "")
 if(TARGET pencilfft_fortran)
   install_pc(pencilfft_fortran "Fortran module of libpencilfft" pencilfft "" "")
+  install_pc(pencilmap_reorder_fortran "Fortran module of libpencilmap_reorder" pencilmap_reorder "" "")
 endif()

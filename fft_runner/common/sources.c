@@ -67,7 +67,7 @@ struct clues {
     const struct torus *torus;
     int tasks_per_node;
     const char *argument; /* after the colon; empty without one */
-    int axes[MAX_DIMS + 1];
+    struct fill_order order;
     struct host_table table;
 };
 
@@ -110,7 +110,7 @@ static int from_table(const struct clues *c, struct seat *seat)
 
 static int from_order(const struct clues *c, struct seat *seat)
 {
-    int64_t place = torus_place(c->torus, c->tasks_per_node, c->axes, seat->launched);
+    int64_t place = order_place(&c->order, seat->launched);
     seat->node = torus_coordinate(c->torus, place / c->tasks_per_node);
     seat->slot = (int)(place % c->tasks_per_node);
     return 0;
@@ -140,12 +140,18 @@ const char *source_usage(int i)
     return i >= 0 && i < N_SOURCES ? sources[i].usage : NULL;
 }
 
+static const char *behind_colon(const char *where)
+{
+    const char *colon = strchr(where, ':');
+    return colon ? colon + 1 : "";
+}
+
 /* The source that `where` names, and what stands behind its colon; NULL with a message when there is none. */
 static const struct source *find_source(const char *where, const char **argument)
 {
     char known[PF_MESSAGE_SIZE / 2] = "";
     size_t used = 0, length = strcspn(where, ":");
-    *argument = where[length] ? where + length + 1 : "";
+    *argument = behind_colon(where);
     for (int i = 0; i < N_SOURCES; i++) {
         const struct source *s = &sources[i];
         bool takes_one = strchr(s->usage, ':'), needs_one = takes_one && !strchr(s->usage, '[');
@@ -162,6 +168,14 @@ int source_check(const char *where)
 {
     const char *argument;
     return find_source(where, &argument) ? 0 : PF_REFUSED;
+}
+
+const char *seats_order(const struct seats_request *q, int source)
+{
+    if (source < 0 || sources[source].read != from_order)
+        return NULL;
+    const char *argument = behind_colon(q->where ? q->where : "");
+    return *argument ? argument : q->order && *q->order ? q->order : USUAL_ORDER;
 }
 
 /* ---- where all processes are ------------------------------------------------------------------------------------ */
@@ -182,7 +196,7 @@ static int read_named(const struct source *source, struct clues *c, struct seat 
     if (source->read == from_table)
         status = host_table_read(c->argument, &c->table);
     else if (source->read == from_order)
-        status = torus_order(c->torus, c->argument, c->axes);
+        status = torus_order(c->torus, c->tasks_per_node, c->argument, &c->order);
     if (!status)
         status = read_all(source, c, seats, n);
     host_table_release(&c->table);

@@ -22,7 +22,7 @@ struct seats_request {
     struct torus torus;
     int tasks_per_node; /* 0: as few as hold all */
     const char *where;  /* SOURCE or SOURCE:ARGUMENT of the table; NULL: auto */
-    const char *order;  /* launch order of `assumed` without an argument; NULL: xyzt */
+    const char *order;  /* launch order of `assumed` without an argument; NULL: USUAL_ORDER */
     bool may_assume;    /* auto ends with `assumed` rather than with a failure */
 };
 
@@ -35,6 +35,8 @@ const char *source_usage(int i);
 /* Node, slot and place of each process, in order of launch. *source is the number of the source, -1 without a torus;
  * *tasks_per_node is what holds. A status. */
 int seats_locate(const struct seats_request *request, struct seat *seats, int n, int *source, int *tasks_per_node);
+/* The launch order by which that source located the processes; NULL if it is not `assumed`. */
+const char *seats_order(const struct seats_request *request, int source);
 /* The rank that a placing gives each process; without one its rank as launched. A status. */
 int seats_rank(const struct torus *torus, int tasks_per_node, const struct placing *placing, struct seat *seats, int n);
 

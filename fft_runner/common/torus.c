@@ -143,38 +143,78 @@ int torus_axis(const struct torus *torus, char letter)
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
 
-int torus_order(const struct torus *torus, const char *order, int axes[MAX_DIMS + 1])
+/* Letters of which an order consists: those of the axes and t, or n and t. */
+struct counted {
+    char letter;
+    int64_t extent, stride; /* of a step, in places */
+    int64_t step;           /* what the digits so far count */
+    bool named, done;
+};
+
+/* The digits of an order; false if the text is none. */
+static bool read_digits(const char *text, struct counted *all, int n, struct fill_order *fill)
 {
-    char slots_first[MAX_DIMS + 2];
-    unsigned used = 0;
-    snprintf(slots_first, sizeof slots_first, "t%.*s", torus->dims, torus->letter);
-    if (!order || !*order || !strcmp(order, "nt"))
-        order = torus->letter;
-    if (!strcmp(order, "tn"))
-        order = slots_first;
-    for (int i = 0; i <= torus->dims && order[i]; i++) {
-        axes[i] = torus_axis(torus, order[i]);
-        used |= axes[i] < 0 ? 0 : 1u << axes[i];
+    for (fill->digits = 0; *text && fill->digits < MAX_ORDER_DIGITS; fill->digits++) {
+        struct counted *c = all;
+        while (c < all + n && c->letter != *text)
+            c++;
+        size_t figures = strspn(++text, "0123456789");
+        if (c == all + n || c->done || figures > 6)
+            return false;
+        int64_t left = c->extent / c->step, count = figures ? atoi(text) : left;
+        if (count < 1 || left % count)
+            return false;
+        fill->digit[fill->digits] = (struct order_digit){.count = count, .stride = c->step * c->stride};
+        c->named = true;
+        c->done = !figures;
+        c->step *= count;
+        text += figures;
     }
-    if ((int)strlen(order) != torus->dims + 1 || used != (2u << torus->dims) - 1)
-        return pf_fail(PF_REFUSED, "launch order '%.40s' must have each letter of %s once", order, torus->letter);
-    return 0;
+    bool whole = !*text;
+    for (int i = 0; i < n; i++)
+        whole = whole && all[i].named && all[i].step == all[i].extent;
+    return whole;
 }
 
-int64_t torus_place(const struct torus *torus, int tasks_per_node, const int axes[MAX_DIMS + 1], int64_t i)
+static bool read_axes(const struct torus *torus, int tasks_per_node, const char *order, struct fill_order *fill)
 {
-    struct coordinate node = {.dims = torus->dims};
-    int64_t slot = 0;
-    for (int k = 0; k <= torus->dims; k++) {
-        bool is_slot = axes[k] == torus->dims;
-        int extent = is_slot ? tasks_per_node : torus->extent[axes[k]];
-        if (is_slot)
-            slot = i % extent;
-        else
-            node.at[axes[k]] = (int)(i % extent);
-        i /= extent;
+    struct counted all[MAX_DIMS + 1] = {{.letter = 't', .extent = tasks_per_node, .stride = 1, .step = 1}};
+    int64_t stride = tasks_per_node;
+    for (int i = 0; i < torus->dims; i++) {
+        all[i + 1] = (struct counted){torus->letter[i], torus->extent[i], stride, 1, false, false};
+        stride *= torus->extent[i];
     }
-    return torus_node(torus, &node) * tasks_per_node + slot;
+    return read_digits(order, all, torus->dims + 1, fill);
+}
+
+static bool read_numbers(const struct torus *torus, int tasks_per_node, const char *order, struct fill_order *fill)
+{
+    struct counted all[] = {{.letter = 't', .extent = tasks_per_node, .stride = 1, .step = 1},
+                            {.letter = 'n', .extent = torus_nodes(torus), .stride = tasks_per_node, .step = 1}};
+    return read_digits(order, all, 2, fill);
+}
+
+int torus_order(const struct torus *torus, int tasks_per_node, const char *order, struct fill_order *fill)
+{
+    if (!order || !*order)
+        order = USUAL_ORDER;
+    if (read_axes(torus, tasks_per_node, order, fill) || read_numbers(torus, tasks_per_node, order, fill))
+        return 0;
+    return pf_fail(PF_REFUSED,
+                   "launch order '%.40s' must have each letter of %s once, the fastest first, or be tn or nt (nodes in the "
+                   "order of their numbers, slots first or last). A number behind a letter takes so many of its steps, "
+                   "and the rest follows later: t2nt",
+                   order, torus->letter);
+}
+
+int64_t order_place(const struct fill_order *fill, int64_t i)
+{
+    int64_t place = 0;
+    for (int k = 0; k < fill->digits; k++) {
+        place += i % fill->digit[k].count * fill->digit[k].stride;
+        i /= fill->digit[k].count;
+    }
+    return place;
 }
 
 int torus_fit(const struct torus *torus, int processes, int asked, int *tasks_per_node)

@@ -9,7 +9,10 @@
 extern "C" {
 #endif
 
-enum { MAX_DIMS = 8, COORDINATE_TEXT = 128 };
+enum { MAX_DIMS = 8, COORDINATE_TEXT = 128, MAX_ORDER_DIGITS = 64 };
+
+/* Most launchers fill a node before the next one. */
+#define USUAL_ORDER "tn"
 
 struct torus {
     int dims;
@@ -36,11 +39,20 @@ int torus_axis(const struct torus *torus, char letter);
 void torus_text(const struct torus *torus, char text[COORDINATE_TEXT]); /* 8x8x8 */
 void coordinate_text(const struct coordinate *coordinate, char text[COORDINATE_TEXT]); /* (4, 0, 2) */
 
-/* Axes in the order of the letters, fastest first: xyzt (what NULL and "" stand for), zyxt, ...; nt and tn are the nodes
- * in the order of their numbers with the slots last or first. A status. */
-int torus_order(const struct torus *torus, const char *order, int axes[MAX_DIMS + 1]);
+/* The order in which ranks fill the places, as digits: the first one counts fastest. */
+struct fill_order {
+    int digits;
+    struct order_digit {
+        int64_t count, stride; /* steps, and places that one step goes */
+    } digit[MAX_ORDER_DIGITS];
+};
+
+/* Letters of the axes and t, fastest first: xyzt, tzyx, ...; tn and nt are the nodes in the order of their numbers with the
+ * slots first or last. A number limits a letter to so many steps, and the rest follows later: t2nt, tx2y2xyz. NULL and ""
+ * stand for USUAL_ORDER. A status. */
+int torus_order(const struct torus *torus, int tasks_per_node, const char *order, struct fill_order *fill);
 /* The place that comes i-th in that order. */
-int64_t torus_place(const struct torus *torus, int tasks_per_node, const int axes[MAX_DIMS + 1], int64_t i);
+int64_t order_place(const struct fill_order *fill, int64_t i);
 /* Tasks per node: as asked for, or as few as hold all when that is 0. A status when the processes do not fit. */
 int torus_fit(const struct torus *torus, int processes, int asked, int *tasks_per_node);
 

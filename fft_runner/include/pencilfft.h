@@ -81,6 +81,12 @@
  * for a rank that does not come, because it has no plan or calls something else. Then the job ends with a message. Plans
  * for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
+ * Communicators
+ * -------------
+ * The plans on one communicator share a duplicate of it and its groups of ranks. So any number of plans can be alive at once,
+ * although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate is freed when the
+ * program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan has its own.
+ *
  * Threads
  * -------
  * A plan of several threads shares the passes over memory, and the copies beside them, among OpenMP threads of the rank.
@@ -383,7 +389,8 @@ const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 /* Wisdom: what FFTW learnt and what "auto" chose. load adds the contents of a file. save replaces the file by all wisdom,
  * or leaves it unchanged. A missing file is not an error for load, which then sets *found to 0. load refuses a file that
  * was written on another kind of machine or with another MPI, or that is not a wisdom file. Rank 0 of comm reads or writes.
- * Collective. */
+ * save keeps the permissions of the file, and follows symbolic links. A new file has those that umask leaves, but never lets
+ * all write. Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
 /* Forgets all wisdom, including FFTW's. Local. */

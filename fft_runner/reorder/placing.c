@@ -2,7 +2,7 @@
  * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
  *         the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used.
  *         A ring map is the pattern rRcC followed by the positions that its text lists.
- * Source: the same numbering as Product.mapping() in model/product.py; the tests compare the two.
+ * Source: the same numbering as Product.mapping() in model/placement/product.py; the tests compare the two.
  * Cost:   O(ranks * digits). */
 #include "placing.h"
 
@@ -24,9 +24,10 @@ struct job {
 
 static int place_by_order(const char *order, const struct job *job, struct placing *p)
 {
-    int axes[MAX_DIMS + 1], status = torus_order(job->torus, order, axes);
+    struct fill_order fill;
+    int status = torus_order(job->torus, job->tasks, order, &fill);
     for (int rank = 0; rank < p->ranks && !status; rank++)
-        p->place[rank] = torus_place(job->torus, job->tasks, axes, rank);
+        p->place[rank] = order_place(&fill, rank);
     return status;
 }
 

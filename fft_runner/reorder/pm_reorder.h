@@ -27,7 +27,8 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
  *   8x8x8 | 8x8x8:mesh | 8wx8x4w      shape as everywhere in pencilmap; which dimensions wrap plays no role here.
  *                                     4x6x16x2x3x2:axes=xyzabc for axes with other letters than xyz (a to h above three)
  *   tasks=T                           tasks per node [as few as hold all]
- *   placement=default[:ORDER]         ranks along the axes, fastest first, t the slot [default:xyzt]
+ *   placement=default[:ORDER]         ranks along the axes, fastest first, t the slot: xyzt; tn and nt take the nodes in
+ *                                     the order of their numbers, with the slots first or last [default:tn]
  *   placement=digits:x=r2c4,..,t=r2   digit patterns, as `pencilmap predict` prints them: r rows, c columns (s for slabs),
  *                                     i idle; axes not named are columns
  *   placement=ring:x=0.1/3.2,..       ring maps: the positions of the members of each row, or digit patterns
@@ -37,7 +38,8 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
  *                                     how a process knows its node [auto: the first of environment, blue-gene and hostname
  *                                     that all processes understand]; environment: PENCILMAP_HOST holds a name; the last
  *                                     numbers of a name are the coordinates; table: lines "NAME x y z", read by rank 0;
- *                                     assumed: ranks fill the machine in that order [xyzt]
+ *                                     assumed: the launcher filled the machine in that order [tn: a node after the
+ *                                     other]
  * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm. P alone for slabs.
  *
  * Checks: every rank of newcomm got the number it should have and runs at its place, and in an exchange with its neighbours

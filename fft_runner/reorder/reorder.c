@@ -4,7 +4,10 @@
  * Cost:  a gather and a scatter of seats, 8 bytes a rank on every process, one MPI_Comm_split, a message a dimension. */
 #include "pm_reorder.h"
 
+#include <stdbool.h>
+
 #include "common/failure.h"
+#include "common/same.h"
 #include "common/seating.h"
 #include "pencilfft.h"
 #include "placing.h"
@@ -13,6 +16,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { CHECK_TAG = 7 };
+
+/* For the Fortran module, where communicators are integers. */
+int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm);
 
 /* What a process sends to its neighbours. */
 struct greeting {
@@ -71,16 +77,49 @@ static int reorder(const struct pm_request *r, MPI_Comm comm, MPI_Comm *newcomm)
     return status;
 }
 
+static int read_request(MPI_Comm comm, const char *machine, const char *grid, const MPI_Comm *newcomm,
+                        struct pm_request *request)
+{
+    int size;
+    PF_MPI(MPI_Comm_size(comm, &size));
+    if (!newcomm)
+        return pf_fail(PF_REFUSED, "pm_comm_reorder: newcomm is NULL; give the address of the new communicator");
+    return pm_request_parse(machine, grid, size, request);
+}
+
+static int same_everywhere(MPI_Comm comm, const char *machine, const char *grid)
+{
+    const struct pf_argument arguments[] = {PF_ARGUMENT_TEXT("machine", machine), PF_ARGUMENT_TEXT("grid", grid)};
+    return pf_same_arguments("the arguments of pm_comm_reorder", 2, arguments, comm);
+}
+
 EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *grid, MPI_Comm *newcomm)
 {
     struct pm_request request;
-    int size, status = 0;
-    *newcomm = MPI_COMM_NULL;
-    PF_MPI_OR_DONE(MPI_Comm_size(comm, &size));
-    if (!(status = pf_agree(pm_request_parse(machine, grid, size, &request), comm)))
+    if (newcomm)
+        *newcomm = MPI_COMM_NULL;
+    int status = pf_usable(comm, "pm_comm_reorder");
+    if (!status)
+        status = pf_agree(read_request(comm, machine, grid, newcomm, &request), comm);
+    if (!status)
+        status = same_everywhere(comm, machine, grid);
+    if (!status)
         status = reorder(&request, comm, newcomm);
-done:
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
+}
+
+/* MPI would end the program if a handle were looked up before MPI_Init or after MPI_Finalize. */
+EXPORTED int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm)
+{
+    int started = 0, ended = 0;
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    bool running = started && !ended;
+    int status = pm_comm_reorder(running ? MPI_Comm_f2c(comm) : MPI_COMM_NULL, machine, grid, &made);
+    if (running)
+        *newcomm = MPI_Comm_c2f(made);
+    return status;
 }
 
 EXPORTED const char *pm_reorder_message(void)

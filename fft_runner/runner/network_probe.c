@@ -179,7 +179,7 @@ static void print_help(void)
            "  --machine-torus TEXT     8x8x8 (wrapped), 8x8x8:mesh, 8wx8x4w (w: wrapped)\n"
            "  --tasks-per-node T       slots per node (default: as few as hold all)\n"
            "  --mapfile FILE           line i places rank i: x y z t\n"
-           "  --launch-order LETTERS   order of assumed coordinates, fastest first (default xyzt)\n"
+           "  --launch-order LETTERS   order of assumed coordinates, fastest first (default tn)\n"
            "  --coordinates SOURCE     how a process knows its node:");
     for (int i = 0; source_usage(i); i++)
         printf(" %s", source_usage(i));
@@ -604,12 +604,13 @@ static int append(struct probe *p)
     const struct seating *s = &p->processes.seating;
     PF_MPI(MPI_Get_library_version(library, &length));
     library[strcspn(library, "\n")] = '\0';
-    json_t *object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:o, s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "schema",
-                               "pencilmap-network-probe/1", "program", "name", PROGRAM, "version", PENCILFFT_VERSION, "mpi",
-                               text(library), "ranks", p->ranks, "nodes", p->leaders, "torus",
+    json_t *object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:o, s:o, s:s, s:o, s:i, s:i, s:o, s:o, s:o, s:o}",
+                               "schema", "pencilmap-network-probe/1", "program", "name", PROGRAM, "version",
+                               PENCILFFT_VERSION, "mpi", text(library), "ranks", p->ranks, "nodes", p->leaders, "torus",
                                located(p) ? text_or_null(p->s.torus_text) : json_null(), "tasks_per_node",
                                s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "coordinate_source",
-                               s->source < 0 ? "none" : source_name(s->source), "reps", p->s.reps, "rounds", p->s.rounds,
+                               s->source < 0 ? "none" : source_name(s->source), "launch_order",
+                               text_or_null(seats_order(&p->s.seats, s->source)), "reps", p->s.reps, "rounds", p->s.rounds,
                                "labels", labels_of(&p->s), "round_trips", p->trips, "bursts", p->bursts, "streams",
                                p->streams);
     p->trips = p->bursts = p->streams = NULL;
@@ -625,8 +626,10 @@ static void print_table(const struct probe *p, FILE *file)
 {
     size_t last = json_array_size(p->bursts) - 1;
     const json_t *each;
-    fprintf(file, "%d nodes; coordinates: %s\n%10s %6s %14s\n", p->leaders,
-            located(p) ? source_name(p->processes.seating.source) : "none", "#bytes", "hops", "t_message[us]");
+    const char *order = seats_order(&p->s.seats, p->processes.seating.source);
+    fprintf(file, "%d nodes; coordinates: %s%s%s\n%10s %6s %14s\n", p->leaders,
+            located(p) ? source_name(p->processes.seating.source) : "none", order ? ":" : "", order ? order : "", "#bytes",
+            "hops", "t_message[us]");
     for (size_t i = 0; (each = json_array_get(p->trips, i)); i++)
         fprintf(file, "%10lld %6lld %14.3f\n", json_integer_value(json_object_get(each, "bytes")),
                 json_integer_value(json_object_get(each, "hops")), 1e6 * seconds_of(p->trips, i));

@@ -270,7 +270,7 @@ static const struct option_row rows[] = {
      .help = "slots per node (default: as few as hold all)"},
     {"mapfile", "FILE", 1, take_text, AT(mapfile), .help = "line i places grid rank i: x y z t"},
     {"launch-order", "LETTERS", 1, take_text, AT(seats.order),
-     .help = "order of assumed coordinates, fastest first (default xyzt)"},
+     .help = "order of assumed coordinates, fastest first (default tn)"},
     {"coordinates", "SOURCE", 1, take_coordinates, .help = "how a process knows its node: @coordinates"},
     {"help", NULL, 0, take_flag, AT(help), .help = "print this and exit"},
     {"version", NULL, 0, take_flag, AT(version), .help = "print versions and exit"},

@@ -121,9 +121,10 @@ json_t *record_placement(const struct report *r)
     json_t *ranks = json_array();
     for (int i = 0; i < s->ranks; i++)
         json_array_append_new(ranks, one_process(&r->processes->table[i]));
-    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:s, s:o}", "torus", text_or_null(r->options->torus_text), "tasks_per_node",
-                     s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source", placed_by(s), "mapfile",
-                     text_or_null(r->options->mapfile), "coordinate_source", coordinates_from(s), "self_check",
+    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:s, s:o}", "torus", text_or_null(r->options->torus_text),
+                     "tasks_per_node", s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source",
+                     placed_by(s), "mapfile", text_or_null(r->options->mapfile), "coordinate_source", coordinates_from(s),
+                     "launch_order", text_or_null(seats_order(&r->options->seats, s->source)), "self_check",
                      self_check_of(s), "ranks", ranks);
 }
 

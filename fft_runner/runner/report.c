@@ -44,10 +44,11 @@ const char *self_check_of(const struct seating *s)
 void report_placement(const struct report *r, FILE *file)
 {
     const struct seating *s = &r->processes->seating;
+    const char *order = seats_order(&r->options->seats, s->source);
     fprintf(file, "%d tasks placed by the %s", s->ranks, placed_by(s));
     if (r->options->torus_text)
-        fprintf(file, " on torus %s, %d per node, coordinates: %s, self-check: %s", r->options->torus_text,
-                s->tasks_per_node, coordinates_from(s), self_check_of(s));
+        fprintf(file, " on torus %s, %d per node, coordinates: %s%s%s, self-check: %s", r->options->torus_text,
+                s->tasks_per_node, coordinates_from(s), order ? ":" : "", order ? order : "", self_check_of(s));
     fprintf(file, "\n");
 }
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
-from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, scotch, slurm, table, tpu
+from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, lsf, netloc, pbs, scotch, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.errors import AllocationError
-from pencilmap.model.reading import reading
+from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.base.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
 
@@ -34,10 +34,9 @@ class Reader:
 
 
 READERS = {  # environments are read and files are tried in this order
-    "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf", slurm.from_environment, slurm.looks_like,
-                    slurm.find, "slurm"),
-    "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE", pbs.from_environment),
-    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, ...", fujitsu.from_environment,
+    "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf, scontrol show", slurm.from_environment,
+                    slurm.looks_like, slurm.find, "slurm"),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", fujitsu.from_environment,
                       format="vcoordfile"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
                        format="bgq"),
@@ -47,6 +46,8 @@ READERS = {  # environments are read and files are tried in this order
     "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
     "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, scotch.looks_like, scotch.find),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
+    "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file", lsf.from_environment, lsf.looks_like, lsf.find),
+    "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE, a host in each line", pbs.from_environment, pbs.looks_like, pbs.find),
     "table": Reader("plain table: x y z, with or without a name", None, table.looks_like, table.find),
 }
 

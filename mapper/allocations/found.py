@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.hosts import Hosts, check_name
-from pencilmap.model.allocation import Allocation
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import AllocationError, printable
-from pencilmap.model.torus import Torus, format_torus, parse_torus
+from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation
 
 
 class Fact(NamedTuple):
@@ -41,6 +41,7 @@ class Found:
     coordinates : tuple of tuple, nodes without names in the launcher's order
     tasks_per_node : int
     cores : tuple of Core, processors of a node
+    missing : str, what a placement needs besides, unless another source gives it
     """
 
     facts: tuple[Fact, ...] = ()
@@ -50,6 +51,7 @@ class Found:
     coordinates: tuple[tuple[int, ...], ...] | None = None
     tasks_per_node: int | None = None
     cores: tuple[Core, ...] | None = None
+    missing: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,23 @@ class Picture:
 
     torus : Torus or None
     nodes : int array, node numbers in the launcher's order, or None
-    names : dict from node number to host name
+    hosts : dict from host name to node number, in the launcher's order; a node may have several hosts
+    tasks_per_node : int, tasks of a node with all of its hosts
     missing : str or None, what a placement still needs
     """
 
     facts: tuple[Fact, ...]
     torus: Torus | None
     nodes: Ints | None
-    names: dict[int, str]
+    hosts: dict[str, int]
     tasks_per_node: int | None
     cores: tuple[Core, ...] | None
     missing: str | None
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The first host of each node."""
+        return first_hosts(self.hosts)
 
     @property
     def allocation(self) -> Allocation | None:
@@ -78,15 +86,22 @@ class Picture:
         """The nodes as a plain table (text), a file for `nodes` and `hosts`."""
         if self.torus is None or self.nodes is None:
             raise AllocationError("no nodes are known, and so there is no table of them")
-        coordinates = self.torus.coordinates(self.nodes).tolist()
-        return "".join(" ".join([*([self.names[n]] if n in self.names else []), *map(str, c)]) + "\n"
-                       for n, c in zip(self.nodes.tolist(), coordinates))
+        lines = [(*([name] if name else []), *coordinates) for name, coordinates in self.places()]
+        return "".join(" ".join(map(str, line)) + "\n" for line in lines)
+
+    def places(self) -> list[tuple[str | None, list[int]]]:
+        """Name and coordinates of each host in the launcher's order, or of each node if no host is known."""
+        if self.torus is None or self.nodes is None:
+            return []
+        names: list[str | None] = list(self.hosts) or [None] * self.nodes.size
+        nodes = np.array(list(self.hosts.values()), dtype=np.int64) if self.hosts else self.nodes
+        return list(zip(names, self.torus.coordinates(nodes).tolist()))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
         """The same as arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at
         `path`."""
         known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
-                 "nodes": None if self.nodes is None else path, "hosts": path if self.names else None}
+                 "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
         return {name: str(value) for name, value in known.items() if value}
 
 
@@ -105,14 +120,19 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
     shape = parse_torus(text) if text else None
-    common = {"facts": facts, "tasks_per_node": first("tasks_per_node"), "cores": first("cores")}
+    common = {"facts": facts, "cores": first("cores")}
+    tasks = first("tasks_per_node")
     if shape is None:
-        return Picture(torus=None, nodes=None, names={}, missing="the shape of the torus: give it with `torus`", **common)
+        missing = first("missing") or "the shape of the torus: give it with `torus`"
+        return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
-        nodes, names, missing = _named(shape, hosts or tuple(places), places)
+        nodes, named, missing = _named(shape, hosts or tuple(places), places)
     else:
-        nodes, names, missing = _numbered(shape, coordinates)
-    return Picture(torus=shape, nodes=nodes, names=names, missing=missing, **common)
+        nodes, named, missing = _numbered(shape, coordinates)
+    if (several := hosts_per_node(named)) > 1:
+        common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
+    tasks = tasks and tasks * several
+    return Picture(torus=shape, nodes=nodes, hosts=named, tasks_per_node=tasks, missing=missing, **common)
 
 
 def _numbered(torus, coordinates):
@@ -122,8 +142,8 @@ def _numbered(torus, coordinates):
 
 
 def _named(torus, hosts, places):
-    """Node numbers and names of hosts by their known places, or by the numbers in their names."""
-    default, numbered, found = Hosts(torus), _by_number(places), list[Sequence[int]]()
+    """Nodes of hosts by their known places, or by the numbers in their names. Hosts with known places may share a node."""
+    default, numbered, found, given = Hosts(torus), _by_number(places), list[Sequence[int]](), set[str]()
     for host in hosts:
         check_name(host)
         place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
@@ -131,13 +151,17 @@ def _named(torus, hosts, places):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
                               "fits the numbers in its name")
         found.append(place)
-    nodes, names = _nodes(torus, found), dict[int, str]()
+        if host in places or _number(host) in numbered:
+            given.add(host)
+    nodes, names, named = _nodes(torus, found), dict[int, str](), dict[str, int]()
     for node, host in zip(nodes.tolist(), hosts):
-        if node in names:
+        if node in names and not (host in given and names[node] in given):
             raise AllocationError(f"hosts {names[node]} and {host} have the same coordinates "
                                   f"{tuple(torus.coordinates(node).tolist())}; correct the table or the shape")
-        names[node] = host
-    return nodes, names, None
+        names.setdefault(node, host)
+        named[host] = node
+    check_even(named, torus)
+    return np.array(list(names), dtype=np.int64), named, None
 
 
 def _number(name):
@@ -162,6 +186,11 @@ def _nodes(torus, found):
     return torus.node(np.array(found, dtype=np.int64).reshape(len(found), torus.n_dimensions))
 
 
+def shortened(hosts: Sequence[str], most: int = 4) -> str:
+    """The first names of a list."""
+    return ", ".join(hosts[:most]) + (", ..." if len(hosts) > most else "")
+
+
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     """The smallest shape that contains the coordinates, as text. The coordinates do not show whether it wraps.
 
@@ -169,3 +198,18 @@ def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     '4x2'
     """
     return "x".join(str(max(values) + 1) for values in zip(*coordinates))
+
+
+def box_facts(what: str, coordinates: Iterable[Sequence[int]], source: str) -> tuple[Fact, Fact]:
+    """The box around some things, and the honest word about its wrap."""
+    return (Fact(f"box around the {what}", bounding_box(coordinates), source),
+            Fact("wrap", "not given; assumed a mesh; name the torus (4x4, 4wx4) if it wraps", source))
+
+
+def mesh_box(coordinates: Iterable[Sequence[int]]) -> str:
+    """The same as a mesh, for sources that do not tell which dimensions wrap. A mesh claims no link that may be missing.
+
+    >>> mesh_box([(0, 0), (3, 1)])
+    '4x2:mesh'
+    """
+    return f"{bounding_box(coordinates)}:mesh"

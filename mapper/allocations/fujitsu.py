@@ -3,6 +3,9 @@
 ``PJM_MPI_SHAPE_X/Y/Z`` (processes' shape) before ``PJM_NODE_X/Y/Z`` (nodes' shape), ``PJM_PROC_BY_NODE``, ``PJM_MPI_PROC``:
 public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. Whether the box is a torus was requested with
 ``node=...:torus`` and is not in the environment; from 385 nodes on, Fugaku always gives a torus (user guide 1.49).
+
+A job whose nodes are not contiguous (``node=...:noncont``) has a number of nodes (``PJM_NODE``) but no shape. Each process
+can ask for its coordinates: ``utofu_query_my_coords`` of uTofu.
 """
 
 from collections.abc import Mapping
@@ -10,6 +13,7 @@ from collections.abc import Mapping
 from pencilmap.mapper.allocations.found import Fact, Found
 
 TORUS_FROM = 385
+COUNTS = {"PJM_JOBID": "job", "PJM_NODE": "nodes", "PJM_MPI_PROC": "tasks", "PJM_PROC_BY_NODE": "tasks per node"}
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
@@ -18,7 +22,21 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
         shape = [int(n) for n in told if n and n.isdecimal() and n.isascii() and 0 < int(n[:9]) < 1 << 20]
         if shape:
             return _found(environ, prefix, shape)
-    return None
+    return _without_shape(environ) if any(environ.get(name) for name in ("PJM_JOBID", "PJM_NODE", "PJM_MPI_PROC")) else None
+
+
+def _without_shape(environ):
+    """What is known of a job whose nodes form no box."""
+    facts = [Fact(what, environ[name][:80], name) for name, what in COUNTS.items() if environ.get(name)]
+    facts.append(Fact("shape", "not given; nodes that are not contiguous have none", "no PJM_NODE_X"))
+    return Found(tuple(facts), tasks_per_node=_tasks(environ), missing=(
+        "the shape of the torus and the coordinates of the nodes: run a step in which each process prints its coordinates "
+        "(utofu_query_my_coords), and give the shape with `torus` and the lines as a file"))
+
+
+def _tasks(environ):
+    tasks = environ.get("PJM_PROC_BY_NODE", "")
+    return int(tasks[:6]) if tasks.isdecimal() and tasks.isascii() and int(tasks[:6]) > 0 else None
 
 
 def _found(environ, prefix, shape):
@@ -29,7 +47,6 @@ def _found(environ, prefix, shape):
     facts = [Fact("shape", "x".join(map(str, shape)), f"{prefix}_X, _Y, _Z"),
              Fact("wrap", "torus: always, from 385 nodes on" if nodes >= TORUS_FROM else
                   "not given; assumed a mesh; name the torus if node=...:torus was requested", "number of nodes")]
-    tasks = environ.get("PJM_PROC_BY_NODE", "")
-    if tasks.isdecimal():
-        facts.append(Fact("tasks per node", tasks, "PJM_PROC_BY_NODE"))
-    return Found(tuple(facts), text, tasks_per_node=int(tasks[:6]) if tasks.isdecimal() else None)
+    if _tasks(environ):
+        facts.append(Fact("tasks per node", environ["PJM_PROC_BY_NODE"], "PJM_PROC_BY_NODE"))
+    return Found(tuple(facts), text, tasks_per_node=_tasks(environ))

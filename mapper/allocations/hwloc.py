@@ -1,4 +1,9 @@
-"""hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots."""
+"""hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots.
+
+Several NUMA nodes may have the same cores (high-bandwidth memory beside DDR), and a NUMA node may have all cores of others.
+A core's NUMA node is the closest: the one with the fewest processors, the first of these. hwloc 2 writes NUMA nodes beside
+the cores, and hwloc 1 around them, so that only their sets of processors tell which cores they have.
+"""
 
 import re
 from collections.abc import Sequence
@@ -10,9 +15,9 @@ import numpy as np
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import parse_xml, reading
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import parse_xml, reading
 
 MAX_CORES = 1 << 16
 MAX_PROCESSORS = 1 << 20  # of one node
@@ -39,9 +44,9 @@ def find(document: Document) -> Found:
     machine = root.find("object")
     name = next((info.get("value") for info in (machine.findall("info") if machine is not None else [])
                  if info.get("name") == "HostName"), "the node")
-    facts = (Fact(f"processors of {name}",
-                  f"{len({c.package for c in cores})} packages, {len({c.numa for c in cores})} NUMA "
-                  f"nodes, {len(cores)} cores", document.label),)
+    numa = max(1, sum(each.get("type") == "NUMANode" for each in root.iter("object")))  # hwloc 1 writes none if it is one
+    packages = len({core.package for core in cores})
+    facts = (Fact(f"processors of {name}", f"{packages} packages, {numa} NUMA nodes, {len(cores)} cores", document.label),)
     return Found(facts, cores=cores)
 
 
@@ -62,16 +67,15 @@ def _cores(root):
 
 
 def _numa_by_set(root):
-    """Function from the processors of a core to the number of its NUMA node: the first that has one of them, else 0."""
+    """Function from the processors of a core to the number of its closest NUMA node, else 0."""
     sets = [_bits(e.get("cpuset", "")) for e in root.iter("object") if e.get("type") == "NUMANode"]
-    owner = np.full(max((int(bits[-1]) + 2 for bits in sets if bits.size), default=1), len(sets))
-    for i in reversed(range(len(sets))):
+    owner = np.zeros(max((int(bits[-1]) + 2 for bits in sets if bits.size), default=1), dtype=np.int64)
+    for i in sorted(range(len(sets)), key=lambda i: (-sets[i].size, -i)):  # the closest is the last to own a processor
         owner[sets[i]] = i
-    nobody = owner.size - 1
 
     def numa_of(bits):
-        first = int(owner[np.minimum(bits, nobody)].min(initial=len(sets)))
-        return first if first < len(sets) else 0
+        inside = bits[bits < owner.size]
+        return int(owner[inside[0]]) if inside.size else 0
 
     return numa_of
 

@@ -9,10 +9,9 @@ import re
 from io import BytesIO
 from xml.etree import ElementTree
 
-from pencilmap.mapper.allocations.found import Fact, Found
-from pencilmap.mapper.allocations.slurm import shortened
+from pencilmap.mapper.allocations.found import Fact, Found, shortened
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.reading import check_xml, parse_xml
+from pencilmap.model.base.reading import check_xml, parse_xml
 
 HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 

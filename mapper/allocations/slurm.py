@@ -1,19 +1,23 @@
-"""Slurm: the job's hosts from the environment, coordinates from the configuration of its torus plugins.
+"""Slurm: the job's hosts from the environment; files of Slurm by their content.
 
-``SLURM_JOB_NODELIST`` and ``SLURM_TASKS_PER_NODE`` ("2(x3),1"): srun(1) of Slurm 22.05. ``topology.yaml`` of
-topology/torus3d: src/plugins/topology/torus3d/torus3d_record.c and Slurm's tests (``torus3d: toruses: - name, dims, nodes or
-regions``); index = x + y X + z X Y. slurm.conf with topology/3d_torus: the last three characters of a name are x, y and z in
-base 36. topology.conf (``SwitchName=``) is a tree: it gives hosts but no coordinates.
+``SLURM_JOB_NODELIST``, ``SLURM_TASKS_PER_NODE`` ("2(x3),1"), ``SLURM_DISTRIBUTION``, ``SLURM_HOSTFILE``: srun(1) of Slurm
+22.05. slurm.conf with topology/3d_torus, and names in box notation: the last characters are the coordinates in base 36.
+Trees, blocks and node lists give hosts but no coordinates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
-from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.allocations import slurm_yaml
+from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
+from pencilmap.mapper.allocations.slurm_conf import UNITS, Configuration, read_configuration
+from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import MOST_HOSTS, in_a_line, parse_yaml
+from pencilmap.model.base.reading import MOST_HOSTS
+
+_YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
+_CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
+                   r"ClusterName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
@@ -21,6 +25,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     if variable is None:
         return None
     hosts = tuple(expand_hosts(environ[variable], MOST_HOSTS))
+    places = box_coordinates(environ[variable])
     facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", variable)]
     tasks = None
     for name in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"):
@@ -28,7 +33,18 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
         if counts:
             tasks = tasks or max(counts)
             facts.append(Fact("tasks per node", environ[name], name))
-    return Found(tuple(facts), hosts=hosts, tasks_per_node=tasks)
+    facts += _distribution(environ)
+    if not places:
+        return Found(tuple(facts), hosts=hosts, tasks_per_node=tasks)
+    facts += box_facts("hosts", places.values(), variable)
+    return Found(tuple(facts), mesh_box(places.values()), hosts, places, tasks_per_node=tasks)
+
+
+def _distribution(environ):
+    """How srun lays the ranks over the hosts, as far as variables say it."""
+    known = {"SLURM_DISTRIBUTION": "distribution of the ranks", "SLURM_DIST_PLANESIZE": "ranks of a plane",
+             "SLURM_HOSTFILE": "hosts of the ranks, in order"}
+    return [Fact(what, environ[name][:200], name) for name, what in known.items() if environ.get(name)]
 
 
 def tasks_per_node(text: str) -> list[int]:
@@ -41,110 +57,59 @@ def tasks_per_node(text: str) -> list[int]:
     return [int(c) for c in counts]
 
 
-def shortened(hosts: Sequence[str], most: int = 4) -> str:
-    """The first names of a list."""
-    return ", ".join(hosts[:most]) + (", ..." if len(hosts) > most else "")
-
-
 def looks_like(document: Document) -> bool:
-    return bool(re.search(r"^[ \t]*(SwitchName|TopologyPlugin|NodeName|(torus3d|-[ \t]*topology|toruses)[ \t]*:)",
-                          document.text, re.MULTILINE | re.IGNORECASE))
+    return bool(_CONF.search(document.text) or _YAML.search(document.text))
 
 
 def find(document: Document) -> Found:
-    if re.search(r"^[ \t]*(-[ \t]*)?(torus3d|toruses)[ \t]*:", document.text, re.MULTILINE):
-        return _torus3d(document)
-    if re.search(r"^[ \t]*TopologyPlugin[ \t]*=[ \t]*topology/3d_torus", document.text, re.MULTILINE | re.IGNORECASE):
-        return _names_with_coordinates(document)
-    return _tree(document)
+    if not _CONF.search(document.text):
+        return slurm_yaml.find(document)
+    if document.text.lstrip().startswith("Configuration data as of"):
+        raise document.refuse("is the output of scontrol show config, which names no hosts; give that of scontrol show "
+                              "nodes or scontrol show topology")
+    found = read_configuration(document)
+    if not found.all_hosts:
+        raise document.refuse("names no hosts; lines NodeName=, SwitchName=, BlockName= or RingName= with hosts are needed")
+    facts = (*_network(document, found), Fact("hosts", f"{len(found.all_hosts)}: {shortened(found.all_hosts)}",
+                                              document.label), *_partitions(document, found))
+    if found.settings.get("topologyplugin", "").lower() == "topology/3d_torus":
+        return _names_with_coordinates(document, found, facts)
+    if found.places:
+        box = box_facts("hosts", found.places.values(), document.label)
+        return Found((*facts, *box), mesh_box(found.places.values()), found.all_hosts, found.places)
+    rings = found.units.get("ringname", {})
+    if len(rings) == 1:
+        hosts = next(iter(rings.values())).hosts
+        return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
+    return Found(facts, found.torus, found.all_hosts)
 
 
-def _lists(document, key):
-    """Hosts of every ``key=`` in the file."""
-    hosts = []
-    for number, line in document.lines(longest=None):
-        for text in re.findall(rf"(?<![A-Za-z]){key}\s*=\s*(\S+)", line, re.IGNORECASE):
-            try:
-                hosts += expand_hosts(text, MOST_HOSTS - len(hosts))
-            except MapfileError as error:
-                raise document.refuse(str(error), number) from error
-    return hosts
+def _network(document, found: Configuration):
+    """A fact for each kind of unit; one without units."""
+    hosts = len(found.all_hosts)
+    facts = []
+    for kind, units in found.units.items():
+        levels = max(unit.level for unit in units.values()) + 1
+        what = (f"a tree of {len(units)} switches in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
+                else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
+        facts.append(Fact("network", f"{what} {hosts} hosts: no coordinates", document.label))
+    if found.torus:
+        facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
+    return facts or [Fact("network", f"{hosts} hosts, no switches", document.label)]
 
 
-def _tree(document):
-    switches = len(re.findall(r"^[ \t]*SwitchName[ \t]*=", document.text, re.MULTILINE | re.IGNORECASE))
-    hosts = _lists(document, "Nodes") or _lists(document, "NodeName")
-    facts = (Fact("network", f"a tree of {switches} switches and {len(hosts)} hosts: no coordinates" if switches
-                  else f"{len(hosts)} hosts, no coordinates", document.label),)
-    return Found(facts)
+def _partitions(document, found):
+    named = [f"{name[:40]}: {len(hosts)}" for name, hosts in found.partitions.items()]
+    return [Fact("hosts of partitions", shortened(named), document.label)] if named else []
 
 
-def _names_with_coordinates(document):
+def _names_with_coordinates(document, found, facts):
     places = {}
-    for name in _lists(document, "NodeName"):
+    for name in found.all_hosts:
         last = name[-3:].upper()
         if not re.fullmatch("[0-9A-Z]{3}", last):
             raise document.refuse(f"host {name[:40]} does not end in the three characters that topology/3d_torus needs")
-        places[name] = tuple(int(c, 36) for c in last)
-    if not places:
-        raise document.refuse("names no hosts; NodeName= lines are needed")
+        places[name] = base_36(last)
     box = bounding_box(places.values())
-    return Found((Fact("torus", f"{box}, by the last three characters of the names (topology/3d_torus)", document.label),),
-                 box, places=places)
-
-
-def _torus3d(document):
-    try:
-        data = parse_yaml(document.text)
-    except Exception as error:  # errors of PyYAML; they say where the fault is, or that the file is too deep or too large
-        mark = getattr(error, "problem_mark", None)
-        raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or in_a_line(error)}",
-                              mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
-    toruses = list(_toruses(data))
-    if not toruses:
-        raise document.refuse("has no torus3d with toruses")
-    return _one_torus(document, toruses[0], len(toruses))
-
-
-def _toruses(data):
-    """Descriptions of toruses: ``torus3d: toruses:`` at the top or inside one of several topologies."""
-    for entry in data if isinstance(data, list) else [data]:
-        inside = entry.get("torus3d", entry) if isinstance(entry, dict) else None
-        listed = inside.get("toruses") if isinstance(inside, dict) else None
-        yield from (t for t in listed or [] if isinstance(t, dict))
-
-
-def _one_torus(document, torus, count):
-    dims = _triple(document, torus, "dims")
-    places = {}
-    regions = torus.get("regions") or [{"nodes": torus.get("nodes"), "anchor": {"x": 0, "y": 0, "z": 0},
-                                        "dims": torus["dims"]}]
-    for region in regions if isinstance(regions, list) else []:
-        places |= _region(document, region, dims)
-    text = "x".join(map(str, dims))
-    name = str(torus.get("name", "unnamed"))[:40]
-    facts = [Fact("torus", f"{text}, {name}, {len(places)} hosts (topology/torus3d)", document.label)]
-    if count > 1:
-        facts.append(Fact("other toruses", f"{count - 1} are not read", document.label))
-    return Found(tuple(facts), text, places=places)
-
-
-def _region(document, region, dims):
-    if not isinstance(region, dict) or not isinstance(region.get("nodes"), str):
-        raise document.refuse("a torus needs nodes, or regions with nodes, anchor and dims")
-    size, anchor = _triple(document, region, "dims"), _triple(document, region, "anchor")
-    if any(a + s > d for a, s, d in zip(anchor, size, dims)):
-        raise document.refuse(f"region at {anchor} of {size} nodes reaches out of the torus of {dims}")
-    hosts = expand_hosts(region["nodes"], MOST_HOSTS)
-    if len(hosts) != size[0] * size[1] * size[2]:
-        raise document.refuse(f"{len(hosts)} hosts for a box of {'x'.join(map(str, size))}")
-    return {host: (anchor[0] + i % size[0], anchor[1] + i // size[0] % size[1], anchor[2] + i // (size[0] * size[1]))
-            for i, host in enumerate(hosts)}
-
-
-def _triple(document, owner, key):
-    value = owner.get(key)
-    numbers = [str(value.get(axis)) for axis in "xyz"] if isinstance(value, dict) else None
-    if not numbers or not all(re.fullmatch("[0-9]{1,5}", n) and int(n) < 1 << 16 for n in numbers):
-        raise document.refuse(f"{key} needs x, y and z")
-    return tuple(int(n) for n in numbers)
+    fact = Fact("torus", f"{box}, by the last three characters of the names (topology/3d_torus)", document.label)
+    return Found((fact, *facts), box, places=places)

@@ -4,26 +4,35 @@ them.
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
 """
 
+import re
 from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
+from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
-from pencilmap.mapper.hosts import Hosts, check_name
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.network import Network
-from pencilmap.model.reading import reading
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import reading
+from pencilmap.model.network.network import Network
 
 
 class NodeTable(NamedTuple):
-    """nodes : int array, node numbers in the order of the file; names : dict from node number to name, {} without names."""
+    """nodes : int array, node numbers in the order of the file; hosts : dict from name to node number, {} without names.
+
+    Several hosts may have the coordinates of one node, as the two compute nodes at a Gemini router of Cray XE.
+    """
 
     nodes: Ints
-    names: dict[int, str]
+    hosts: dict[str, int]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The first name of each node."""
+        return first_hosts(self.hosts)
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
@@ -35,26 +44,30 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     """The same for a document.
 
     >>> from pencilmap.mapper.formats.lines import Document
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
-        line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
+        line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)
-            if node in line_of:
+            shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
+            if node in line_of and not (shares and node in shared):
                 raise document.refuse(f"node {_where(network, node)} is already listed in line {line_of[node]}; list every "
                                       "usable node once", number)
             if name in taken:
                 raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
-            line_of[node] = number
+            line_of.setdefault(node, number)
+            if shares:
+                shared.add(node)
             if name:
-                names[node], taken[name] = name, number
+                hosts[name], taken[name] = node, number
         if not line_of:
             raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
-        return NodeTable(np.array(list(line_of), dtype=np.int64), names)
+        check_even(hosts, network)
+        return NodeTable(np.array(list(line_of), dtype=np.int64), hosts)
 
 
 def _entry(document, number, line, network):
@@ -103,8 +116,27 @@ def looks_like(document: Document) -> bool:
     return any(integers) and integers.count(False) <= 1
 
 
+_HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
+
+
+def _refuse_affinity(document):
+    """Refuse lines that may be LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY) or coordinates: the last two numbers
+    are the same in all lines, and the last is above 0.
+    """
+    lines = document.lines()
+    found = [[word for word, _ in words(line)] for _, line in lines]
+    same = {tuple(each[2:]) for each in found}
+    if all(len(each) == 4 and not is_integer(each[0]) for each in found) and len(same) == 1 and not _HEADER.search(
+            document.text):
+        _numa, policy = next(iter(same))
+        if is_integer(policy) and int(policy) > 0:
+            raise document.refuse("may be coordinates or LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY); for "
+                                  "coordinates, begin the file with the comment # NAME x y z", lines[0][0])
+
+
 def find(document: Document) -> Found:
     """What a plain table gives when no torus is known: coordinates, names, and their bounding box."""
+    _refuse_affinity(document)
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     for number, line in document.lines():
         found = words(line)
@@ -118,7 +150,6 @@ def find(document: Document) -> Found:
         coordinates.append(where)
         if name:
             places[name] = where
-    box = bounding_box(coordinates)
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             Fact("box around the nodes", f"{box} (a table does not say what wraps)", document.label))
-    return Found(facts, box, tuple(places) or None, places, tuple(coordinates))
+             *box_facts("nodes", coordinates, document.label))
+    return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))

@@ -7,7 +7,7 @@
 import re
 from collections.abc import Mapping
 
-from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
 from pencilmap.mapper.formats.lines import Document
 
 _DEVICE = re.compile(r"TpuDevice\(id=([0-9]{1,9}),[^()]{0,80}coords=\(([0-9, ]{1,40})\)(?:,\s*core_on_chip=([0-9]{1,3}))?")
@@ -26,18 +26,31 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     return Found(tuple(facts), torus)
 
 
+def _refuse_part(document):
+    """Refuse a list that was shortened, or that ends in the middle."""
+    first = _DEVICE.search(document.text)
+    cut = re.search(r"\.\.\.|\N{HORIZONTAL ELLIPSIS}|TpuDevice(?!\(id=)", document.text)
+    whole = sum(1 for _ in _DEVICE.finditer(document.text))
+    begun = document.text.count("TpuDevice(")
+    opened = first and document.text[:first.start()].rstrip().endswith("[")
+    if cut or begun > whole or (opened and "]" not in document.text[first.start():]):
+        at = cut.start() if cut else len(document.text.rstrip())
+        raise document.refuse("the list of devices is not complete; print every device, as in "
+                              "print(*jax.devices(), sep='\\n')", document.text.count("\n", 0, at) + 1)
+
+
 def looks_like(document: Document) -> bool:
     return bool(_DEVICE.search(document.text))
 
 
 def find(document: Document) -> Found:
+    _refuse_part(document)
     devices = sorted((int(number), tuple(int(c) for c in coords.split(",") if c.strip()), int(core or 0))
                      for number, coords, core in _DEVICE.findall(document.text))
     chips = list(dict.fromkeys(coords for _, coords, _ in devices))
     cores = max(core for _, _, core in devices) + 1
     if len({len(c) for c in chips}) > 1:
         raise document.refuse("has devices with different numbers of coordinates")
-    box = bounding_box(chips)
     facts = (Fact("devices", f"{len(devices)}: {len(chips)} chips of {cores} cores", document.label),
-             Fact("box around the chips", f"{box} (devices do not say what wraps)", document.label))
-    return Found(facts, f"{box}:mesh", coordinates=tuple(chips), tasks_per_node=cores)
+             *box_facts("chips", chips, document.label))
+    return Found(facts, mesh_box(chips), coordinates=tuple(chips), tasks_per_node=cores)

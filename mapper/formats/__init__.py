@@ -6,20 +6,22 @@ A new format is one file here, which makes a `Format`, and one line below.
 from os import PathLike
 from pkgutil import resolve_name
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats.foreign import PLACEMENT, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
+from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
+from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError, MappingError, near
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.reading import reading
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import MapfileError, MappingError, near
+from pencilmap.model.base.reading import reading
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
-__all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
-           "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
+__all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
+           "mapping_text", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
 _PLACES = {  # file:name; without a named format, the first that recognises the file is used
     "bgl": "bgl:FORMAT",
@@ -49,9 +51,27 @@ def format_named(name: str) -> Format:
 
 def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
     """Write a mapping; the file is written whole or not at all."""
+    write_whole(path, mapping_text(mapping, format_name, job))
+
+
+def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None) -> str:
+    """The text that `write_mapping` writes."""
     form = format_named(format_name)
     _check_network(form, format_name, mapping.network)
-    write_whole(path, form.write(mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
+    return form.write(*_as_launched(form, mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
+
+
+def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:
+    """How to launch with the file that `write_mapping` wrote."""
+    form = format_named(format_name)
+    mapping, job = _as_launched(form, mapping, job)
+    return form.launch(mapping, job, path)
+
+
+def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job]:
+    """Mapping and job as the launcher counts nodes: each host is a node, unless the file names nodes by coordinates."""
+    hosts = job if form.by_coordinates else job_of_hosts(job)
+    return (mapping, job) if hosts is job else (mapping_to_hosts(mapping, hosts), hosts)
 
 
 def _check_network(form, name, network):
@@ -99,8 +119,8 @@ def recognise(document: Document) -> str:
         for name, form in FORMATS.items():
             if form.looks_like(head):
                 return name
-    raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of "
-                          f"{', '.join(FORMATS)}", lines[0][0])
+    raise document.refuse(why_not_a_placement(head[0][1]) or f"the format is not recognised from "
+                          f"{lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}", lines[0][0])
 
 
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
@@ -111,14 +131,17 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     with reading(document.label, MapfileError, len(document.text)):
         if not document.lines(longest=None):
             raise document.refuse("is empty; one place for each rank is needed")
-        places = form.read(document, job)
+        hosts = job if form.by_coordinates else job_of_hosts(job)
+        places = form.read(document, hosts)
         given, grid = grid is not None, grid or ProcessGrid(len(places.line), 1)
         check_count(document, places, grid)
         if given and places.row not in (None, grid.shape[0]):
             raise document.refuse(f"has rows of {places.row}, but grid {grid} has rows of {grid.shape[0]}; a mesh has the "
                                   "shape of its grid")
         slot = slots_in_order(places.node) if places.slot is None else places.slot
-        check_slots(document, places, slot, job)
+        check_slots(document, places, slot, hosts)
+        if hosts is not job:
+            places, slot = places_on_nodes(places, slot, job, hosts)
         try:
             return Mapping(job.network, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
         except MappingError as error:

@@ -11,8 +11,9 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.grid import per_node
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.grid import per_node
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 BGQ_COLUMNS = 6  # A B C D E T
 MIDPLANE = 8  # nodes along each edge
@@ -57,5 +58,9 @@ def _script(torus):
 
 
 FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read, looks_like, launch, says_slots=True,
+                launcher="Blue Gene/L and /P",
                 proof="documented examples: UCAR wiki BGLMapping; Jagode, Hein, Trew, sec. 6.2; also read by fft_runner",
-                by_coordinates=True)
+                by_coordinates=True,
+                launch_order=LaunchOrder(("+t",), "the default order XYZT",
+                                         "UCAR wiki BGLMapping: the default mapping is XYZT",
+                                         reason="format bgl"))

@@ -10,8 +10,9 @@ from os import PathLike
 from pencilmap.mapper.formats import bgl
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)
 
@@ -49,4 +50,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,
-                proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True)
+                launcher="runjob of Blue Gene/Q",
+                proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True,
+                launch_order=LaunchOrder(("t-",), "the default order ABCDET",
+                                         "IBM Blue Gene/Q Application Development, mapping",
+                                         reason="format bgq"))

@@ -9,7 +9,7 @@ from json import JSONDecodeError
 from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_PLACES, Document
-from pencilmap.model.reading import parse_json
+from pencilmap.model.base.reading import parse_json
 
 _TOKEN = re.compile(r"\s*(?:([\[\](),])|([+-]?[0-9]+)|(.))", re.DOTALL)
 MAX_DEPTH = 8

@@ -16,8 +16,9 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, sbatch, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")
 _BESIDE = re.compile(r"[0-9]\s+[0-9]")
@@ -71,7 +72,7 @@ def _ranks(document, number, word, most):
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1]))
+    return bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1])) and ";" not in lines[0][1]
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
@@ -93,4 +94,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,
-                says_slots=True, proof="documented examples: grid_order(1) man page, ARCHER2 user guide")
+                says_slots=True, launcher="Cray MPICH",
+                proof="documented examples: grid_order(1) man page, ARCHER2 user guide",
+                launch_order=LaunchOrder(("tn",), "Cray's SMP order",
+                                         "intro_mpi(3) of Cray MPICH: MPICH_RANK_REORDER_METHOD=1",
+                                         reason="format cray"))

@@ -1,7 +1,8 @@
 """Flux task map (RFC 34): a JSON array of ``[nodeid, nnodes, ppn, repeat]``; node ids count the job's nodes in order.
 
-Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The object
-``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks of each node) are also read.
+Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The other
+forms that flux-core reads (src/common/libtaskmap/taskmap.c) are also read: the object ``{"version": 1, "map": [...]}``, the
+raw form ``0-1;2-3`` (ranks of each node), and the vector of PMI, ``(vector,(nodeid,nnodes,ppn),...)``.
 
 Flux stops if a node of the job has no task. Up to version 0.74 it also stops if the nodes have other numbers of tasks than
 in its block order, in which the first nodes have one task more than the others: ``taskmap_check`` of libtaskmap and
@@ -18,10 +19,14 @@ from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
+_VECTOR = re.compile(r"\s*\(\s*vector(?=,\s*\()")
+_BLOCK = r"\(\s*[0-9]{1,12},\s*[0-9]{1,12},\s*[0-9]{1,12}\)"
+_BLOCKS = re.compile(rf",\s*{_BLOCK}(?:\s*,\s*{_BLOCK})*\s*\)\s*")
 _IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -38,6 +43,8 @@ def write(mapping: Mapping, job: Job) -> str:
 def read(document: Document, job: Job) -> Places:
     if re.match(r"\s*[\[{]", document.text):
         return _read_blocks(document, job)
+    if re.match(r"\s*\(", document.text):
+        return _read_vector(document, job)
     return _read_raw(document, job)
 
 
@@ -49,9 +56,26 @@ def _read_blocks(document, job):
     for leaf in found:
         if leaf.depth != 2 or len(leaf.values) != 4:
             raise document.refuse("a block of a task map is [nodeid,nnodes,ppn,repeat]", leaf.line, leaf.column)
-        _check_block(document, leaf, job)
+    return _expanded(document, job, found)
+
+
+def _read_vector(document, job):
+    """The value of PMI_process_mapping."""
+    document.refuse_marks("Flux")
+    head = _VECTOR.match(document.text)
+    if not head or not _BLOCKS.fullmatch(document.text, head.end()):
+        raise document.refuse(f"{document.text.strip()[:40]!r} is not a vector of PMI; write "
+                              "(vector,(nodeid,nnodes,ppn),...)", 1)
+    inside = document.text[head.end():].rstrip().removeprefix(",").removesuffix(")")
+    found = leaves(document, f"({inside})", head.end())
+    return _expanded(document, job, [leaf._replace(values=(*leaf.values, 1)) for leaf in found])
+
+
+def _expanded(document, job, found):
+    """Places of the blocks."""
     index, numbers = [], []
     for leaf in found:
+        _check_block(document, leaf, job)
         more = expand([leaf.values], job.site.n_slots - len(index))
         index += more
         numbers += [leaf.line] * len(more)
@@ -78,29 +102,34 @@ def _check_block(document, leaf, job):
 
 
 def _read_raw(document, job):
-    entries, node = [], 0
-    nodes, most = job.site.allocation.nodes, job.site.n_slots
-    for number, line in document.lines(longest=None):
-        column = 1
-        for idset in line.split(";"):
-            if node >= nodes.size:
-                raise document.refuse(f"more than the {nodes.size} nodes of {job.site}", number, column)
-            for part in idset.split(","):
-                found = _IDSET.fullmatch(part.strip())
-                first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-                if not 0 <= last - first < most - len(entries):
-                    raise document.refuse(f"{part.strip()[:20]!r} is not a set of at most {most} ranks such as 0-3,8",
-                                          number, column)
-                entries += [(rank, int(nodes[node]), None, number) for rank in range(first, last + 1)]
-                column += len(part) + 1
-            node += 1
+    document.refuse_marks("Flux")
+    text = document.text.rstrip("\n")
+    strange = re.search(r"[^0-9,;-]", text)
+    if strange:
+        line = text.count("\n", 0, strange.start()) + 1
+        column = strange.start() - text.rfind("\n", 0, strange.start())
+        raise document.refuse(f"{strange[0]!r} is not expected; the raw form is one line without blanks or comments, such "
+                              "as 0-1;2-3 (the ranks of each node)", line, column)
+    entries, column, most = [], 1, job.site.n_slots
+    nodes = job.site.allocation.nodes
+    for node, idset in enumerate(text.split(";")):
+        if node >= nodes.size:
+            raise document.refuse(f"more than the {nodes.size} nodes of {job.site}", 1, column)
+        for part in idset.split(","):
+            found = _IDSET.fullmatch(part)
+            first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+            if not 0 <= last - first < most - len(entries):
+                raise document.refuse(f"{part[:20]!r} is not a set of at most {most} ranks such as 0-3,8", 1, column)
+            entries += [(rank, int(nodes[node]), None, 1) for rank in range(first, last + 1)]
+            column += len(part) + 1
     return by_rank(document, entries)
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
     first = lines[0][1].strip()
     wrapped = re.match(r'\{\s*("version"|"map"|$)', first)
-    return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)", first) or (";" in first and re.fullmatch(r"[0-9,;\s-]*", first)))
+    return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)|\(\s*vector", first)
+                or (";" in first and re.fullmatch(r"[0-9,;\s-]*", first)))
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
@@ -118,4 +147,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,
-                proof="the 14 test vectors of RFC 34")
+                launcher="Flux (RFC 34)",
+                proof="the 14 test vectors of RFC 34",
+                launch_order=LaunchOrder(("tn",), "Flux's block order",
+                                         "flux-run(1), --taskmap: block is the default",
+                                         reason="format flux"))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError, PencilmapError
+from pencilmap.model.base.errors import MapfileError, PencilmapError
 
 GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
 HEAD = 1 << 16  # characters in which a format shows itself

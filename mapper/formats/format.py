@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Site
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.grid import per_node
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import Network
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import per_node
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 
 class Places(NamedTuple):
@@ -104,8 +105,12 @@ class Format:
     launch : (mapping, job, path) -> Launch
     says_slots : whether the file says which slot of a node a rank takes
     proof : source of the syntax: the launcher it was run with here, or the document it was taken from
+    launcher : the launcher that reads the file, with the version whose rules the reader has
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
     says_grid : whether the file is written in the shape of the process grid
+    launch_order : the order in which the launcher fills the nodes without such a file, None if there is no launcher
+    verdicts : document -> for each launcher of the format why it does not read this file, "" if it does; None if `launcher`
+        is the only one
     """
 
     title: str
@@ -115,8 +120,15 @@ class Format:
     launch: Callable[[Mapping, Job, str | PathLike[str]], Launch]
     says_slots: bool
     proof: str
+    launcher: str
     by_coordinates: bool = False
     says_grid: bool = False
+    launch_order: LaunchOrder | None = None
+    verdicts: Callable[[Document], dict[str, str]] | None = None
+
+    def judged(self, document: Document) -> dict[str, str]:
+        """The launchers of the format, and why each does not read a document that `read` has read ("" if it does)."""
+        return self.verdicts(document) if self.verdicts else {self.launcher: ""}
 
 
 def shell(path: str | PathLike[str]) -> str:

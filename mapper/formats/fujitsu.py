@@ -12,8 +12,9 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)(?:\s*core\s*=\s*\S+)?\s*")
 
@@ -74,9 +75,17 @@ def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
 
 
 VCOORDFILE = Format("Fujitsu vcoordfile: (x,y,z) of each rank", write, read, looks_like, launch_vcoord, says_slots=False,
-                    proof="documented examples: RIKEN-LQCD/rankmap4d and public job scripts", by_coordinates=True)
+                    launcher="Fujitsu's mpiexec",
+                    proof="documented examples: RIKEN-LQCD/rankmap4d and public job scripts", by_coordinates=True,
+                    launch_order=LaunchOrder(("t+", "+t"), "Fujitsu's order",
+                                             "RIKEN Fugaku user guide 1.49, Rank assignment", certain=False,
+                                             reason="format vcoordfile"))
 RANKMAP = Format("Fujitsu rank-map hostfile: (x,y,z) of each rank", write, read, looks_like, launch_rankmap,
                  says_slots=False,
+                 launcher="Fujitsu's pjsub",
                  proof="pjsub options as in the RIKEN user guide and public job scripts; no published body of "
                  "the file was found, its lines are taken to be those of a vcoordfile",
-                 by_coordinates=True)
+                 by_coordinates=True,
+                 launch_order=LaunchOrder(("t+", "+t"), "Fujitsu's order",
+                                          "RIKEN Fugaku user guide 1.49, Rank assignment", certain=False,
+                                          reason="format rankmap"))

@@ -1,26 +1,35 @@
 """Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
 
 Without given names, hosts have the coordinates as their last numbers, ``node-3-0-7``, as the simulated torus names its
-hosts. Slots are filled in the order of the lines. For Slurm, ``host*k``, several hosts in a line and compressed lists
-(``n[0-3],n7``) are also read, as it does itself.
-Used by SimGrid (``smpirun -hostfile FILE``), Open MPI (``mpirun --hostfile FILE --map-by seq``) and Slurm's arbitrary
-distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
+hosts. Slots are filled in the order of the lines. Used by SimGrid (``smpirun -hostfile FILE``), Open MPI (``mpirun
+--hostfile FILE --map-by seq``) and Slurm's arbitrary distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05). SimGrid
+reads counts, and Open MPI comments. Slurm reads comments, ``host*k``, and several hosts between commas, but takes a list in
+brackets for one host. Each launcher was run here: tests/launchers/test_verdicts.py.
 """
 
 import re
+from collections.abc import Iterable
 from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts, check_name
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
-from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
+from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import Hosts, check_name
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.mapper.formats.resources import why_not_a_placement
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
-_ENTRY = re.compile(r"[A-Za-z0-9_+][\w.+\[\],-]*([:*][0-9]+)?", re.ASCII)
-_ALONE = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)
+_HOST = r"[A-Za-z0-9_][\w.-]*"
+_SLURM = re.compile(r"([A-Za-z0-9][\w.-]*)[ \t]*(?:\*[ \t]*([0-9]{1,9})[ \t]*)?", re.ASCII)
+_IN_A_LINE = re.compile(r"[A-Za-z0-9_][\w.+\[\],*: \t-]*", re.ASCII)
+_SEQUENCE = r"(?:{host}(?: +#.*)?|#.*)?"
+_LINE = {"SimGrid 3.32": re.compile(rf"(?:{_HOST}(?::[0-9]{{1,9}})?)?", re.ASCII),  # the lines that each launcher reads
+         "Open MPI 4.1 --map-by seq": re.compile(_SEQUENCE.format(host="[A-Za-z0-9][A-Za-z0-9.-]*")),
+         "Open MPI 5.0 --map-by seq": re.compile(_SEQUENCE.format(host=_HOST), re.ASCII)}
+_ALONE = re.compile(rf"{_HOST}(:[0-9]{{1,9}})?", re.ASCII)
 
 
 def hosts(mapping: Mapping, names: Hosts | None = None) -> list[str]:
@@ -33,49 +42,112 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
-    """The places as SimGrid reads them: it takes whatever else is in a line as a part of the name."""
+    """The places as SimGrid or Open MPI reads them, whichever reads the whole file."""
     document.refuse_marks("SimGrid")
-    for number, line in enumerate(document.text.split("\n"), 1):
-        if line and not _ALONE.fullmatch(line):
-            raise document.refuse(f"{line.strip()[:40]!r} is not what SimGrid reads: HOST or HOST:COUNT alone in a line, no "
-                                  "blanks, comments, lists or carriage returns (format slurm has lists)", number)
-    return read_hosts(document, job, ":")
+    stops = _stops(document)
+    if all(stops.values()):
+        raise _refusal(document, stops)
+    entries = []
+    for number, line in document.lines():
+        column = len(line) - len(line.lstrip()) + 1
+        entries.append((number, column, *count_of(document, number, column, line.strip())))
+    return placed(document, job, entries)
+
+
+def _refusal(document, stops):
+    """The error about the line that no launcher reads, or about the lines at which they stop."""
+    number = max(line for line, _ in stops.values())
+    line = document.text.split("\n")[number - 1]
+    others = "; ".join(f"{launcher} stops at line {at}, {why}" for launcher, (at, why) in stops.items() if at < number)
+    return document.refuse(
+        why_not_a_placement(line) or f"{line[:40]!r} is not HOST, HOST:COUNT (SimGrid) or HOST # COMMENT (Open MPI), "
+        f"without other blanks and lists{f'; {others}' if others else ' (format slurm has commas)'}", number)
+
+
+def _stops(document):
+    """Line at which each launcher stops, and the reason; None if it reads the file."""
+    lines = document.text.split("\n")
+    ended = lines[-1] == ""
+    found: dict[str, tuple[int, str] | None] = {}
+    for launcher, pattern in _LINE.items():
+        number = next((i for i, line in enumerate(lines, 1) if not pattern.fullmatch(line)), 0)
+        found[launcher] = (number, f"{lines[number - 1].strip()[:20]!r}") if number else None
+        if not number and not ended and launcher.startswith("Open MPI"):
+            found[launcher] = len(lines), "which has no end of line"
+    return found
+
+
+def verdicts(document: Document) -> dict[str, str]:
+    """The launchers of the format, and why each does not read the file ("" if it does)."""
+    return {launcher: f"it stops at line {stop[0]}, {stop[1]}" if stop else ""
+            for launcher, stop in _stops(document).items()}
 
 
 def read_slurm(document: Document, job: Job) -> Places:
-    """The places as Slurm reads them: with lists in each line, and HOST*COUNT."""
+    """The places as Slurm reads them: hosts between commas in each line, and HOST*COUNT."""
     document.refuse_marks("Slurm")
-    return read_hosts(document, job, "*")
+    document.lines()  # refuses lines that are too long
+    entries = []
+    for number, line in enumerate(document.text.split("\n"), 1):
+        line = line.partition("#")[0]
+        if line and not re.match("[A-Za-z0-9]", line):
+            raise document.refuse(f"{line[:20]!r} does not begin with a letter or digit, at which srun stops", number, 1)
+        if "[" in line or "]" in line:
+            raise document.refuse(f"{line.strip()[:40]!r} has brackets, which srun takes for the name of one host; write "
+                                  f"{_without_brackets(line)}", number, 1)
+        column = 1
+        for part in line.split(","):
+            word = part.strip(" \t")
+            at = column + len(part) - len(part.lstrip(" \t"))
+            column += len(part) + 1
+            if word:
+                entries.append((number, at, *_slurm_entry(document, number, at, word)))
+    return placed(document, job, entries)
 
 
-def read_hosts(document: Document, job: Job, mark: str) -> Places:
-    """Hosts of each line, with counts after `mark`."""
-    nodes, numbers, most = list[int](), list[int](), job.site.n_slots
-    for number, line in document.lines():
-        for name, count in _entries(document, number, line, most, mark):
-            node = job.hosts.node(name)
-            if node is None:
-                raise document.refuse(job.hosts.why_not(name), number, line.find(name) + 1 or 1)
-            if len(nodes) + count > most:
-                raise document.refuse(f"more ranks than the {most} slots of {job.site}", number)
-            nodes += [node] * count
-            numbers += [number] * count
-    return Places(np.array(nodes, dtype=np.int64), None, numbers)
-
-
-def _entries(document, number, line, most, mark):
-    """Host names and counts of one line."""
+def _without_brackets(text):
+    """The hosts of a short list."""
     try:
-        for part in split_hosts(line.strip()):
-            name, colon, count = part.partition(mark)
-            if colon and not (re.fullmatch("[0-9]{1,9}", count) and int(count) > 0):
-                raise MapfileError(f"{count[:20]!r} is not a number of ranks; write HOST or HOST{mark}COUNT")
-            if not name or re.search(r"\s", name):
-                raise MapfileError(f"{part[:40]!r} is not a host; one HOST or HOST{mark}COUNT per line is needed")
-            for host in expand_hosts(name, most) if "[" in name or "]" in name else [name]:
-                yield check_name(host), int(count or 1)
-    except MapfileError as error:
-        raise document.refuse(str(error), number, len(line) - len(line.lstrip()) + 1) from error
+        return ",".join(expand_hosts(text.strip(), 8))
+    except MapfileError:
+        return "every host"
+
+
+def _slurm_entry(document, number, column, word):
+    found = _SLURM.fullmatch(word)
+    if not found:
+        raise document.refuse(why_not_a_placement(word) or
+                              f"{word[:40]!r} is not HOST or HOST*COUNT, and a comma between two of them", number, column)
+    if found[2] and not int(found[2]):
+        raise document.refuse(f"{word[:40]!r} has no ranks; write HOST or HOST*COUNT", number, column)
+    return found[1], int(found[2] or 1)
+
+
+def count_of(document: Document, number: int, column: int, word: str) -> tuple[str, int]:
+    """Host and number of ranks of HOST or HOST:COUNT."""
+    name, colon, count = word.partition(":")
+    if colon and not (re.fullmatch("[0-9]{1,9}", count) and int(count) > 0):
+        raise document.refuse(f"{count[:20]!r} is not a number of ranks; write HOST or HOST:COUNT", number, column)
+    return name, int(count or 1)
+
+
+def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, int]]) -> Places:
+    """Places of entries (line, column, host, number of ranks)."""
+    nodes, numbers, most = list[int](), list[int](), job.site.n_slots
+    for number, column, name, count in entries:
+        try:
+            node = job.hosts.node(check_name(name))
+        except MapfileError as error:
+            raise document.refuse(str(error), number, column) from error
+        if node is None:
+            raise document.refuse(job.hosts.why_not(name), number, column)
+        if len(nodes) + count > most:
+            raise document.refuse(f"more ranks than the {most} slots of {job.site}", number)
+        nodes += [node] * count
+        numbers += [number] * count
+    if not nodes:
+        raise document.refuse("names no host; one for each rank is needed")
+    return Places(np.array(nodes, dtype=np.int64), None, numbers)
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
@@ -85,7 +157,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 def looks_like_slurm(lines: list[tuple[int, str]]) -> bool:
     word = lines[0][1].strip()
-    return bool(_ENTRY.fullmatch(word) and re.search("[A-Za-z]", word))
+    return bool(_IN_A_LINE.fullmatch(word) and re.search("[A-Za-z]", word) and not re.search(r"[\w.-]\s+[\w.-]", word))
 
 
 def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
@@ -106,7 +178,16 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 
 
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,
-                  says_slots=False, proof="run here with SimGrid 3.32 and Open MPI 4.1.4: tests/launchers")
+                  says_slots=False, launcher="SimGrid 3.32",
+                  proof="run here with SimGrid 3.32, Open MPI 4.1.4 and 5.0.11: tests/launchers",
+                  verdicts=verdicts,
+                  launch_order=LaunchOrder(("nt",), "smpirun's order",
+                                           "smpirun of SimGrid: the hosts of the list in turn",
+                                           reason="format hostfile"))
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
                looks_like_slurm, launch_slurm, says_slots=False,
-               proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py")
+               launcher="Slurm 22.05",
+               proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
+               launch_order=LaunchOrder(("tn",), "Slurm's block order",
+                                        "srun(1), --distribution: block is the default",
+                                        reason="format slurm"))

@@ -1,17 +1,34 @@
 """Compressed lists of hosts, as Slurm and Flux write them: ``rack[0-1]n[00-15],login``.
 
 Source: srun(1) and scontrol(1) of Slurm 22.05. Numbers keep their leading zeros; several brackets vary from the right.
+
+``tux[000x113]`` is a box: the last characters of a name are coordinates in base 36, and the corners of the box are given.
+Its last coordinate varies fastest. Beside a box, numbers of as many characters are in base 36, too. Source: the comment of
+``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box_ranges`` in hostlist.c.
 """
 
 import re
 from itertools import product
+from math import prod
+from typing import NamedTuple
 
-from pencilmap.mapper.hosts import MAX_NAME
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import MOST_HOSTS
+from numpy import base_repr
+
+from pencilmap.mapper.base.hosts import MAX_NAME
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
+_BOX = re.compile(r"([0-9A-Z]{2,5})x([0-9A-Z]{2,5})")
+
+
+class _Run(NamedTuple):
+    """A range of numbers (one axis), or a box (an axis for each coordinate); `width` characters for each number."""
+
+    axes: tuple[range, ...]
+    width: int
+    base: int
 
 
 def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
@@ -21,6 +38,8 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
 
     >>> expand_hosts("r[0-1]n[08-09],login")
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
+    >>> expand_hosts("tux[000x011,11A]")
+    ['tux000', 'tux001', 'tux010', 'tux011', 'tux11A']
     """
     names: list[str] = []
     parts = split_hosts(text)
@@ -32,14 +51,39 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
             raise MapfileError(f"host list {text[:60]!r} has brackets that do not match")
         if len(fixed) - 1 + sum(map(len, fixed)) > MAX_NAME:  # before it stands in each of many names
             raise MapfileError(f"host list {text[:40]!r} has a name of more than {MAX_NAME} characters")
-        choices = [_ranges(found[1], text) for found in _PIECE.finditer(part)]
+        choices = [_runs(found[1], text) for found in _PIECE.finditer(part)]
         size = 1
         for choice in choices:
-            size *= sum(last - first + 1 for first, last, _ in choice)
+            size *= sum(prod(map(len, run.axes)) for run in choice)
             if len(names) + size > most:
                 raise MapfileError(f"host list {text[:40]!r} stands for more than {most} hosts")
-        names += ["".join(a + b for a, b in zip(fixed, (*chosen, ""))) for chosen in product(*map(_numbers, choices))]
+        spelled = [[number for run in choice for number in _spelled(run)] for choice in choices]
+        names += ["".join(a + b for a, b in zip(fixed, (*chosen, ""))) for chosen in product(*spelled)]
     return names
+
+
+def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:
+    """Coordinates of the hosts of a list in box notation, by name: {} for any other list.
+
+    >>> box_coordinates("tux[000x001,11A]"), box_coordinates("tux[000-001]")
+    ({'tux000': (0, 0, 0), 'tux001': (0, 0, 1), 'tux11A': (1, 1, 10)}, {})
+    """
+    places: dict[str, tuple[int, ...]] = {}
+    for part in split_hosts(text):
+        found = _PIECE.findall(part)
+        width = _box_width(found[-1]) if found and part.endswith("]") else None
+        if width and all(len(run.axes) * run.width == width for run in _runs(found[-1], text)):
+            places |= {name: base_36(name[-width:]) for name in expand_hosts(part, most - len(places))}
+    return places
+
+
+def base_36(text: str) -> tuple[int, ...]:
+    """Coordinates of one character each.
+
+    >>> base_36("01A")
+    (0, 1, 10)
+    """
+    return tuple(int(character, 36) for character in text)
 
 
 def split_hosts(text: str) -> list[str]:
@@ -62,19 +106,34 @@ def split_hosts(text: str) -> list[str]:
     return parts
 
 
-def _ranges(inside, text):
-    """First and last number of each range, and the number of digits of the first."""
-    ranges = []
-    for part in inside.split(","):
-        found = _RANGE.fullmatch(part.strip())
-        if not found:
-            raise MapfileError(f"host list {text[:60]!r}: [{inside[:20]}] is not a list of numbers such as [0-3,7]")
-        first, last = int(found[1]), int(found[2] or found[1])
-        if last < first:
-            raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards")
-        ranges.append((first, last, len(found[1])))
-    return ranges
+def _box_width(inside: str) -> int | None:
+    """Number of coordinates of the boxes in a bracket; None without a box."""
+    return next((len(found[1]) for part in inside.split(",") if (found := _BOX.fullmatch(part.strip()))), None)
 
 
-def _numbers(ranges):
-    return [str(n).zfill(width) for first, last, width in ranges for n in range(first, last + 1)]
+def _runs(inside, text):
+    """The ranges and boxes in a bracket: list of _Run."""
+    width = _box_width(inside)
+    return [_run(part.strip(), width, text) for part in inside.split(",")]
+
+
+def _run(part, width, text):
+    if found := _BOX.fullmatch(part):
+        first, last, base = base_36(found[1]), base_36(found[2]), 36
+    elif width and (found := re.fullmatch(f"([0-9A-Z]{{{width}}})(?:-([0-9A-Z]{{{width}}}))?", part)):
+        first, last, base = (int(found[1], 36),), (int(found[2] or found[1], 36),), 36
+    elif found := _RANGE.fullmatch(part):
+        first, last, base = (int(found[1]),), (int(found[2] or found[1]),), 10
+    else:
+        raise MapfileError(f"host list {text[:60]!r}: [{part[:20]}] is not a list of numbers such as [0-3,7] or boxes "
+                           "such as [000x113]")
+    if len(first) != len(last):
+        raise MapfileError(f"host list {text[:60]!r}: the corners of box {part[:40]} differ in length")
+    if any(b < a for a, b in zip(first, last)):
+        raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards")
+    return _Run(tuple(range(a, b + 1) for a, b in zip(first, last)), len(found[1]) // len(first), base)
+
+
+def _spelled(run):
+    axes = [[(str(n) if run.base == 10 else base_repr(n, run.base)).zfill(run.width) for n in axis] for axis in run.axes]
+    return map("".join, product(*axes))

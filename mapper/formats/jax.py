@@ -14,8 +14,9 @@ import numpy as np
 from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 PROGRAM = """\
 import json, jax, numpy as np
@@ -100,5 +101,9 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
                 says_slots=True,
+                launcher="JAX",
                 proof="documented attributes of TpuDevice; the tests run the printed program on stand-in "
-                "devices, because no TPU was available", by_coordinates=True, says_grid=True)
+                "devices, because no TPU was available", by_coordinates=True, says_grid=True,
+                launch_order=LaunchOrder(("tx2y2+",), "JAX's device order",
+                                         "jax, tests/mesh_utils_test.py: jax.devices() of slices of 8x8 and 4x4x4",
+                                         certain=False, reason="format jax"))

@@ -8,9 +8,9 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError, PencilmapError
-from pencilmap.model.reading import MOST_BYTES, read_whole
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.base.reading import MOST_BYTES, read_whole
 
 MAX_LINE = 4096
 MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times the memory

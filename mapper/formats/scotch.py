@@ -10,8 +10,8 @@ from os import PathLike
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document, integers, is_integer
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.mapping import Mapping
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -20,6 +20,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
+    document.refuse_marks("Scotch", returns=False)
     if "#" in document.text:
         raise document.refuse("a #, which Scotch does not take for a comment",
                               document.text[:document.text.index("#")].count("\n") + 1)
@@ -48,7 +49,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 def architecture(torus: Torus) -> str:
     """The target file for a torus: all dimensions closed, or all open, because Scotch supports nothing else.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> architecture(Torus((4, 2, 2)))
     'torus3D 4 2 2'
     """
@@ -65,4 +66,5 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
+                launcher="Scotch 7.0",
                 proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py", by_coordinates=True)

@@ -4,8 +4,8 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Job, Places
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.arrays import Ints
-from pencilmap.model.grid import ProcessGrid, per_node
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.placement.grid import ProcessGrid, per_node
 
 
 def slots_in_order(node: Ints) -> Ints:

@@ -1,6 +1,6 @@
 """Graph files: a table from a format's name to how it is recognised and read.
 
-A reader gives a networkx graph with the attributes that `pencilmap.model.graph_network.from_networkx` takes. A new format is
+A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. A new format is
 one file here and one line below.
 """
 
@@ -14,9 +14,9 @@ from pencilmap.mapper.formats.foreign import GRAPH, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
 from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
-from pencilmap.model.errors import GraphError, near
-from pencilmap.model.graph_network import GraphNetwork, from_networkx
-from pencilmap.model.reading import reading
+from pencilmap.model.base.errors import GraphError, near
+from pencilmap.model.base.reading import reading
+from pencilmap.model.network.graph import GraphNetwork, from_networkx
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import GraphError
+from pencilmap.model.base.errors import GraphError
 
 EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
 _RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.IGNORECASE)

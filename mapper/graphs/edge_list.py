@@ -16,8 +16,8 @@ from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
 from pencilmap.mapper.graphs.attributes import EDGE, refuse_bare_number
-from pencilmap.model.errors import GraphError
-from pencilmap.model.reading import MOST_UNITS, parse_literal
+from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.reading import MOST_UNITS, parse_literal
 
 _LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks around it
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"

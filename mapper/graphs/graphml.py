@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.attributes import refuse_bare_number, refuse_other_numbers
-from pencilmap.model.errors import GraphError
-from pencilmap.model.reading import check_xml
+from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.reading import check_xml
 
 
 def looks_like(document: Document) -> bool:

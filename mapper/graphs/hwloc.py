@@ -12,8 +12,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import GraphError
-from pencilmap.model.reading import parse_xml
+from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:

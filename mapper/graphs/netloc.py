@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import graphml
-from pencilmap.model.errors import GraphError
-from pencilmap.model.reading import parse_json
+from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.reading import parse_json
 
 GBITS_OF_LANE = {"SDR": 2.0, "DDR": 4.0, "QDR": 8.0, "FDR10": 10.0, "FDR": 13.64, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
 

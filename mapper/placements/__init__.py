@@ -7,7 +7,6 @@ Those that search also get the objective. A new placement is one file here and o
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
 from pencilmap.mapper.placements.digits import digits
@@ -17,13 +16,14 @@ from pencilmap.mapper.placements.images import images
 from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError, near
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.model.base.errors import PlacementError, near
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.traffic.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ PLACEMENTS = {
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
                         "idle slots and awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
-                         "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
-                         "nt and tn take the nodes in the launcher's order, with slots last or first", anywhere=True),
+                         "the launch order of the job, launcher or machine, or the named one, first letter fastest: xyzt, "
+                         "txyz (slots first), ...; nt and tn take the nodes in the order of their list", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),

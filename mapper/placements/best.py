@@ -13,22 +13,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.product_search import best_product
-from pencilmap.mapper.starts import likely_product
-from pencilmap.model.allocation import Site
+from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.starts import likely_product
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import lower_bound
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective, at_once, in_sequence
-from pencilmap.model.optima import optima
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
-from pencilmap.model.product import Product
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: above this nothing is searched
 MOST_SEARCHED = 2048           # slots: above this the best product is the answer
@@ -45,7 +45,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
     `wanted` is the objective that is to be least, by default that of the exchanges in sequence.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))
     'digits:x=r2c4,y=r2c4'
     """
@@ -63,7 +63,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all are alike
-            return [default("", site, grid)]
+            return [launched(site, grid)]
         if not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
         return [search(f"evaluations={_long(grid) // share if share else SHORT}", site, grid, wanted)]
@@ -114,7 +114,7 @@ def _unsearched(site, grid, wanted, share):
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
     if not share:
         return [product]
-    return sorted([product, default("", site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
+    return sorted([product, launched(site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
@@ -132,7 +132,7 @@ def _has_rings(torus: Torus) -> bool:
 @lru_cache(maxsize=64)
 def _tiling(torus, grid, tasks_per_node, cost, share):
     """A tiling of less cost, None where none was found."""
-    from pencilmap.mapper import lattice_search  # numba is loaded only when a tiling is searched
+    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
 
     found, _ = lattice_search.best_tiling(torus, grid, tasks_per_node, 1, EVALUATIONS // share, cost, PATIENCE)
     return found and found.mapping(grid)
@@ -140,7 +140,7 @@ def _tiling(torus, grid, tasks_per_node, cost, share):
 
 def _swapped(site, grid, cost, share):
     """What the local search finds of less cost, None where it finds nothing."""
-    from pencilmap.mapper import annealing
+    from pencilmap.mapper.searches import annealing
 
     found = annealing.search(site, grid, budget=annealing.Budget(_steps(grid, share), None))
     return found.mapping if found.cost < cost - 1e-9 else None

@@ -8,17 +8,17 @@ Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
 from math import prod
 
 from pencilmap.mapper.placements.whole import check_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, per_node
-from pencilmap.model.pattern import Pattern
-from pencilmap.model.product import Product
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
 
 
 def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on boxes of the given extents, e.g. ``2x2x2``.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> str(box("2x2x2", Site(Torus((8, 8, 8))), ProcessGrid(8, 64)))
     'digits:x=r2c4,y=r2c4,z=r2c4'
     """

@@ -14,13 +14,13 @@ from math import prod
 import numpy as np
 
 from pencilmap.mapper.placements.whole import check_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, per_node
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, parse_pattern
-from pencilmap.model.product import Product
-from pencilmap.model.ring_map import RingMap
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import Pattern, parse_pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.ring_map import RingMap
 
 IDLE = "i"  # owner of digits that leave places idle
 
@@ -28,7 +28,7 @@ IDLE = "i"  # owner of digits that leave places idle
 def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """Make the product of the patterns named. It is a Mapping where digits are idle.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> str(digits("x=r2c4,y=r4c2", Site(Torus((8, 8))), ProcessGrid(8, 8)))
     'digits:x=r2c4,y=r4c2'
     >>> digits("x=r2i2c2", Site(Torus((8,)), idle=True), ProcessGrid(2, 2)).node_of_rank.tolist()

@@ -1,10 +1,10 @@
 """A placement read from a file, in any format that can be read."""
 
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 
 def from_file(argument: str, site: Site, grid: ProcessGrid) -> Mapping:

@@ -8,8 +8,8 @@ The function is called as ``function(torus, R, C, tasks_per_node)``, with the ex
 - an int array of shape (ranks, d) or (ranks, d + 1).
 
 A place is ``(coordinate, ..., slot)``; the slot may be omitted with one task per node. `torus` is a
-`pencilmap.model.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called ``nodes``
-also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
+`pencilmap.model.network.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called
+``nodes`` also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
 
 The file belongs to the user and runs with the user's rights; what it prints goes to standard error.
 """
@@ -25,11 +25,11 @@ from types import ModuleType
 
 import numpy as np
 
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MappingError, PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.reading import read_whole
+from pencilmap.model.base.errors import MappingError, PlacementError
+from pencilmap.model.base.reading import read_whole
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 MOST_SOURCE_BYTES = 1 << 20
 USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giving the place of each rank"

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pencilmap.mapper.formats.lines import text_lines
-from pencilmap.model.allocation import Site, parse_nodes
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import AllocationError, PlacementError, TorusError
-from pencilmap.model.grid import ProcessGrid, dealt, per_node
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.reading import read_whole, reading
-from pencilmap.model.torus import as_torus
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import AllocationError, PlacementError, TorusError
+from pencilmap.model.base.reading import read_whole, reading
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid, dealt, per_node
+from pencilmap.model.placement.mapping import Mapping
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
     """The images described by the bytes of a file, with repeats: list of Image.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> [i.nodes.tolist() for i in parse_images(b"image 0 1\\nrepeat 2 2", "demo", Site(Torus((4,))))]
     [[0, 1], [2, 3]]
     """

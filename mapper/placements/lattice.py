@@ -1,4 +1,4 @@
-"""Lattice tilings, e.g. ``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.lattice_search`.
+"""Lattice tilings, e.g. ``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.searches.lattice_search`.
 
 ``c=`` (or ``r=``) gives the rows of a Hermite normal form, in dimensions and slots. The cosets of its lattice are the
 columns (or rows). ``tile=`` gives the places of one of the other groups, place = node + N * slot. Without them it is the
@@ -9,13 +9,13 @@ import re
 
 import numpy as np
 
+from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.placements.whole import check_product
-from pencilmap.mapper.progress import say
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, per_node
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import as_torus
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
+from pencilmap.model.placement.mapping import Mapping
 
 _SPELLED = re.compile(r"([rc])=(\d+(?:\.\d+)*(?:/\d+(?:\.\d+)*)*),tile=(\d+(?:\.\d+)*)", re.ASCII)
 _SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=(\d{1,15}))?)?", re.ASCII)
@@ -24,7 +24,7 @@ _SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=
 def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """The tiling spelled out, or the best one found: ``lattice`` or ``lattice:seed=2,evaluations=100000``.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> rows_on_lines = lattice("c=1.0.0/0.3.0/0.0.1,tile=0.3.6", Site(Torus((3, 3))), ProcessGrid(3, 3))
     >>> rows_on_lines.node_of_rank.tolist()
     [0, 3, 6, 1, 4, 7, 2, 5, 8]
@@ -32,7 +32,7 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     check_product("lattice", site, grid)
     torus, tasks = as_torus(site.network), site.tasks_per_node
     _check(torus, grid)
-    from pencilmap.mapper import lattice_search  # numba is loaded only when a tiling is requested
+    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is requested
 
     spelled, searched = _SPELLED.fullmatch(argument), _SEARCHED.fullmatch(argument)
     if spelled:
@@ -65,7 +65,7 @@ def _check(torus, grid):
 
 def _check_tiling(argument, tiling, grid):
     """Raise PlacementError unless the form is one of this torus and the tile has one place of every coset."""
-    from pencilmap.mapper.lattice_search import coset_numbers, is_form
+    from pencilmap.mapper.searches.lattice_search import coset_numbers, is_form
 
     shape = np.array([*tiling.torus.shape, tiling.tasks_per_node])
     size = grid.shape["cr".index(tiling.cosets)]

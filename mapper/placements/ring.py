@@ -2,26 +2,26 @@
 
 Every dimension has a digit pattern, as in ``digits``, or a map: the positions of the members of each row, rows separated by
 strokes. Without an argument it is the product with the least joint load, for exchanges that run at once
-(`pencilmap.mapper.product_search`, with the stored maps of `pencilmap.mapper.ring_maps`).
+(`pencilmap.mapper.searches.product_search`, with the stored maps of `pencilmap.mapper.searches.stored_ring_maps`).
 """
 
 from pencilmap.mapper.placements.digits import slots_that_fill
 from pencilmap.mapper.placements.whole import check_product
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, per_node
-from pencilmap.model.objective import Objective, at_once
-from pencilmap.model.pattern import Pattern, parse_pattern
-from pencilmap.model.product import Product
-from pencilmap.model.ring_map import RingMap, parse_ring_map
-from pencilmap.model.torus import as_torus
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
+from pencilmap.model.placement.pattern import Pattern, parse_pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
+from pencilmap.model.traffic.objective import Objective, at_once
 
 
 def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product:
     """The product named, or the best one by `wanted`, by default with the least load of exchanges at once.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> str(ring("x=0.1/3.2,y=r4", Site(Torus((4, 4))), ProcessGrid(8, 2)))
     'ring:x=0.1/3.2,y=r4'
     """

@@ -1,22 +1,22 @@
 """Local search where no product exists or is good enough: holes, idle slots, awkward factors. See
-`pencilmap.mapper.annealing`.
+`pencilmap.mapper.searches.annealing`.
 """
 
 from typing import Any
 
-from pencilmap.mapper.progress import now_and_then, say
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective
+from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.objective import Objective
 
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
 def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None,
            robust: bool = False) -> Mapping:
-    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.progress`.
+    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.base.progress`.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
     say so. A robust search makes the worst over the rules for ties least. Raises PlacementError when the argument is not
@@ -24,7 +24,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     """
     options = parse_options(argument)
     site.check_grid(grid)
-    from pencilmap.mapper import annealing  # numba is loaded only when a search is requested
+    from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
     report = now_and_then(lambda line: say(f"search: {line}"))

@@ -1,8 +1,8 @@
 """The requirement of product placements: every slot of the whole torus."""
 
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 
 
 def check_product(name: str, site: Site, grid: ProcessGrid) -> None:

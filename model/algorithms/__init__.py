@@ -7,7 +7,7 @@ The names are those of fft_runner/src/exchange/exchange_table.c.
 from pkgutil import resolve_name
 
 from pencilmap.model.algorithms.algorithm import Algorithm
-from pencilmap.model.errors import ExchangeError, near
+from pencilmap.model.base.errors import ExchangeError, near
 
 _PLACES = {  # name: file, or file:name; the first is the default
     "alltoallv": "alltoallv",

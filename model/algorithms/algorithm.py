@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints)
 
     Empty messages are not sent.
 
-    >>> from pencilmap.model.exchange import exchanges
-    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.traffic.exchange import exchanges
+    >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> row, _ = exchanges(ProcessGrid(2, 3))
     >>> single_messages(row, np.array([0, 2]), np.array([1, 3]), np.array([5, 0])).members.tolist()
     [[0, 1]]

@@ -1,9 +1,9 @@
 """MPI_Alltoall: all messages of an exchange have the same length and start at once."""
 
 from pencilmap.model.algorithms.algorithm import Algorithm
-from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:

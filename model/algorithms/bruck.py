@@ -16,9 +16,9 @@ from functools import partial
 import numpy as np
 
 from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
-from pencilmap.model.arrays import Ints
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def steps(p: int, radix: int) -> list[list[int]]:

@@ -7,8 +7,8 @@ best: all messages at once.
 
 from pencilmap.model.algorithms.algorithm import Algorithm
 from pencilmap.model.algorithms.padded import padded
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:

@@ -10,8 +10,8 @@ Cost: O(number of pairs of nodes) for each group.
 import numpy as np
 
 from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
 from pencilmap.model.algorithms.partner_order import phases
-from pencilmap.model.arrays import Ints
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def targets(p: int) -> Ints:

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from pencilmap.model.algorithms.algorithm import Algorithm
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def padded(exchange: Exchange) -> Exchange:
     """The exchange with every block as long as the longest.
 
-    >>> from pencilmap.model.exchange import exchanges
-    >>> from pencilmap.model.grid import ProcessGrid
-    >>> from pencilmap.model.transform import Transform
+    >>> from pencilmap.model.traffic.exchange import exchanges
+    >>> from pencilmap.model.placement.grid import ProcessGrid
+    >>> from pencilmap.model.placement.transform import Transform
     >>> row, _ = exchanges(ProcessGrid(2, 1), Transform(2, 3, 2))
     >>> row.send_weight.tolist(), padded(row).send_weight.tolist()
     ([2, 1], [2, 2])

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.network.torus import Torus
 
 _MOST_MESSAGES = 16
 _LOOK = 1024

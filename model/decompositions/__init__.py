@@ -3,11 +3,11 @@
 A new decomposition is one file here and one line below.
 """
 
+from pencilmap.model.base.errors import GridError, near
 from pencilmap.model.decompositions.brick import BRICK, bricks_named
 from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.decompositions.slab import SLAB
-from pencilmap.model.errors import GridError, near
 
 DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB, BRICK)}  # the first is the default
 

@@ -1,7 +1,7 @@
 """Bricks: a task holds a brick before and after, remapped to the pencils of a grid RxC and back.
 
 ``brick:PxQxS`` has P bricks along x, Q along y, S along z; rank (c*Q + b)*P + a holds block a of x, b of y, c of z. Between
-the remaps all is as with pencils. What a remap sends is in `pencilmap.model.remap`.
+the remaps all is as with pencils. What a remap sends is in `pencilmap.model.traffic.remap`.
 Source: M. Schulz, "3D-FFT on different networks", 2008, figure 5; A. Ayala, S. Tomov, A. Haidar, J. Dongarra, "heFFTe:
 Highly efficient FFT for exascale", ICCS 2020.
 """
@@ -9,9 +9,9 @@ Highly efficient FFT for exascale", ICCS 2020.
 import re
 from dataclasses import replace
 
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.errors import GridError
 
 BRICK = replace(PENCIL, name="brick", has_bricks=True,
                 example="8x64 for the pencils between bricks, rows of 8 tasks and columns of 64")

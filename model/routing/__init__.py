@@ -6,8 +6,8 @@ A new rule is one file here, whose `RULE` is a `RoutingRule`, and one line below
 from pkgutil import resolve_name
 from typing import Any
 
-from pencilmap.model.errors import RoutingError, near
-from pencilmap.model.network import Network
+from pencilmap.model.base.errors import RoutingError, near
+from pencilmap.model.network.network import Network
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name; the first that works on a network is its default
@@ -52,7 +52,7 @@ def default_routing(network: Network) -> str:
 def all_variants(network: Network) -> list[str]:
     """Every rule of a network with all its variants.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> all_variants(Torus((4,)))[:3]
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
     """

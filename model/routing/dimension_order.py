@@ -16,19 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.joint import JointLoads, ring_vectors, undominated
-from pencilmap.model.loads import LinkLoads, m_scale
-from pencilmap.model.network import TorusLink
-from pencilmap.model.pattern import ring_load
-from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.network import TorusLink
+from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
+from pencilmap.model.placement.pattern import ring_load
+from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
-from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
+from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
 
 _LEGS_AT_ONCE = 1 << 21
 _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits

@@ -19,18 +19,18 @@ from itertools import product as cartesian
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.contention import random_minimal_joint, random_minimal_lengths
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import Exchange, node_traffic
-from pencilmap.model.joint import JointLoads
-from pencilmap.model.loads import LinkLoads, without_rounding
-from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import StageBlocks
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.random_minimal import random_minimal_joint, random_minimal_lengths
 from pencilmap.model.routing.rule import RoutingRule
-from pencilmap.model.torus import Torus
+from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.joint_loads import JointLoads
+from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+from pencilmap.model.traffic.product_blocks import StageBlocks
 
 CHOICES = {  # probability of each dimension, from the hops left in all of them
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],

@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import Exchange, node_traffic
-from pencilmap.model.graph_network import GraphNetwork
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.network import Network
-from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import StageBlocks
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
-from pencilmap.model.torus import Torus
+from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.product_blocks import StageBlocks
 
 MAX_FLOWS = 40_000
 MAX_NODES = 1024

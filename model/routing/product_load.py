@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pencilmap.model.network import TorusLink
+from pencilmap.model.network.network import TorusLink
 
 
 @dataclass(frozen=True)

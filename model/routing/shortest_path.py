@@ -12,16 +12,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import Exchange, node_traffic
-from pencilmap.model.graph_network import GraphNetwork
-from pencilmap.model.loads import LinkLoads, without_rounding
-from pencilmap.model.network import Network
-from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import StageBlocks
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+from pencilmap.model.traffic.product_blocks import StageBlocks
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pencilmap.model.arrays import Floats, Ints
-from pencilmap.model.torus import Torus, ring_link_loads
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.network.torus import Torus, ring_link_loads
 
 
 class WeightedRoutes:

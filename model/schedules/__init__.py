@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pencilmap.model.errors import ScheduleError, near
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.base.errors import ScheduleError, near
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
 from pencilmap.model.schedules.schedule import FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, Course, Schedule
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 BEST = "best"
 

@@ -1,15 +1,15 @@
 """The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
 
-A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does (`pencilmap.model.timing`).
-Link and injection are what all exchanges in flight put on the links and through the ports together. Every chunk that starts
-adds a start and its messages. Computing that runs beside the flow is hidden, but only as far as the MPI then makes
-progress. That share is `Costs.progress`. Nothing is hidden where it is not known.
+A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does
+(`pencilmap.model.times.timing`). Link and injection are what all exchanges in flight put on the links and through the ports
+together. Every chunk that starts adds a start and its messages. Computing that runs beside the flow is hidden, but only as
+far as the MPI then makes progress. That share is `Costs.progress`. Nothing is hidden where it is not known.
 
 Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links
 cut. All shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`),
-under any schedule. The bound in sequence holds for what travels in phases of its own (`pencilmap.model.certificates`).
-There are two certificates: one for this grid under this schedule, and one for any transform whose tasks hold equal shares
-before and after, by the all-to-all (docs/theory.md).
+under any schedule. The bound in sequence holds for what travels in phases of its own
+(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for any
+transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
 """
 
 from collections import Counter
@@ -22,18 +22,14 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
-from pencilmap.model.certificates import Bounds, certificate
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import Exchange, exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads, routed_joint, undominated
-from pencilmap.model.loads import LinkLoads, m_time
-from pencilmap.model.lower_bound import link_weights
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import Network
-from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import stage_blocks
+from pencilmap.model.base.errors import ScheduleError
+from pencilmap.model.bounds.certificates import Bounds, certificate
+from pencilmap.model.closed_form import ClosedForm
+from pencilmap.model.network.network import Network, link_weights
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import (
@@ -48,8 +44,11 @@ from pencilmap.model.schedules.schedule import (
     reduced,
 )
 from pencilmap.model.schedules.sizes import best_sizes
-from pencilmap.model.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
+from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.joint_loads import JointLoads, routed_joint, undominated
+from pencilmap.model.traffic.loads import LinkLoads, m_time
 
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
 MOST_NODES_AT_RANDOM = 4096
@@ -150,16 +149,16 @@ class Forecaster:
     stages : sequence of ExchangePrediction
         The exchanges of the placement one by one, `local` its computing (LocalTerms or None).
     placed, transform, routing_name, costs
-        As for `pencilmap.model.predict.predict`; `product` when the placement is one, `closed` where its closed form
-        applies.
+        As for `pencilmap.model.predict.predict`; `product` if the groups of the placement are those of one, `closed` if the
+        exchanges have closed forms.
     bounds : Bounds
         Of the grid.
     loads : sequence of LinkLoads or None
         Of the exchanges that were routed already.
     """
 
-    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None, closed: bool,
-                 transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
+    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None,
+                 closed: ClosedForm | None, transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
                  loads: Sequence[LinkLoads | None] = ()) -> None:
         self.loads = loads
         self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
@@ -389,12 +388,7 @@ class Forecaster:
         return self._measured(self._exchanges, links)
 
     def _closed_joint(self):
-        if not self.closed:
-            return None
-        letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
-        if self.transform is None or self.transform.divides_evenly(self.grid):
-            return self.rule.joint_of_product(self.product, letters)
-        return self.rule.joint_of_blocks(self.product, tuple(stage_blocks(self.grid, self.transform)))
+        return self.closed and self.closed.joint(self.rule)
 
     @cached_property
     def _exchanges(self):

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.objective import Objective, at_once, in_sequence, objective, overlapped
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.schedules import BEST, SCHEDULES, parse_schedule
+from pencilmap.model.traffic.objective import Objective, at_once, in_sequence, objective, overlapped
 
 TYPICAL_CHUNKS = 8  # where the number is still to be chosen: then the ramp has its usual weight
 
@@ -16,7 +16,7 @@ def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
 
     The others are for machines on which other terms than the links decide.
 
-    >>> from pencilmap.model.grid import parse_grid
+    >>> from pencilmap.model.placement.grid import parse_grid
     >>> len(objectives("sequence", parse_grid("8x64"))), len(objectives("best", parse_grid("8x64")))
     (1, 3)
     """

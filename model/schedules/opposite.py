@@ -7,14 +7,14 @@ A forward transform of one array beside a backward one of another does the same,
 from dataclasses import replace
 from fractions import Fraction
 
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.base.errors import ScheduleError
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import sequence
 from pencilmap.model.schedules.routes import check_routes, phases_of
 from pencilmap.model.schedules.schedule import FIELD, Course, Part, Phase, Schedule
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:

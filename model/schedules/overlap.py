@@ -8,10 +8,10 @@ Source: flow shops with lots, e.g. C. N. Potts, K. R. Baker, "Flow shop scheduli
 Keeps the boxes.
 """
 
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import Course, Phase, Schedule, beside, chunked_exchanges, lane_axis, shares_of
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:

@@ -4,8 +4,8 @@ T = t_row + t_column: only computing is hidden. z is cut where it is long enough
 FFTs. Keeps the boxes.
 """
 
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import (
     FIELD,
     Course,
@@ -17,7 +17,7 @@ from pencilmap.model.schedules.schedule import (
     lane_axis,
     shares_of,
 )
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 CHUNKS = 4  # by default, where the blocks are long enough
 ORDER = ("z", "x", FIELD)

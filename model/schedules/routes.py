@@ -11,12 +11,12 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions.decomposition import AXES, Decomposition, ExchangeStage, LocalPass
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import Part, Phase, passes
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 
 
 def check_routes(name: str, grid: ProcessGrid) -> None:

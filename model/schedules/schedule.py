@@ -13,11 +13,11 @@ from math import gcd
 
 import numpy as np
 
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import Exchange, exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.transform import Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.traffic.exchange import Exchange, exchanges
 
 FIELD = "field"
 DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: one of each, of two arrays, at once

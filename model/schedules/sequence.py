@@ -5,10 +5,10 @@ T = t_row + t_column. Needs nothing, keeps the boxes.
 
 from fractions import Fraction
 
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import Course, Phase, Schedule, beside, whole_exchanges
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:

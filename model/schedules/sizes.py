@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pencilmap.model.arrays import Floats
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 HALVINGS = 60  # of t: below the rounding of its digits
 

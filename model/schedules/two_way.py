@@ -8,12 +8,12 @@ Changes the boxes: the output lies half in X pencils, half in Y pencils.
 from dataclasses import replace
 from fractions import Fraction
 
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import JointLoads
+from pencilmap.model.base.errors import ScheduleError
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.routes import check_routes, phases_of
 from pencilmap.model.schedules.schedule import Course, Schedule
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def busiest_shares(planes: int, nz: int, R: int, C: int) -> tuple[int, int]:

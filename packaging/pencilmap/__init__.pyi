@@ -1,28 +1,28 @@
 """The public names and where they come from: read by `lazy_loader` and by type checkers."""
 
-from .mapper.compare import Comparison as Comparison, compare_records as compare_records
+from .mapper.runs.compare import Comparison as Comparison, compare_records as compare_records
 from .mapper.formats import FORMATS as FORMATS, Job as Job, read_mapping as read_mapping, write_mapping as write_mapping
 from .mapper.graphs import read_graph as read_graph
 from .mapper.placements import PLACEMENTS as PLACEMENTS, as_mapping as as_mapping, place as place
-from .mapper.grids import rank_grids as rank_grids
-from .mapper.product_search import best_product as best_product
-from .mapper.records import read_records as read_records
+from .mapper.searches.grids import rank_grids as rank_grids
+from .mapper.searches.product_search import best_product as best_product
+from .mapper.runs.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
-from .mapper.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes
-from .mapper.shapes import scale as scale, torus_shapes as torus_shapes
-from .model.allocation import Allocation as Allocation, Site as Site
+from .mapper.studies.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes
+from .mapper.studies.shapes import scale as scale, torus_shapes as torus_shapes
+from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
-from .model.errors import PencilmapError as PencilmapError
-from .model.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
+from .model.base.errors import PencilmapError as PencilmapError
+from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
 from .model.interval import routing_interval as routing_interval
-from .model.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
-from .model.mapping import Mapping as Mapping
+from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
+from .model.placement.mapping import Mapping as Mapping
 from .model.predict import Prediction as Prediction, predict as predict
-from .model.product import Product as Product
+from .model.placement.product import Product as Product
 from .model.routing import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
 from .model.schedules.forecast import ScheduleForecast as ScheduleForecast
-from .model.torus import Torus as Torus, parse_torus as parse_torus
-from .model.transform import Transform as Transform, parse_transform as parse_transform
+from .model.network.torus import Torus as Torus, parse_torus as parse_torus
+from .model.placement.transform import Transform as Transform, parse_transform as parse_transform
 
 __version__: str

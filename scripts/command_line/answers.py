@@ -1,43 +1,64 @@
 """The one plain line below a table: what to take, and why."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.product import Product
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.units import milliseconds
-from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
+from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"
-MOST_TASKS_ROUTED = 4096  # up to this many the launcher's order is routed message by message, in less than a second
+MOST_TASKS_ROUTED = 4096  # up to this many the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or the other way round: from here on the furthest exchange is named
 SAME_TIME = 1e-9
 SAME = 0.01  # times that differ by less than this share are called the same
 
 
-def launchers_order(where: Setting, like: Prediction, routing: str | None = None, exchange: str = DEFAULT_ALGORITHM,
-                    direction: str = FORWARD) -> Prediction | None:
-    """The launcher's order on the same grid in sequence, otherwise asked alike; None where it would take long to predict."""
-    placed = where.place(DEFAULT, like.grid)
-    if not isinstance(placed, Product) and like.grid.n_tasks > MOST_TASKS_ROUTED:
-        return None
-    return where.shown(placed, routing, DEFAULT, exchange, direction=direction)
+@dataclass(frozen=True)
+class Launched:
+    """The launch order on the grid of an answer, in sequence.
+
+    orders : a phrase for each order that may be the launcher's, and its prediction; empty if no prediction was made
+    unknown : why the order is not known; "" if it is
+    """
+
+    orders: tuple[tuple[str, Prediction], ...] = ()
+    unknown: str = ""
 
 
-def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
+def launched(where: Setting, like: Prediction, routing: str | None = None, exchange: str = DEFAULT_ALGORITHM,
+             direction: str = FORWARD, schedule: str = SEQUENCE, most: int = MOST_TASKS_ROUTED) -> Launched:
+    """The launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
+    site, launch, found = where.site, where.site.launch, []
+    if not launch.orders:
+        return Launched(unknown=f"{launch.title}, {launch.reason}")
+    if like.grid.n_tasks < site.n_slots:  # launchers differ in the slots that they leave idle
+        site = replace(site, launch=replace(launch, certain=False))
+    for k, order in enumerate(launch.orders):
+        name = f"{DEFAULT}:{order}" if k else DEFAULT
+        placed = where.place(name, like.grid)
+        if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
+            found.append((site.launch_phrase(order),
+                          where.shown(placed, routing, name, exchange, schedule, direction)))
+    return Launched(tuple(found))
+
+
+def answer(predictions: Sequence[Prediction], launch: Launched | None = None,
            alone: Prediction | None = None, start: str | None = None) -> str:
     """The line for the best of some predictions of one routing.
 
     Parameters
     ----------
-    default : Prediction, optional
-        The launcher's order on the grid of the best, in sequence.
+    launch : Launched, optional
+        The launch order on the grid of the best, in sequence.
     alone : Prediction, optional
         The best in sequence, where schedules were ranked.
     start : str, optional
@@ -46,17 +67,27 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
     best = ranked(predictions)[0]
     found = exchanges_of(best)
     schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
-    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found)}"]
-    if best.placement == DEFAULT and not schedule:
-        clauses.append("the launcher's own order")
-    elif default is not None:
-        clauses.append(_against(found, default, "the launcher's order" + (" in sequence" if schedule else "")))
+    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found, scale(best))}"]
+    clauses += _against_launch(best, found, launch or Launched(), " in sequence" if schedule else "")
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
+    if best.idle_tasks:
+        clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions))
     clauses += [_proof(found), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
+
+
+def _against_launch(best, found, launch, suffix):
+    """A clause for each order that may be the launcher's."""
+    if launch.unknown:
+        return [f"no gain is stated because the launch order is not known ({launch.unknown})"]
+    if best.placement == DEFAULT and not suffix and launch.orders:
+        (phrase, _), *others = launch.orders
+        return [f"this is {phrase}", *(_against(found, other, name) for name, other in others)]
+    enough = ": no mapfile is needed" if not suffix and len(launch.orders) == 1 else ""
+    return [_against(found, other, phrase + suffix, enough) for phrase, other in launch.orders]
 
 
 def _between_bricks(best, predictions):
@@ -67,18 +98,18 @@ def _between_bricks(best, predictions):
     if not others or best.time_s is None:
         return told
     second = min(others, key=lambda p: p.order)
-    same = abs(second.order[0] / best.order[0] - 1) < SAME_TIME
+    same = abs(second.worth / best.worth - 1) < SAME_TIME
     why = (f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else milliseconds(exchanges_of(second).time_s))
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _worth(found):
+def _worth(found, scale):
     if found.time_s is None:
-        return f"load the busiest links with {float(found.cost):.4g}"
+        return f"load the busiest links with {float(found.cost * scale):.4g}"
     return milliseconds(found.time_s)
 
 
-def _against(found, other, name):
+def _against(found, other, name, if_same=""):
     theirs = exchanges_of(other)
     timed = found.time_s is not None and theirs.time_s is not None
     mine, others = (float(each.time_s if timed else each.cost) for each in (found, theirs))
@@ -86,14 +117,22 @@ def _against(found, other, name):
         return ""
     ratio = others / mine
     if abs(ratio - 1) < SAME:
-        return f"as fast as {name}"
+        return f"as fast as {name}{if_same}"
+    return _faster(ratio, name, likely_ratio(ratio, other.likely) if timed else None)
+
+
+def _faster(ratio, name, likely):
+    """How much faster, or slower. A ratio is not called a gain or a loss if the measured one may be 1."""
+    if likely and likely[0] <= 1 <= likely[1]:
+        return (f"{ratio:.2f} times as fast as {name}, no sure {'gain' if ratio > 1 else 'loss'}: nine in ten measured "
+                f"ratios are expected at {likely[0]:.3g} to {likely[1]:.3g}")
     return f"{ratio:.2f} times faster than {name}" if ratio > 1 else f"{1 / ratio:.2f} times slower than {name}"
 
 
 def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
     """Why the best stands before one that is faster by less than can be predicted: it sends fewer, larger messages."""
     fastest = min(predictions, key=lambda p: p.order)
-    if fastest.order[0] >= best.order[0] or fastest.n_messages == best.n_messages:
+    if fastest.worth >= best.worth or fastest.n_messages == best.n_messages:
         return ""
     return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
 
@@ -102,8 +141,8 @@ def _proof(found):
     if found.certificate is None:
         return ""
     if found.certificate <= 1 + 1e-9:
-        tried = ": every one was tried" if found.exhausted else ""
-        return f"and no placement of this grid has less busy links{tried}"
+        known = {"by exhaustion": ": every one was tried", "all alike": ": every one loads them alike"}.get(found.proof, "")
+        return f"and no placement of this grid has less busy links{known}"
     return f"at most {from_optimal(found.certificate)}"
 
 

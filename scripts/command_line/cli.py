@@ -2,6 +2,7 @@
 
 import ast
 import os
+import signal
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -11,10 +12,11 @@ from pkgutil import iter_modules
 
 import click
 
-from pencilmap.model.errors import PencilmapError, near, reason, shortened
-from pencilmap.model.machine_file import machine_names
+from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.model.base.errors import PencilmapError, near, reason, shortened
+from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line import commands
-from pencilmap.scripts.command_line.interrupts import running
+from pencilmap.scripts.command_line.interrupts import asked, running, said
 from pencilmap.scripts.command_line.plain_options import extra_arguments, spelled
 from pencilmap.scripts.command_line.tables import say
 
@@ -87,11 +89,14 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         status = _run(arguments)
         running(False)
-    except (click.exceptions.Abort, KeyboardInterrupt):  # also while an error is told
+    except BaseException as error:  # also while an error is told
+        if not asked() and not isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)):
+            raise
         with suppress(KeyboardInterrupt):  # one that waited is told once
             running(False)
-        say("pencilmap: interrupted", err=True)
-        status = 130
+        number = asked() or signal.SIGINT
+        say(said(number), err=True)
+        status = 128 + number
     sys.exit(status or 0)
 
 
@@ -100,6 +105,8 @@ def _run(arguments):
     try:
         return pencilmap.main(arguments, standalone_mode=False)
     except PencilmapError as error:
+        if asked() and by_signal(error):  # as an error of a user's code
+            raise
         return _failed(spelled(str(error)))
     except OSError as error:
         return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]))

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
-from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.reading import read_whole
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.base.reading import read_whole
 
 END = "<!-- end -->"
 

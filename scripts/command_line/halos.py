@@ -6,12 +6,12 @@ import click
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.halo import halo
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import ExchangePrediction, Prediction, predict_messages
-from pencilmap.model.units import milliseconds
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.halo import halo
 from pencilmap.scripts.command_line.tables import print_table
 
 HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also the halo of W planes around what a forward "

@@ -1,6 +1,7 @@
 """Options about the launcher that several commands share: names of hosts, processors of slots, the program."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,8 +9,9 @@ import click
 from pencilmap.mapper.format_choice import Choice, choose
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import say
 
@@ -41,6 +43,13 @@ FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
 def format_to_write(name: str | None, where: Setting) -> Choice:
     """The format that was named, or the one that machine or environment decide; MapfileError where that is open."""
     return choose(name, load_machine(where.machine) if where.machine else None, os.environ)
+
+
+def of_launcher(where: Setting, name: str) -> Setting:
+    """The same with the launch order of the launcher that reads this format. A named machine keeps its own."""
+    if where.machine:
+        return where
+    return replace(where, site=replace(where.site, launch=launch_order(where.site, None, name, os.environ)))
 
 
 def show_launch(launch: Launch, form: Choice) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.studies.lines import placed_lines
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.line_plan import ALGORITHMS, ORDERS, break_evens, line_time
-from pencilmap.model.line_problem import LineProblem
-from pencilmap.model.transform import parse_transform
-from pencilmap.model.units import milliseconds, parse
+from pencilmap.model.lines.line_plan import ALGORITHMS, ORDERS, break_evens, line_time
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.command_line.plain_options import Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from pencilmap.model.transform import Transform
+from pencilmap.model.placement.transform import Transform
 
 ARRAYS = 4  # input, output and two of work; 192^3 takes 432 MiB and 44 for the rest
 SHARE = 0.9  # of what is available: the system needs the rest
@@ -13,7 +13,7 @@ def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
     """Bytes of the arrays of simulated runs that go on at the same time, each with transforms of so many arrays at once; all
     ranks of a simulation are one process.
 
-    >>> from pencilmap.model.transform import parse_transform
+    >>> from pencilmap.model.placement.transform import parse_transform
     >>> needed(parse_transform("1024")) // 2**30
     64
     """
@@ -37,7 +37,7 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None, arra
     """Why the runs do not fit, in words; None where they do, or where it is not known. `free` is what `available` tells by
     default.
 
-    >>> from pencilmap.model.transform import parse_transform
+    >>> from pencilmap.model.placement.transform import parse_transform
     >>> too_large(parse_transform("1024"), free=16 * 2**30)
     'transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free'
     """

@@ -1,5 +1,6 @@
 """Options that several commands share, made from the tables of the library."""
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -12,15 +13,15 @@ from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.machine_file import machine_names
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.transform import TYPES
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import TYPES
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import say
@@ -130,7 +131,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
             asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
-        where = setting(**asked)
+        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
                 "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
@@ -140,11 +141,11 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _on_graph(where, given):
-    """No placement is searched on a network without coordinates: where none was named, it is the launcher's order."""
+    """No placement is searched on a network without coordinates: the launch order is taken if none was named."""
     source = click.get_current_context().get_parameter_source("placement")
     if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
-    say("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
+    say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 

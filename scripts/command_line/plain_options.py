@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
-from pencilmap.model.errors import near
+from pencilmap.model.base.errors import near
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.base.progress import heard_by
 from pencilmap.scripts.command_line.tables import console
 
 

@@ -18,20 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pencilmap.model.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import megabytes_per_second, milliseconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pencilmap.mapper.compare import Comparison
-    from pencilmap.mapper.threads import Shared
-    from pencilmap.model.calibrate import Quality
+    from pencilmap.mapper.runs.compare import Comparison
+    from pencilmap.mapper.studies.threads import Shared
     from pencilmap.model.predict import ExchangePrediction, Prediction
-    from pencilmap.model.splits import Held
+    from pencilmap.model.times.calibrate import Quality
+    from pencilmap.model.times.held_out import Held
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
+IDLE, MOST_IDLE = "*", 4  # mark of a grid in which tasks hold nothing, and for how many such grids the number is given
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
 
@@ -135,7 +136,38 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
     """The table of predictions of one decomposition: what the exchanges take, how far from optimal they can be at most, and
     the slowest link. `wide`: also lengths, loads and link times of each exchange, and the lower bound."""
     columns, rows = (_wide_predictions if wide else _predictions)(predictions)
-    print_table(title, columns, rows, [*likely_lines(predictions), *(f"note: {n}" for p in predictions for n in p.notes)])
+    print_table(title, columns, rows, [*unit_lines(predictions, wide), *idle_lines(predictions), *likely_lines(predictions),
+                                       *(f"note: {n}" for p in predictions for n in p.notes)])
+
+
+def scale(p: Prediction) -> Fraction:
+    """Lengths and loads as they are shown, over those on the m scale: the nodes that count are the usable ones.
+
+    So the same bytes are shown alike, however large the network around them is.
+    """
+    return Fraction(p.bounds.site.allocation.n_nodes, p.network.n_nodes)
+
+
+def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
+    """The unit of lengths and loads, if some are shown."""
+    if predictions[0].t_s is not None and not wide:
+        return []
+    n = predictions[0].bounds.site.allocation.n_nodes
+    return [f"{'lengths and loads' if wide else 'busiest links'}: 1 is 1/{4 * n} of the array, a quarter of what one of {n} "
+            f"node{'s' * (n != 1)} holds"]
+
+
+def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """What the mark of a grid means; nothing if no grid has one."""
+    found = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
+    more = [f"and on {len(found) - MOST_IDLE} more grids"] if len(found) > MOST_IDLE else []
+    return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {', '.join([*found[:MOST_IDLE], *more])}"] \
+        if found else []
+
+
+def _grid(p):
+    """The grid, marked if some of its tasks hold nothing."""
+    return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
 def _predictions(predictions):
@@ -149,8 +181,8 @@ def _predictions(predictions):
         found = exchanges_of(p)
         rows.append([grids, broken(p.placement), *([p.routing] if several else []),
                      *([broken(found.schedule)] if scheduled else []), *([milliseconds(found.time_s)] if predicted else []),
-                     _worth(found.t_s, found.cost), *([_in_sequence(p)] if scheduled else []),
-                     from_optimal(found.certificate, found.exhausted), _slowest(p)])
+                     _worth(found.t_s, found.cost * scale(p)), *([_in_sequence(p)] if scheduled else []),
+                     from_optimal(found.certificate, found.proof), _slowest(p)])
     return fitted(columns, rows, ["slowest link", *([">at best"] if predicted else [])])
 
 
@@ -199,14 +231,16 @@ def _wide_predictions(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.moves),
-                     *(lengths(stage.load) for stage in p.moves), f"{float(p.cost):.4g}",
-                     f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.moves for cell in (
+        rows.append([_grid(p), p.placement, *([p.routing] if several else []), *(lengths(scale(p) * x for x in stage.m)
+                                                                                   for stage in p.moves),
+                     *(lengths(scale(p) * x for x in stage.load) for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",
+                     f"{float(p.lower_bound.value * scale(p)):.4g}", *(cell for stage in p.moves for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
-                     from_optimal(p.certificate, found.exhausted),
-                     *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
-                        from_optimal(found.certificate, found.exhausted)] if scheduled and p.schedule else []), _slowest(p)])
+                     from_optimal(p.certificate, found.proof),
+                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint), milliseconds(found.t_s),
+                        milliseconds(found.time_s),
+                        from_optimal(found.certificate, found.proof)] if scheduled and p.schedule else []), _slowest(p)])
     return columns, rows
 
 
@@ -225,18 +259,18 @@ class Exchanges:
     t_s: float | None
     time_s: float | None
     certificate: float | None
-    exhausted: bool  #: whether every placement was tried
+    proof: str  #: of the certificate, see `pencilmap.model.bounds.certificates.Bounds.proof`
 
 
 def exchanges_of(p: Prediction) -> Exchanges:
     """The exchanges under the schedule of the prediction."""
     found = p.schedule
     if found is None or not _beside(p):
-        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.optima is not None)
+        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
-    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.optima is not None)
+    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.proof)
 
 
 def _beside(p):
@@ -248,7 +282,7 @@ def _beside(p):
 
 def _in_sequence(p):
     transforms = p.schedule.transforms if p.schedule else 1
-    return _worth(p.time_s and transforms * p.time_s, transforms * p.cost)
+    return _worth(p.time_s and transforms * p.time_s, transforms * p.cost * scale(p))
 
 
 def _once(predictions):
@@ -258,7 +292,7 @@ def _once(predictions):
         e = exchanges_of(p)
         times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate))
         found.setdefault((tuple(sorted(p.grid.shape)), p.placement, p.routing, e.schedule, e.cost, *times), []).append(p)
-    return [(", ".join(dict.fromkeys(str(p.grid) for p in same)), same[0]) for same in found.values()]
+    return [(", ".join(dict.fromkeys(map(_grid, same))), same[0]) for same in found.values()]
 
 
 def broken(text: str) -> str:
@@ -275,16 +309,16 @@ def broken(text: str) -> str:
     return "\n".join(lines)
 
 
-def from_optimal(certificate: float | None, exhausted: bool = False) -> str:
-    """How far from optimal at most; "-" where no bound is known. `exhausted`: because every placement was tried.
+def from_optimal(certificate: float | None, proof: str = "") -> str:
+    """How far from optimal at most; "-" if no bound is known. `proof` is named if it is no argument about links.
 
-    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, True)
+    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, "by exhaustion")
     ('optimal', '1.001x optimal', '1.5x optimal', 'optimal, by exhaustion')
     """
     if certificate is None:
         return "-"
     if certificate <= 1 + 1e-9:
-        return "optimal, by exhaustion" if exhausted else "optimal"
+        return f"optimal, {proof}" if proof else "optimal"
     return f"{ceil(1000 * certificate - 1e-6) / 1000:g}x optimal"
 
 

@@ -5,7 +5,7 @@
 
 A case is a torus or mesh of 8 to 20 nodes with one or two tasks on each and a transform; its candidates are every grid of
 every decomposition in which every task has data, under the best placement and the launcher's order, in sequence and
-overlapped. Nothing of `pencilmap.mapper.advise` was fitted to them: it has no figure that could be.
+overlapped. Nothing of `pencilmap.mapper.studies.advise` was fitted to them: it has no figure that could be.
 """
 
 import random
@@ -14,15 +14,15 @@ from statistics import median
 
 import click
 
-from pencilmap.mapper.advise import Advice, advise, schedule_of, settings
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.studies.advise import Advice, advise, schedule_of, settings
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import all_grids
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.torus import as_torus
 from pencilmap.scripts.command_line.documents import markdown_table
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 
@@ -33,7 +33,7 @@ OVERLAP = "overlap:4"
 
 
 def drawn(seed: int, cases: int) -> list[dict[str, object]]:
-    """Arguments of `pencilmap.mapper.advise.settings`, each torus, size and number of tasks by the seed."""
+    """Arguments of `pencilmap.mapper.studies.advise.settings`, each torus, size and number of tasks by the seed."""
     rng, found = random.Random(seed), list[dict[str, object]]()
     while len(found) < cases:
         shape, mesh, tasks = rng.choice(SHAPES), rng.random() < 0.4, rng.choice((1, 1, 2))

@@ -30,10 +30,10 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.reading import parse_json, read_whole, reading
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.base.reading import parse_json, read_whole, reading
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_table

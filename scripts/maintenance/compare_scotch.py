@@ -20,17 +20,17 @@ from time import process_time
 import click
 import numpy as np
 
-from pencilmap.mapper.annealing import Budget, search
-from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.product_search import best_product
-from pencilmap.mapper.scotch import PROGRAMS, scotch_is_there, scotch_mapping
-from pencilmap.mapper.starts import axis_orders
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.lower_bound import lower_bound
+from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.scotch_map import PROGRAMS, scotch_is_there, scotch_mapping
+from pencilmap.mapper.searches.starts import axis_orders
+from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.network.torus import as_torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import as_torus, parse_torus
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 
@@ -84,7 +84,7 @@ def tried_anew(case: Case, names: Iterable[str], evaluations: int) -> Case:
         found["best"] = _cost(best("", site, tasks))
     if "scotch" in names:
         found["launcher"] = _cost(default("", site, tasks))
-        found["axis_order"] = min(_cost(default(order, site, tasks)) for order in ("", "tn", *axis_orders(torus)))
+        found["axis_order"] = min(_cost(default(order, site, tasks)) for order in ("nt", "tn", *axis_orders(torus)))
         found["scotch"] = _cost(scotch_mapping(site, tasks))
         if fits:
             found["product"] = _cost(best_product(torus, tasks, site.tasks_per_node))

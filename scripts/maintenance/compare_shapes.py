@@ -17,14 +17,14 @@ from time import process_time
 import click
 
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.certificates import Bounds
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.objective import at_once, in_sequence
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.traffic.objective import at_once, in_sequence
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import as_torus
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import parse_grid
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
@@ -39,9 +39,9 @@ def entries() -> Iterator[tuple[dict[str, Any], str]]:
     """All placements: a generator of (entry of the manifest, text of the file)."""
     for machine, option, shape, tasks_per_node, grid, formats in PARTITIONS:
         partition, torus = (shape, None) if option == "--partition" else (None, shape)
-        where = setting(machine, torus, partition, tasks_per_node=tasks_per_node)
-        product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
         for format_name in formats.split():
+            where = setting(machine, torus, partition, tasks_per_node=tasks_per_node, launcher=format_name)
+            product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
             yield (_entry(where, machine, option, shape, product, format_name),
                    format_named(format_name).write(as_mapping(product, str(product)), Job(where.site)))
 
@@ -51,10 +51,17 @@ def _entry(where, machine, option, shape, product, format_name):
     name = f"{machine or 'torus'}-{shape.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
     words = ["pencilmap", "map", *(["--machine", machine] if machine else []), option, shape, "--tasks-per-node", str(tasks),
              "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
-    return {"file": name, "machine": machine, option.strip("-"): shape, "tasks_per_node": tasks, "ranks": grid.n_tasks,
-            "grid": str(grid), "placement": str(product), "format": format_name,
-            "prediction": _numbers(where.predict(product)),
-            "default": _numbers(where.predict(where.place("default", grid))), "command": shlex.join(words)}
+    default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
+    entry = {"file": name, "machine": machine, option.strip("-"): shape, "tasks_per_node": tasks, "ranks": grid.n_tasks,
+             "grid": str(grid), "placement": str(product), "format": format_name,
+             "prediction": _numbers(where.predict(product)), "default": default, "command": shlex.join(words)}
+    return entry | ({"other_defaults": others} if others else {})
+
+
+def _launched(where, grid, order):
+    """The launch order and its prediction."""
+    return {"order": order, "title": where.site.launch_phrase(order),
+            **_numbers(where.predict(where.place(f"default:{order}", grid)))}
 
 
 def _numbers(prediction):

@@ -23,7 +23,7 @@ import numpy as np
 
 from pencilfft import FORWARD, PencilfftError, Plan, forget_wisdom
 from pencilmap.model.algorithms import ALGORITHMS
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.on_ranks import one_message
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from pencilfft import forget_wisdom
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmark_fft import PAGE, extents_of

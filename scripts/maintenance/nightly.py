@@ -19,8 +19,8 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import PencilmapError
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.maintenance import kept_outcomes
 from pencilmap.scripts.maintenance.bounded import bounded

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pencilfft import PencilfftError
-from pencilmap.model.errors import PencilmapError
+from pencilmap.model.base.errors import PencilmapError
 
 
 @contextmanager

@@ -6,7 +6,7 @@ turns into each other only one is kept; then the columns take one slot of each r
 the links, with the least that columns can have alone, is no less than the best placement known. Rows are also given up where
 a plane that cuts the machine shows it: with x_q tasks of row q on one side, the columns send least if those with the most
 tasks there have one of every row that has enough of them (the conjugate partition). No bound of
-`pencilmap.model.lower_bound` is used, so that the table can judge them.
+`pencilmap.model.bounds.every_placement` is used, so that the table can judge them.
 
 The symmetries are moves along rings, reflections, and the order of the dimensions reversed, which turns every route round.
 Slots of a node are alike, and a grid RxC has the optimum of CxR.
@@ -25,18 +25,18 @@ from time import process_time
 import numpy as np
 from numba import njit
 
-from pencilmap.mapper.annealing import Budget, search
-from pencilmap.mapper.default_order import default
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.arrays import Ints
-from pencilmap.model.factors import divisors
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import at_once, in_sequence
-from pencilmap.model.optima import OBJECTIVES, line_of, reduced_torus
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.bounds.known_optima import OBJECTIVES, line_of, reduced_torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.traffic.objective import at_once, in_sequence
 
 PATH = Path(__file__).parents[2] / "model" / "data" / "optima.csv"
 MOST_TASKS = 16

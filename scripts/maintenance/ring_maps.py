@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from pencilmap.mapper.product_search import patterns
-from pencilmap.model.factors import divisors
-from pencilmap.model.pattern import Pattern
-from pencilmap.model.torus import ring_link_loads
+from pencilmap.mapper.searches.product_search import patterns
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.torus import ring_link_loads
+from pencilmap.model.placement.pattern import Pattern
 
 PATH = Path(__file__).parents[2] / "mapper" / "data" / "ring_maps.txt"
 EXHAUSTIVE = {True: 15, False: 14}  # nodes of a ring and of a line up to which every map is tried

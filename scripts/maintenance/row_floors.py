@@ -19,8 +19,8 @@ from time import process_time
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.maintenance.optima import pair_loads
 
 PATH = Path(__file__).parents[2] / "model" / "data" / "row_floors.csv"

@@ -20,15 +20,15 @@ from typing import Any
 import click
 import numpy as np
 
-from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job, read_mapping
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Site
-from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),

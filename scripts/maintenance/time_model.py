@@ -12,10 +12,10 @@ from math import ceil
 
 import click
 
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import Errors, Sample, calibrate, errors
-from pencilmap.model.machine import load_machine
-from pencilmap.model.timing import ExchangeWork
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import Errors, Sample, calibrate, errors
+from pencilmap.model.times.timing import ExchangeWork
 from pencilmap.scripts.command_line.tables import print_table
 
 EAGER = 1000           # bytes: MPI of Blue Gene/L asks the receiver before it sends more

@@ -8,10 +8,13 @@ tests/test_docs.py holds the documents against the same tables.
 import re
 from pathlib import Path
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
@@ -28,6 +31,16 @@ def formats() -> str:
                           [[f"`{name}`", form.title, "yes" if form.says_slots else "no",
                            form.proof.replace("run here", "**run here**")]
                            for name, form in FORMATS.items()])
+
+
+def launch_orders() -> str:
+    """Launch orders of the machines of the package, and of the launchers of the formats."""
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.torus.axes, lambda order: True))
+                for name, machine in ((name, load_machine(name)) for name in machine_names())]
+    launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
+    return markdown_table(["of", "name", "order", "ranks", "certain", "source"], [
+        [of, order.title, " or ".join(f"`{each}`" for each in order.orders), " or ".join(map(spoken, order.orders)),
+         "yes" if order.certain else "no", order.source] for of, order in [*machines, *launchers] if order])
 
 
 def placements() -> str:
@@ -83,7 +96,7 @@ def types() -> list[tuple[str, tuple[str, str, str]]]:
 
 
 def types_of_the_model() -> str:
-    """Rows of `pencilmap.model.transform.TYPES`."""
+    """Rows of `pencilmap.model.placement.transform.TYPES`."""
     return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
 
 
@@ -101,13 +114,15 @@ def types_of_the_header() -> str:
 
 TABLES = (  # file, line before the table, line behind it, what makes its content
     ("docs/formats.md", marker("table of formats"), END, formats),
+    ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
     ("docs/tour.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
-    ("model/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}", types_of_the_model),
+    ("model/placement/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
+     types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
 )

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pencilmap.mapper.progress import say
-from pencilmap.model.errors import PencilmapError
+from pencilmap.mapper.base.progress import say
+from pencilmap.model.base.errors import PencilmapError
 
 BUILD_VARIABLE = "PENCILMAP_BUILD"
 TIMEOUT_S = 900

@@ -16,17 +16,17 @@ from math import inf, log2
 from os import PathLike
 from typing import Any
 
-from pencilmap.mapper.compare import compare_record
-from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.records import Record
+from pencilmap.mapper.runs.compare import compare_record
+from pencilmap.mapper.runs.records import Record
 from pencilmap.mapper.setting import setting
-from pencilmap.model.costs import Costs
-from pencilmap.model.distributed_line import LineTimes, break_even, crossbar_break_even
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.line_plan import line_forecast, line_time, ways
-from pencilmap.model.line_problem import LineProblem
-from pencilmap.model.torus import as_torus
+from pencilmap.mapper.studies.lines import placed_lines
+from pencilmap.model.lines.distributed_line import LineTimes, break_even, crossbar_break_even
+from pencilmap.model.lines.line_plan import line_forecast, line_time, ways
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulation_of_lines
 from pencilmap.scripts.networks.validation import simulate_missing
 

@@ -10,10 +10,10 @@ from ctypes.util import find_library
 from pathlib import Path
 from statistics import median
 
-from pencilmap.mapper.files import temporary_folder
-from pencilmap.mapper.records import Record, read_records
-from pencilmap.mapper.transposes import Case, read_transposes
-from pencilmap.model.errors import PencilmapError
+from pencilmap.mapper.base.files import temporary_folder
+from pencilmap.mapper.runs.records import Record, read_records
+from pencilmap.mapper.studies.transposes import Case, read_transposes
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 TIMEOUT_S = 300

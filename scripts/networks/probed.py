@@ -6,9 +6,9 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.files import append_whole, check_appendable
-from pencilmap.mapper.progress import say
-from pencilmap.model.torus import format_torus
+from pencilmap.mapper.base.files import append_whole, check_appendable
+from pencilmap.mapper.base.progress import say
+from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.simulated import (
     TIMEOUT_S,
@@ -32,9 +32,10 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
     """
     check_appendable(json_path, SimulationError)
     build, torus = ensure_built(), network.torus
-    options = ["--machine-torus", format_torus(torus), "--tasks-per-node", "1", "--at-once", str(at_once), "--reps", "1",
-               "--rounds", ROUNDS, "--warmup", "1", "--label", f"routing={network.routing}", "--label", "network=simulated",
-               "--json", "probe.jsonl", *(["--bytes", ",".join(map(str, sizes))] if sizes else [])]
+    options = ["--machine-torus", format_torus(torus), "--coordinates", "hostname", "--tasks-per-node", "1",
+               "--at-once", str(at_once), "--reps", "1", "--rounds", ROUNDS, "--warmup", "1", "--label",
+               f"routing={network.routing}", "--label", "network=simulated", "--json", "probe.jsonl",
+               *(["--bytes", ",".join(map(str, sizes))] if sizes else [])]
     with work_directory() as work:
         (work / "platform.txt").write_text(network.platform_text())
         (work / "hosts.txt").write_text("".join(f"node-{'-'.join(map(str, at))}\n" for at in torus.coordinates(

@@ -24,19 +24,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import append_whole, check_appendable, temporary_folder
+from pencilmap.mapper.base.files import append_whole, check_appendable, temporary_folder
+from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.progress import say
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.line_problem import LineProblem
+from pencilmap.mapper.studies.lines import placed_lines
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import Torus, format_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import PRECISIONS, TYPES
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
-from pencilmap.model.torus import Torus, format_torus
-from pencilmap.model.transform import PRECISIONS, TYPES
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
@@ -377,6 +377,7 @@ def _runner_options(simulation):
         "--warmup": [simulation.warmup],
         "--json": ["records.jsonl"],
         "--machine-torus": [format_torus(simulation.network.torus)],
+        "--coordinates": ["hostname"],
         "--tasks-per-node": [simulation.tasks_per_node],
         "--rigor": ["estimate"],
         "--sync": ["clock"],

@@ -10,14 +10,14 @@ from typing import Any
 
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.published import bluegene_l_512
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import parse_transform
+from pencilmap.model.times.published import bluegene_l_512
 
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
 

@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.records import Record, read_records
+from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.costs import Costs
-from pencilmap.model.exchange import Exchange, exchanges
-from pencilmap.model.halo import halo
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.loads import m_time
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import ExchangePrediction, predict, predict_messages
-from pencilmap.model.published import PUBLISHED
-from pencilmap.model.remap import remaps
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
-from pencilmap.model.timing import exchange_terms
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.published import PUBLISHED
+from pencilmap.model.times.timing import exchange_terms
+from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.halo import halo
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.loads import m_time
+from pencilmap.model.traffic.remap import remaps
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, Simulation, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import SEQUENCE, Case
 

@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 
-from pencilmap.model.errors import FigureError
-from pencilmap.model.graph_network import GraphNetwork
-from pencilmap.model.loads import LinkLoads, m_scale
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
 MAX_NODES = 4096
@@ -24,9 +24,9 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     """Nodes of a torus as planes, the first dimension to the right and the second up; lines of at most `width` columns.
 
     >>> from pencilmap.mapper.placements import as_mapping, place
-    >>> from pencilmap.model.allocation import Site
-    >>> from pencilmap.model.grid import parse_grid
-    >>> from pencilmap.model.torus import parse_torus
+    >>> from pencilmap.model.placement.allocation import Site
+    >>> from pencilmap.model.placement.grid import parse_grid
+    >>> from pencilmap.model.network.torus import parse_torus
     >>> lines = as_mapping(place("line", Site(parse_torus("4x3")), parse_grid("4x3")), "line")
     >>> print("\\n".join(image_text(lines, {"row": 0, "column": 0}, 80)))
     y

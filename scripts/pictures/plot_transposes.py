@@ -20,7 +20,7 @@ def read_samples(path: str | PathLike[str]) -> Samples:
     The file holds JSON lines of transpose_bench; cases that an exchange refused are left out. Returns
     ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
-    from pencilmap.mapper.transposes import read_transposes
+    from pencilmap.mapper.studies.transposes import read_transposes
 
     samples: Samples = {}
     for case in read_transposes(path):

@@ -6,7 +6,7 @@ A new source is one file here, whose `FIGURES` is a dictionary of `Figure`, and 
 
 from pkgutil import resolve_name
 
-from pencilmap.model.errors import RecordError, near
+from pencilmap.model.base.errors import RecordError, near
 from pencilmap.scripts.reproduce.figure import Figure
 
 _TITLES = {

@@ -4,7 +4,7 @@ import os
 from functools import partial
 from statistics import median
 
-from pencilmap.model.published import table
+from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transforms
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 

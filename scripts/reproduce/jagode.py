@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from pencilmap.mapper.compare import compare_published
 from pencilmap.mapper.placements import place
-from pencilmap.model.allocation import Site
+from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.published import Cell, bluegene_l_512, table
+from pencilmap.model.times.published import Cell, bluegene_l_512, table
 from pencilmap.scripts.reproduce.figure import SKETCH, Figure, Found
 
 PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}

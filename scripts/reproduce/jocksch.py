@@ -9,15 +9,15 @@ from math import inf, log, log2
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.setting import setting
-from pencilmap.model.costs import Costs
-from pencilmap.model.distributed_line import crossbar_break_even
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.lines.distributed_line import crossbar_break_even
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.published import table
-from pencilmap.model.torus import as_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found

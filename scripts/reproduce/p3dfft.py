@@ -9,14 +9,14 @@ from functools import partial
 from math import ceil
 from operator import itemgetter
 
-from pencilmap.mapper.scaling import p3dfft_terms, p3dfft_time, published_p3dfft, weak, weak_efficiencies
 from pencilmap.mapper.setting import setting
+from pencilmap.mapper.studies.scaling import p3dfft_terms, p3dfft_time, published_p3dfft, weak, weak_efficiencies
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.grid import ProcessGrid, all_grids
-from pencilmap.model.published import p3dfft_2012
-from pencilmap.model.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import block_lengths
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.transform import block_lengths
+from pencilmap.model.times.published import p3dfft_2012
+from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 
 MACHINE, TASKS = "cray-xt5", 12

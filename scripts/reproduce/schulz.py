@@ -3,8 +3,8 @@
 from functools import partial
 from statistics import median
 
-from pencilmap.mapper.transposes import by_exchange, ratios
-from pencilmap.model.published import table
+from pencilmap.mapper.studies.transposes import by_exchange, ratios
+from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.measured import transforms, transposes
 from pencilmap.scripts.reproduce.figure import SKETCH, Figure, Found
 

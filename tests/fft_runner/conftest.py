@@ -10,17 +10,21 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from tests.modules import needs_module
+from tests.patience import patience
 
 collect_ignore = ["python_binding_checks.py", "python_check_calls.py", "python_lost_plan.py", "peer_failures_checks.py",
-                  "python_layouts.py"]  # programs for mpirun
+                  "python_layouts.py", "python_guarded.py", "python_overrun.py", "python_random_plans.py",
+                  "python_one_rank.py", "python_arguments.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
+GUARDED = Path(__file__).with_name("python_guarded.py")
 BUILD_S, RUN_S, ALONE_S = 600, 300, 20
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
@@ -50,11 +54,11 @@ def links(compiler):
     """Whether a compiler of MPI has its headers and library; Debian's `mpich` has the compiler alone."""
     program = "#include <mpi.h>\nint main(void) { return MPI_Initialized(&(int){0}); }"
     return subprocess.run([compiler, "-xc", "-", "-o", os.devnull], input=program, text=True, capture_output=True,
-                          timeout=RUN_S).returncode == 0
+                          timeout=patience(RUN_S)).returncode == 0
 
 
 def execute(command, seconds):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(seconds))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -80,12 +84,12 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
 
 def awaited(process, seconds):
     """What a launcher printed. Its time is up, too, when it has been alone for so long, all that it started having ended."""
-    end, alone_since = time.monotonic() + seconds, None
+    end, alone_since = time.monotonic() + patience(seconds), None
     while True:
         now = time.monotonic()
         alone = started_by(process.pid) <= {process.pid}
         alone_since = (alone_since or now) if alone else None
-        up = now > end or (alone_since is not None and now > alone_since + ALONE_S)
+        up = now > end or (alone_since is not None and now > alone_since + patience(ALONE_S))
         try:
             out, err = process.communicate(timeout=0 if up else min(1, end - now))
             return subprocess.CompletedProcess(process.args, process.returncode, out, err)
@@ -99,7 +103,7 @@ def end_session(process):
     if process.poll() is None:
         process.terminate()  # mpirun ends its ranks
         with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=10)
+            process.communicate(timeout=patience(10))
     for number in started | started_by(process.pid):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
@@ -127,7 +131,8 @@ def told(number):
         return f"{number} has ended"
     state, used = rest.split()[0], sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
     where = shutil.which("gdb") and subprocess.run(["gdb", "-p", str(number), "-batch", "-ex", "thread apply all bt"],
-                                                   capture_output=True, text=True, errors="replace", timeout=RUN_S).stdout
+                                                   capture_output=True, text=True, errors="replace",
+                                                   timeout=patience(RUN_S)).stdout
     return f"{name}) {state}, {used:.1f} s\n{where or ''}"
 
 
@@ -144,7 +149,7 @@ class Launcher:
 
 
 def launcher(programs):
-    version = subprocess.run([programs / "fft_runner", "--version"], capture_output=True, text=True, timeout=RUN_S,
+    version = subprocess.run([programs / "fft_runner", "--version"], capture_output=True, text=True, timeout=patience(RUN_S),
                              env=ENVIRONMENT).stdout
     if "Open MPI" in version:
         return Launcher(programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS))
@@ -167,7 +172,8 @@ def mpirun(programs):
 @pytest.fixture(scope="session")
 def library_names(programs):
     """{"exchange": [...], "type": [...], ...}: what the library knows, asked of it, so that what is added is tested."""
-    done = subprocess.run([programs / "matrix_test", "--names"], capture_output=True, text=True, timeout=RUN_S, check=True)
+    done = subprocess.run([programs / "matrix_test", "--names"], capture_output=True, text=True,
+                          timeout=patience(RUN_S), check=True)
     return {choice: names.split() for choice, names in (line.split(":", 1) for line in done.stdout.splitlines())}
 
 
@@ -251,16 +257,28 @@ def run(mpirun, records, tmp_path):
 
 @pytest.fixture
 def start_python(mpirun, programs):
-    """Run a Python program that uses the binding, under the mpirun of the library's MPI."""
+    """Run a Python program that uses the binding, under the mpirun of the library's MPI, with guard bytes around arrays."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
+    return partial(start_binding, mpirun, programs, (GUARDED,))
+
+
+def start_binding(mpirun, programs, before, ranks, script, *arguments, more=()):
+    """Run a Python program with the library of a build; `before` it may come the program that guards arrays."""
     places = [f"PYTHONPATH={SOURCE / 'python'}:{ROOT / 'packaging'}",
-              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
+              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}", "OMP_NUM_THREADS=1", *more]
     env = replace(mpirun, programs=Path("/usr/bin"))
+    return env(ranks, *places, sys.executable, "-m", "mpi4py", *before, script, *arguments, program="env")
 
-    def run(ranks, script, *arguments):
-        return env(ranks, *places, "OMP_NUM_THREADS=1", sys.executable, "-m", "mpi4py", script, *arguments, program="env")
 
-    return run
+@pytest.fixture(scope="session")
+def sanitized_python(tmp_path_factory):
+    """The same with a library that AddressSanitizer watches; it knows the arrays of NumPy, so there are no guard bytes."""
+    needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
+    programs, start = built_with_sanitizers(tmp_path_factory, "pencilfft_shared")
+    files = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+             for name in ("libasan.so", "libubsan.so")]
+    return partial(start_binding, Launcher(programs, start), programs, (),
+                   more=[f"LD_PRELOAD={':'.join(files)}", "ASAN_OPTIONS=detect_leaks=0", "PYTHONMALLOC=malloc"])
 
 
 @pytest.fixture

@@ -66,6 +66,11 @@ static int failure(MPI_Comm comm)
 /* ---- communicators ------------------------------------------------------------------------------------------ */
 
 CALL(Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+CALL(Comm_create_keyval, WORLD,
+     (MPI_Comm_copy_attr_function * copy, MPI_Comm_delete_attr_function *end, int *key, void *extra),
+     (copy, end, key, extra))
+CALL(Comm_get_attr, comm, (MPI_Comm comm, int key, void *value, int *there), (comm, key, value, there))
+CALL(Comm_set_attr, comm, (MPI_Comm comm, int key, void *value), (comm, key, value))
 CALL(Comm_free, *comm, (MPI_Comm * comm), (comm))
 CALL(Comm_rank, comm, (MPI_Comm comm, int *rank), (comm, rank))
 CALL(Comm_size, comm, (MPI_Comm comm, int *size), (comm, size))

@@ -684,6 +684,10 @@ contains
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="wish"), pencilfft_unknown_name, &
                      "decomposition 'wish'; known: pencil, slab, brick")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="w"), pencilfft_unknown_name, "skip 'w'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="xx"), pencilfft_unknown_name, &
+                     "skip 'xx' has x twice")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, auto_budget_s=-1._c_double), pencilfft_bad_call, &
+                     "auto_budget_s is -1")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, precision="wish"), pencilfft_unknown_name, &
                      "precision 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, layout="wish"), pencilfft_unknown_name, &

@@ -315,7 +315,7 @@ static void refusals_are_told_on_all_ranks(void)
     refuses(plan, PENCILFFT_INPUT, negative, none, PENCILFFT_BAD_SIZE, "-1 planes below along z");
     refuses(plan, PENCILFFT_INPUT, rank ? NULL : one, one, PENCILFFT_BAD_CALL, "null widths");
     refuses(plan, 7, one, one, PENCILFFT_BAD_CALL, "no array 7");
-    refuses(plan, PENCILFFT_INPUT, one, rank ? one : none, PENCILFFT_MISMATCH, "a width is 0 on one rank and 1 on another");
+    refuses(plan, PENCILFFT_INPUT, one, rank ? one : none, PENCILFFT_MISMATCH, "high[0] is 0 on rank 0 and something else");
     refuses(plan, rank ? PENCILFFT_INPUT : PENCILFFT_Z_PENCIL, none, one, PENCILFFT_NOT_POSSIBLE, "5 of 8 modes");
     refuses(plan, PENCILFFT_OUTPUT, none, none, PENCILFFT_NOT_POSSIBLE, "has 2 parts");
     CHECK_INT(pencilfft_halo_create(NULL, 0, one, one, &halo), PENCILFFT_BAD_CALL);

@@ -145,6 +145,55 @@ static void without_names_coordinates_follow_the_launch_order(void)
     free(r.seats);
 }
 
+/* Place of each of four processes on 2x2 with two slots a node. */
+static void check_filled(struct seats_request request, const int64_t places[4])
+{
+    const char *hosts[] = {"vm", "vm", "vm", "vm"};
+    request.tasks_per_node = 2;
+    struct located r = locate(request, "2x2", hosts, 4);
+    CHECK_INT(r.status, 0);
+    for (int i = 0; i < 4 && !r.status; i++)
+        CHECK_INT(r.seats[i].place, places[i]);
+    free(r.seats);
+}
+
+static void a_launcher_fills_a_node_before_the_next_one_unless_an_order_is_named(void)
+{
+    const int64_t filled[] = {0, 1, 2, 3}, round[] = {0, 2, 4, 6}, boxes[] = {0, 4, 1, 5};
+    check_filled((struct seats_request){.may_assume = true}, filled);
+    check_filled((struct seats_request){.where = "assumed"}, filled);
+    check_filled((struct seats_request){.where = "assumed", .order = "nt"}, round);
+    check_filled((struct seats_request){.where = "assumed:nt", .order = "tn"}, round);
+    check_filled((struct seats_request){.where = "assumed:y2txy"}, boxes);
+    check_filled((struct seats_request){.where = "assumed:t1n2n2t"}, round);
+}
+
+static void what_is_no_launch_order_is_refused(void)
+{
+    const char *bad[] = {"n",    "t",    "x",   "tnn", "t3nt", "t2n",       "n3t", "t0n",  "xy",
+                         "txyx", "txy3", "nxt", "tn ", "-t",   "t1000000n", "T",   "t2tn2"};
+    struct torus torus;
+    struct fill_order fill;
+    CHECK_INT(torus_parse("4x2", &torus), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_INT(torus_order(&torus, 4, bad[i], &fill), PF_REFUSED);
+        CHECK_CONTAINS(pf_message(), "must have each letter of xyt once");
+    }
+}
+
+static void the_launch_order_is_told_for_assumed_coordinates_alone(void)
+{
+    int assumed = 0, hostname = 0;
+    while (strcmp(source_name(assumed), "assumed"))
+        assumed++;
+    while (strcmp(source_name(hostname), "hostname"))
+        hostname++;
+    CHECK(!strcmp(seats_order(&(struct seats_request){.where = "auto"}, assumed), "tn"));
+    CHECK(!strcmp(seats_order(&(struct seats_request){.order = "xyt"}, assumed), "xyt"));
+    CHECK(!strcmp(seats_order(&(struct seats_request){.where = "assumed:nt", .order = "xyt"}, assumed), "nt"));
+    CHECK(!seats_order(&(struct seats_request){.order = "xyt"}, hostname) && !seats_order(&(struct seats_request){0}, -1));
+}
+
 static void a_node_that_is_too_full_is_refused(void)
 {
     const char *hosts[] = {"n-1-0", "n-1-0"};
@@ -214,6 +263,9 @@ int main(void)
     blue_gene_names_give_coordinate_and_slot();
     slots_count_world_ranks_of_a_node();
     without_names_coordinates_follow_the_launch_order();
+    a_launcher_fills_a_node_before_the_next_one_unless_an_order_is_named();
+    what_is_no_launch_order_is_refused();
+    the_launch_order_is_told_for_assumed_coordinates_alone();
     a_node_that_is_too_full_is_refused();
     a_host_outside_the_torus_is_refused();
     without_a_torus_slots_count_ranks_of_a_host();

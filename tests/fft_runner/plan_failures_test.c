@@ -4,6 +4,8 @@
  * come here. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -100,6 +102,54 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(fields, 2);
     DIFFERENT(threads, 2);
     DIFFERENT(destroy_input, 1);
+}
+
+/* A value that no plan has, of one member, on all ranks. */
+#define NONSENSE(member, value, status)                                             \
+    do {                                                                            \
+        pencilfft_desc desc = description("alltoallv");                             \
+        pencilfft_plan plan = NULL;                                                 \
+        desc.member = value;                                                        \
+        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status);     \
+        CHECK(plan == NULL && same_message_on_all() && *pencilfft_error_message()); \
+        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);                      \
+    } while (0)
+
+static void nonsense_is_refused(void)
+{
+    const pencilfft_box outside = {.offset = {INT64_MAX, -1, 0}, .extent = {INT64_MAX, INT64_MIN, 1}};
+    NONSENSE(nx, 0, PENCILFFT_BAD_SIZE);
+    NONSENSE(ny, -1, PENCILFFT_BAD_SIZE);
+    NONSENSE(nz, INT64_MIN, PENCILFFT_BAD_SIZE);
+    NONSENSE(nx, INT64_MAX, PENCILFFT_BAD_SIZE);
+    NONSENSE(R, -R, PENCILFFT_BAD_GRID);
+    NONSENSE(C, -1, PENCILFFT_BAD_GRID);
+    NONSENSE(C, INT_MAX, PENCILFFT_BAD_GRID);
+    NONSENSE(directions, 0, PENCILFFT_BAD_CALL);
+    NONSENSE(directions, 7, PENCILFFT_BAD_CALL);
+    NONSENSE(type, "", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(kinds, "", PENCILFFT_BAD_CALL);
+    NONSENSE(skip, "xx", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(skip, "xyzx", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(skip, "X", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(precision, "", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(layout, "z", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(exchange, "", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(rigor, "", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(sync, "", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(schedule, "overlap:-1", PENCILFFT_UNKNOWN_NAME);
+    NONSENSE(torus, "-1", PENCILFFT_BAD_CALL);
+    NONSENSE(auto_budget_s, -1, PENCILFFT_BAD_CALL);
+    NONSENSE(auto_budget_s, NAN, PENCILFFT_BAD_CALL);
+    NONSENSE(auto_budget_s, INFINITY, PENCILFFT_BAD_CALL);
+    NONSENSE(auto_budget_s, -INFINITY, PENCILFFT_BAD_CALL);
+    NONSENSE(fields, 0, PENCILFFT_BAD_SIZE);
+    NONSENSE(fields, INT_MIN, PENCILFFT_BAD_SIZE);
+    NONSENSE(threads, -2, PENCILFFT_BAD_CALL);
+    NONSENSE(threads, INT_MAX, PENCILFFT_BAD_CALL);
+    NONSENSE(destroy_input, 2, PENCILFFT_BAD_CALL);
+    NONSENSE(input_box, &outside, PENCILFFT_BAD_SIZE);
+    NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE);
 }
 
 /* A grid the other way round has as many ranks; a null descriptor is nobody's. */
@@ -236,6 +286,7 @@ int main(int argc, char **argv)
         expect_no_room(0, "No space left on device");
         expect_no_room(1, "too little would be left");
         a_choice_that_is_not_possible_now_is_made_anew();
+        nonsense_is_refused();
         grids_that_differ_and_null_descriptors_get_no_plan();
         calls_that_differ_fail_on_all_where_they_are_compared();
     }

@@ -4,10 +4,10 @@ bricks."""
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.records import read_records, transform_of_record
-from pencilmap.model.brick_lines import brick_line_stages
-from pencilmap.model.errors import RecordError
+from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.mapper.runs.records import read_records, transform_of_record
+from pencilmap.model.base.errors import RecordError
+from pencilmap.model.lines.brick_lines import brick_line_stages
 from tests.documents import run_by
 
 

@@ -4,6 +4,7 @@ wisdom. test_matrix.py checks that each is right."""
 import os
 import re
 import shutil
+import stat
 from dataclasses import replace
 
 import pytest
@@ -226,6 +227,9 @@ def test_auto_leaves_out_what_refuses_and_prints_what_it_tried(mpirun, records, 
 # ---- wisdom ----------------------------------------------------------------------------------------------------------
 
 
+ONE_RANK = ("--size", 4, 4, 4, "--grid", "1x1", "--rigor", "measure", "--reps", 1)
+
+
 def run_with_wisdom(mpirun, path, *more):
     return mpirun(4, *AUTO, "--wisdom", path, *more)
 
@@ -256,6 +260,36 @@ def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     for stage in record["stages"]:
         assert stage["tried_s"] == {} and f" {stage['exchange']}\n" in text
     assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # nothing is left beside it
+
+
+@pytest.mark.parametrize("mask, mode", [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664), (0o000, 0o664)])
+def test_new_wisdom_has_the_permissions_that_umask_leaves(mpirun, tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        assert mpirun(1, *ONE_RANK, "--wisdom", tmp_path / "wisdom").returncode == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "wisdom").stat().st_mode) == mode
+    assert b"is not read" not in mpirun(1, *ONE_RANK, "--wisdom", tmp_path / "wisdom").stderr.encode()
+
+
+def test_wisdom_keeps_permissions_and_links(mpirun, tmp_path):
+    """A link to a link in another folder; its file is there or not yet."""
+    (tmp_path / "far").mkdir()
+    real, link = tmp_path / "far" / "real", tmp_path / "link"
+    (tmp_path / "far" / "other").symlink_to("real")
+    link.symlink_to("far/other")
+    for _ in range(2):
+        assert mpirun(1, *ONE_RANK, "--wisdom", link).returncode == 0
+        assert link.is_symlink() and os.readlink(link) == "far/other" and (tmp_path / "far" / "other").is_symlink()
+        assert real.read_text().startswith("pencilfft-wisdom 1\n") and not real.is_symlink()
+        assert sorted(os.listdir(tmp_path / "far")) == ["other", "real"] and os.listdir(tmp_path).count("link") == 1
+        real.chmod(0o640)
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    link.unlink()
+    link.symlink_to("link")
+    done = mpirun(1, *ONE_RANK, "--wisdom", link)
+    assert done.returncode != 0 and "Too many levels of symbolic links" in done.stderr and link.is_symlink()
 
 
 def test_what_fftw_learnt_of_each_precision_is_kept(mpirun, tmp_path):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
+
 
 @pytest.fixture(params=["mpirun", "mpich_run"])
 def start(request):
@@ -41,7 +43,8 @@ def parsed(text):
 
 
 def layouts(program, *arguments):
-    return parsed(subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=True).stdout)
+    return parsed(subprocess.run([program, *arguments], capture_output=True, text=True,
+                                 timeout=patience(60), check=True).stdout)
 
 
 def test_structures_and_numbers_are_those_of_c_in_fortran(start):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.exchange import exchanges, node_traffic
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform, transform_of
 from pencilmap.model.predict import predict
-from pencilmap.model.remap import remaps
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform, transform_of
+from pencilmap.model.traffic.exchange import exchanges, node_traffic
+from pencilmap.model.traffic.remap import remaps
 
 SIZE, P = (64, 60, 48), 12
 DIVISORS = (1, 2, 3, 4, 6, 12)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_record
-from pencilmap.mapper.records import grid_of_record, read_records, transform_of_record
-from pencilmap.model.halo import halo
+from pencilmap.mapper.runs.compare import compare_record
+from pencilmap.mapper.runs.records import grid_of_record, read_records, transform_of_record
+from pencilmap.model.traffic.halo import halo
 from tests.documents import run_by
 
 

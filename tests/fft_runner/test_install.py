@@ -1,5 +1,6 @@
 """What cmake --install gives, used by projects outside: CMake in C and Fortran, pkg-config in C; of two MPIs."""
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -35,6 +36,56 @@ FetchContent_MakeAvailable(pencilfft)
 add_executable(poisson ${PENCILFFT_CHECKOUT}/fft_runner/examples/poisson.c)
 target_link_libraries(poisson PRIVATE pencilfft::pencilfft m)
 """
+
+
+CXX_PROGRAM = """
+#include <pencilfft.h>
+#include <pencilfft_line.h>
+#include <pm_reorder.h>
+#include <cstdio>
+#include <vector>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char grid[32];
+    std::snprintf(grid, sizeof grid, "%dx1", ranks);
+    MPI_Comm placed;
+    if (pm_comm_reorder(MPI_COMM_WORLD, "2 where=assumed", grid, &placed))
+        return std::printf("%s\\n", pm_reorder_message()), 1;
+    pencilfft_desc desc;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = 8;
+    desc.R = ranks;
+    desc.C = 1;
+    pencilfft_plan plan;
+    void *in, *out;
+    if (pencilfft_plan_create(&desc, placed, &plan) || pencilfft_alloc(plan, &in) || pencilfft_alloc(plan, &out))
+        return std::printf("%s\\n", pencilfft_error_message()), 1;
+    std::vector<double> kept(16, 1.0);
+    int status = pencilfft_forward(plan, in, out);
+    pencilfft_plan_destroy(plan);
+    MPI_Comm_free(&placed);
+    std::printf("C++: %d of %zu\\n", status, kept.size());
+    MPI_Finalize();
+    return status;
+}
+"""
+CXX_LINKS = """
+cmake_minimum_required(VERSION 3.18)
+project(outside LANGUAGES C CXX)
+{get}
+add_executable(program program.cpp)
+target_link_libraries(program PRIVATE pencilfft::pencilfft pencilfft::pencilmap_reorder)
+"""
+CXX_WAYS = {
+    "find_package": "find_package(pencilfft 0.2 REQUIRED)",
+    "add_subdirectory": "add_subdirectory({checkout}/fft_runner pencilfft)",
+    "FetchContent": """include(FetchContent)
+FetchContent_Declare(pencilfft SOURCE_DIR {checkout} SOURCE_SUBDIR fft_runner)
+FetchContent_MakeAvailable(pencilfft)""",
+}
 
 
 def execute(*command):
@@ -94,6 +145,19 @@ def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     checked(examples(ranks, program=program), program)
 
 
+def test_reordering_fortran_program_by_cmake(examples, prefix):
+    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    done = examples(4, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", program="reordered_fortran")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # rank i was launched at y = i % 2, x = i / 2; x counts within rows, which are consecutive ranks
+    assert sorted(done.stdout.split("\n")[:-1]) == [
+        f"reordered_fortran: rank {old} is grid rank {old // 2 + 2 * (old % 2)}" for old in range(4)]
+    done = examples(4, "2x2", "2x3", program="reordered_fortran")
+    assert done.returncode != 0
+    assert done.stdout.count("reordered_fortran: process grid '2x3' does not fit; write RxC with R*C = 4") == 1
+
+
 def by_pkg_config(directory, name, compiler, program, *arguments):
     """Build a program with what pkg-config tells about a library in `directory`, as a reader of docs/library.md does."""
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", name)
@@ -113,12 +177,46 @@ def test_fortran_program_by_pkg_config(prefix, start, tmp_path):
     checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_fortran")
 
 
+def test_reordering_fortran_program_by_pkg_config(prefix, start, tmp_path):
+    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    by_pkg_config(library_directory(prefix), "pencilmap_reorder_fortran", "mpifort", tmp_path / "reordered",
+                  EXAMPLES / "reordered.f90")
+    done = replace(start, programs=tmp_path)(2, "2 where=assumed", "2x1", program="reordered")
+    assert done.returncode == 0 and "rank 1 is grid rank 1" in done.stdout, done.stdout + done.stderr
+
+
 def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
     source = tmp_path / "reordered.c"
     source.write_text(REORDERED)
     by_pkg_config(library_directory(prefix), "pencilmap_reorder", "mpicc", tmp_path / "reordered", source)
     done = replace(start, programs=tmp_path)(2, program="reordered")
     assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("way", CXX_WAYS)
+def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
+    """The MPI of the library, found by name: the C compiler alone is said, and C++ programs need no wrapper."""
+    get = CXX_WAYS[way].format(checkout=EXAMPLES.parents[1])
+    (tmp_path / "CMakeLists.txt").write_text(CXX_LINKS.format(get=get))
+    (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
+    [mpicc] = re.findall(r"^MPI_C_COMPILER:\w+=(.+)$", (start.programs.parent / "CMakeCache.txt").read_text(), re.MULTILINE)
+    execute("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI_C_COMPILER={mpicc}")
+    execute("cmake", "--build", tmp_path / "build", "--target", "program")
+    done = replace(start, programs=tmp_path / "build")(2, program="program")
+    assert done.returncode == 0 and "C++: 0 of 16" in done.stdout, done.stdout + done.stderr
+
+
+def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
+    """With the C wrapper, which links no C++ bindings."""
+    (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
+    directory = library_directory(prefix)
+    ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft")
+    execute(ask("--variable=mpicc").strip(), tmp_path / "program.cpp",
+            *ask("pencilmap_reorder", "--cflags", "--libs").split(), "-lstdc++", f"-Wl,-rpath,{directory}",
+            "-o", tmp_path / "program")
+    done = replace(start, programs=tmp_path)(2, program="program")
+    assert done.returncode == 0 and "C++: 0 of 16" in done.stdout, done.stdout + done.stderr
 
 
 def test_shared_library_shows_only_its_api(prefix):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.records import read_records
-from pencilmap.model.errors import RecordError
-from pencilmap.model.line_plan import line_stages
+from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.mapper.runs.records import read_records
+from pencilmap.model.base.errors import RecordError
+from pencilmap.model.lines.line_plan import line_stages
 from tests.documents import run_by
 
 LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]

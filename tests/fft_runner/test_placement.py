@@ -27,6 +27,17 @@ def test_assumed_coordinates_run_x_first(run):
     assert placement["source"] == "launcher" and placement["tasks_per_node"] == 1
 
 
+@pytest.mark.parametrize("options, order, places", [
+    ([], "tn", [((0,), 0), ((0,), 1), ((1,), 0), ((1,), 1)]),
+    (["--launch-order", "nt"], "nt", [((0,), 0), ((1,), 0), ((0,), 1), ((1,), 1)]),
+    (["--coordinates", "assumed:xt"], "xt", [((0,), 0), ((1,), 0), ((0,), 1), ((1,), 1)])])
+def test_assumed_ranks_fill_a_node_before_the_next_one_and_the_record_names_the_order(run, options, order, places):
+    placement = run(4, "--size", 4, 4, 4, "--grid", "2x2", "--machine-torus", "2", "--tasks-per-node", 2,
+                    *options)["placement"]
+    assert placement["launch_order"] == order
+    assert [(tuple(seat["coordinate"]), seat["slot"]) for seat in placement["ranks"]] == places
+
+
 def test_launcher_and_mapfile_give_the_same_communicators(run, tmp_path):
     path = write_mapfile(tmp_path / "z.map", [(*node, 0) for node in NODES_Z_FIRST])
     launched = run(8, *QUICK, *TORUS, "--launch-order", "zyxt")
@@ -67,6 +78,7 @@ def test_coordinates_come_from_a_table_of_hosts(run, tmp_path):
     record = run(2, "--size", 4, 4, 4, "--grid", "1x2", "--machine-torus", "2x1", "--tasks-per-node", 2,
                  "--coordinates", f"table:{tmp_path / 'hosts'}")
     assert seats(record) == [(0, (1, 0), 0), (1, (1, 0), 1)] and record["placement"]["coordinate_source"] == "table"
+    assert record["placement"]["launch_order"] is None
 
 
 def test_axes_and_order_of_assumed_coordinates(run):

@@ -6,9 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pencilmap.mapper.probes import read_probes
-from pencilmap.model.errors import CalibrationError, RecordError
-from pencilmap.model.probe import fit_probe
+from pencilmap.mapper.runs.probes import read_probes
+from pencilmap.model.base.errors import CalibrationError, RecordError
+from pencilmap.model.times.probe import fit_probe
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = [0, 64, 1024, 16384]
@@ -28,6 +28,7 @@ def test_real_ranks_are_probed(mpirun, schema, tmp_path, pencilmap_json):
                       "--stream-bytes", 65536, "--json", path, program="network_probe")
         assert done.returncode == 0, done.stdout + done.stderr
     located, blind = map(json.loads, path.read_text().splitlines())
+    assert [result["launch_order"] for result in (located, blind)] == ["tn", None]
     for result in (located, blind):
         jsonschema.validate(result, schema)
         assert result["nodes"] == 4

@@ -14,14 +14,14 @@ def test_binding_agrees_with_numpy(run_python, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_calls_that_differ_are_errors_on_all_ranks_where_they_are_compared(run_python, ranks):
+def test_calls_that_differ_are_errors_on_all_ranks(run_python, ranks):
     assert "calls compared" in run_python(ranks, Path(__file__).with_name("python_check_calls.py"))
 
 
 def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(start_python):
     done = start_python(2, Path(__file__).with_name("python_lost_plan.py"))
     assert done.returncode != 0 and "null plan or buffer" in done.stdout
-    assert "rank 0 has waited 2 s in pencilfft_execute, direction 1" in done.stderr, done.stderr
+    assert "rank 0 has waited 2 s in Plan.forward for ranks" in done.stderr, done.stderr
 
 
 @pytest.mark.sampled(3)
@@ -29,3 +29,29 @@ def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_examples_in_python(run_python, example, ranks):
     assert f"{example}.py: " in run_python(ranks, ROOT / "fft_runner" / "examples" / f"{example}.py")
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_wrong_argument_on_one_rank_is_one_message_on_all(run_python, ranks):
+    assert "functions checked" in run_python(ranks, Path(__file__).with_name("python_one_rank.py"))
+
+
+@pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2))])
+def test_arguments_at_the_edges_of_what_c_takes(run_python, ranks):
+    assert "arguments checked" in run_python(ranks, Path(__file__).with_name("python_arguments.py"))
+
+
+def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
+    done = start_python(1, Path(__file__).with_name("python_overrun.py"))
+    assert done.returncode != 0 and "pencilfft_scale wrote 1 bytes behind an array of" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("ranks,plans", [(4, 40), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
+def test_random_plans_stay_inside_their_arrays(run_python, ranks, plans):
+    assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
+
+
+@pytest.mark.slow
+def test_random_plans_under_the_address_sanitizer(sanitized_python):
+    done = sanitized_python(4, Path(__file__).with_name("python_random_plans.py"), 2, 200)
+    assert done.returncode == 0 and "of 200 plans used" in done.stdout, done.stdout + done.stderr

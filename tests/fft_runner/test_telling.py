@@ -11,13 +11,14 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pencilmap.mapper.transposes import ratios, read_transposes
+from pencilmap.mapper.studies.transposes import ratios, read_transposes
 from pencilmap.model.algorithms import algorithm_named
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOT = ROOT / "scripts" / "pictures" / "plot_transposes.py"
@@ -240,7 +241,7 @@ def test_bench_is_drawn_alike_each_time(bench, tmp_path):
     pictures = []
     for name in ("a.svg", "b.svg"):
         done = subprocess.run([sys.executable, PLOT, samples, "-o", tmp_path / name], capture_output=True, text=True,
-                              timeout=100)
+                              timeout=patience(100))
         assert done.returncode == 0, done.stderr
         pictures.append((tmp_path / name).read_bytes())
     assert pictures[0] == pictures[1] and b"<svg" in pictures[0]
@@ -251,12 +252,12 @@ def test_bench_is_drawn_alike_each_time(bench, tmp_path):
 def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
     (tmp_path / "b").write_text(text)
     done = subprocess.run([sys.executable, PLOT, tmp_path / "b"], capture_output=True,
-                          text=True, timeout=100)
+                          text=True, timeout=patience(100))
     assert done.returncode != 0 and part in done.stderr and "Traceback" not in done.stderr
 
 
 def test_without_matplotlib_it_is_said_how_to_draw(bench, tmp_path):
     _, _, samples = bench(2, "--bytes", "64", "--exchange", "alltoallv")
     done = subprocess.run([sys.executable, "-S", PLOT, samples, "-o", tmp_path / "a.svg"],
-                          capture_output=True, text=True, timeout=100)
+                          capture_output=True, text=True, timeout=patience(100))
     assert done.returncode != 0 and done.stderr.startswith("plot_transposes: No module named"), done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fft_runner.conftest import ENVIRONMENT, RUN_S
+from tests.patience import patience
 
 LIMIT_S = 6
 MOMENTS = {  # options with which most of the time goes into that
@@ -46,13 +47,13 @@ def rank_of(process):
     return int(rank)
 
 
-def signalled(start, what, phase, after_s=2.0):
+def signalled(start, what, phase, after_s, limit_s):
     """Status, what was said, and the rank whose process got the signal, some seconds after all had begun."""
     command = [*start.mpirun, "-n", "2", start.programs / "fft_runner", "--grid", "2x1", *MOMENTS[phase], "--time-limit",
-               LIMIT_S]
+               limit_s]
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=ENVIRONMENT, start_new_session=True) as job:
-        ranks, latest = [], time.monotonic() + RUN_S
+        ranks, latest = [], time.monotonic() + patience(RUN_S)
         while len(ranks) < 2 and time.monotonic() < latest:
             ranks = ranks_of(job.pid)
             time.sleep(0.05)
@@ -60,8 +61,8 @@ def signalled(start, what, phase, after_s=2.0):
         victim = max(ranks, key=rank_of)
         rank = rank_of(victim)
         os.kill(victim, what)
-        _, said = job.communicate(timeout=RUN_S)
-    deadline = time.monotonic() + 10
+        _, said = job.communicate(timeout=patience(RUN_S))
+    deadline = time.monotonic() + patience(10)
     while any(Path(f"/proc/{one}/exe").exists() for one in ranks) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{one}/exe").exists() for one in ranks)
@@ -72,12 +73,13 @@ def check(start, what, phase):
     """Once more with a later signal where a busy machine had not come to the phase, or where the launcher had ended the
     other rank before the watcher of the first one woke up.
     """
-    for after_s in (2.0, LIMIT_S - 1.5):
-        status, said, rank = signalled(start, what, phase, after_s)
+    limit_s = round(patience(LIMIT_S))
+    for share in (1 / 3, 3 / 4):
+        status, said, rank = signalled(start, what, phase, share * limit_s, limit_s)
         assert status != 0, said
         lines = [line for line in said.splitlines() if line.startswith("fft_runner: rank")]
         assert len(lines) == 1, said
-        how = f"was stopped when the time limit of {LIMIT_S} s" if what == signal.SIGSTOP else "was killed or ended by"
+        how = f"was stopped when the time limit of {limit_s} s" if what == signal.SIGSTOP else "was killed or ended by"
         assert how in lines[0]
         heard = re.search(rf"last heard of in {phase}( \d+)?, \d+\.\d s after the start$", lines[0])
         if heard and f"rank {rank} (process" in lines[0]:

@@ -9,15 +9,16 @@ import pytest
 from pencilmap.model.algorithms import partner_order
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
 from pencilmap.model.decompositions.decomposition import LocalPass
-from pencilmap.model.remap import REMAPS
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import TYPES as MODEL_TYPES
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.transform import TYPES as MODEL_TYPES
+from pencilmap.model.traffic.remap import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
+from tests.patience import patience
 
 
 def test_c_units(programs):
     done = subprocess.run(["ctest", "--output-on-failure", "--no-tests=error"], cwd=programs.parent, capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=patience(300))
     assert done.returncode == 0, done.stdout
 
 
@@ -84,7 +85,7 @@ def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs)
     network, rank = parse_torus(torus), np.arange(R * C)
     node = placed(kind, R * C, slots, network.shape)
     done = subprocess.run([programs / "partners_test", torus, str(R), str(C)], input=" ".join(map(str, node.tolist())),
-                          capture_output=True, text=True, timeout=60, check=True)
+                          capture_output=True, text=True, timeout=patience(60), check=True)
     lines = iter(done.stdout.splitlines())
     for group in (rank // R, rank % R):
         for number in range(group.max() + 1):

@@ -10,16 +10,17 @@ enum { MOST = 1 << 12 };
 
 static void check_places(const struct torus *torus, const char *order)
 {
-    int axes[MAX_DIMS + 1], tasks;
+    struct fill_order fill;
+    int tasks;
     int64_t nodes = torus_nodes(torus);
     char text[COORDINATE_TEXT];
     torus_text(torus, text);
     target_hold(nodes >= 1 && torus->dims >= 1 && torus->dims <= MAX_DIMS, "a torus has nodes");
-    if (torus_fit(torus, 97, 0, &tasks) || torus_order(torus, order, axes) || nodes * tasks > MOST)
+    if (torus_fit(torus, 97, 0, &tasks) || torus_order(torus, tasks, order, &fill) || nodes * tasks > MOST)
         return;
     char taken[MOST] = {0};
     for (int64_t i = 0; i < nodes * tasks; i++) {
-        int64_t place = torus_place(torus, tasks, axes, i);
+        int64_t place = order_place(&fill, i);
         target_hold(place >= 0 && place < nodes * tasks && !taken[place], "an order has every place once");
         taken[place] = 1;
         struct coordinate node = torus_coordinate(torus, place / tasks);

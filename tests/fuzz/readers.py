@@ -13,22 +13,24 @@ from zlib import crc32
 
 import numpy as np
 
-from pencilmap.mapper import allocations, graphs, records, scaling, transposes
+from pencilmap.mapper import allocations, graphs
 from pencilmap.mapper.allocations.table import parse_table
-from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
+from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
+from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
-from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.images import parse_images
-from pencilmap.model.allocation import Site, parse_nodes
-from pencilmap.model.errors import MapfileError, PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import read_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.partition import parse_partition
-from pencilmap.model.torus import Torus, format_torus, parse_torus
-from pencilmap.model.transform import parse_transform
-from pencilmap.model.units import parse
+from pencilmap.mapper.runs import records
+from pencilmap.mapper.studies import scaling, transposes
+from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.machine import read_machine
+from pencilmap.model.network.partition import parse_partition
+from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.placement.allocation import Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import parse_transform
 
 CORPUS = Path(__file__).with_name("corpus")
 SITE = Site(Torus((4, 2, 2)), 2)
@@ -91,19 +93,19 @@ def description(content: bytes) -> None:
     picture = allocations.combine([found])
     if picture.torus is not None and picture.nodes is not None and picture.torus.n_nodes < 1 << 20:
         again = parse_table(Document(picture.table().encode(), "again"), picture.torus)
-        assert np.array_equal(again.nodes, picture.nodes) and again.names == picture.names
+        assert np.array_equal(again.nodes, picture.nodes) and again.hosts == picture.hosts
 
 
 def table(content: bytes) -> None:
     """A table of nodes, whose names a launcher would get."""
     found = parse_table(Document(content, "file"), SITE.network)
-    if found.names:
-        job = Job(SITE, Hosts(SITE.network, table=found.names))
+    if found.hosts and hosts_per_node(found.hosts) < 3:  # two tasks per node
+        job = Job(SITE, Hosts(SITE.network, hosts=found.hosts))
         nodes = np.array(sorted(found.names))
         mapping = Mapping(SITE.network, ProcessGrid(len(nodes), 1), 2, nodes, np.zeros_like(nodes), "table")
         for name, form in FORMATS.items():
             if not form.by_coordinates and name != "cray":
-                text = form.write(mapping, job)
+                text = mapping_text(mapping, name, job)
                 again = parse_mapping(text.encode(), "again", job, mapping.grid, name)
                 assert np.array_equal(again.node_of_rank, nodes), name
 
@@ -150,7 +152,7 @@ def text(content: bytes) -> None:
 def environment(content: bytes) -> None:
     """Variables of a batch system, NAME=VALUE in each line."""
     pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
-    allocations.look_around({name: value for name, value in pairs if name != "PBS_NODEFILE"})
+    allocations.look_around({name: value for name, value in pairs if name not in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")})
 
 
 def _torus(given):
@@ -172,7 +174,7 @@ def _bounded(given):
 
 def read_partitions():
     """The rule of a machine of the package."""
-    from pencilmap.model.machine import load_machine
+    from pencilmap.model.machines.machine import load_machine
 
     return load_machine("bluegene-l").partition_rule()
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pencilmap.model.errors import MapfileError
+from pencilmap.model.base.errors import MapfileError
 from tests.fuzz import readers, run
 
 PLANTED = """

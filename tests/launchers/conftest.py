@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from pencilmap.scripts.networks.build import find_build
+from tests.launchers.slurm_cluster import NoCluster, cluster
 from tests.modules import needs_module
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_S, RUN_S = 600, 60
@@ -43,7 +45,7 @@ def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    cwd=cwd, start_new_session=True, env={**ENVIRONMENT, **(environment or {})})
         try:
-            status = process.wait(seconds)
+            status = process.wait(patience(seconds))
         except subprocess.TimeoutExpired as late:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -69,6 +71,48 @@ def end_all_with(variable):
                 os.kill(int(folder.name), signal.SIGKILL)
 
 
+@pytest.fixture
+def hosts_tmp():
+    """Folder of the hosts' temporary folders; sockets lie in them, so the path must be short."""
+    with tempfile.TemporaryDirectory(prefix="hosts", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        try:
+            yield folder
+        finally:
+            end_all_with(f"HOSTS_TMP={folder}")
+
+
+def open_mpi_5():
+    """The folder of Open MPI 5's programs, and the environment in which they start hosts by the agent."""
+    folder = Path(os.environ.get("PENCILMAP_OPENMPI5", ROOT / "build" / "launchers" / "openmpi5")) / "bin"
+    if not shutil.which(folder / "prterun"):
+        pytest.skip(f"NOT TESTED: Open MPI 5 is not in {folder} (scripts/setup --everything puts it there)")
+    return folder, {"PATH": f"{folder}:{os.environ['PATH']}", "PRTE_MCA_plm_ssh_agent": str(AGENT),
+                    "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def intel_mpi():
+    """The folder of Intel MPI's programs, and the environment in which they start hosts by the agent."""
+    root = Path(os.environ.get("PENCILMAP_INTELMPI", ROOT / "build" / "launchers" / "intelmpi"))
+    if not shutil.which(root / "bin" / "hydra_bstrap_proxy"):
+        pytest.skip(f"NOT TESTED: Intel MPI is not in {root} (python3 -m venv {root} && {root}/bin/pip install impi-rt)")
+    return root / "bin", {"PATH": f"{root}/bin:{os.environ['PATH']}", "I_MPI_ROOT": str(root),
+                          "I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT)}
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory):
+    """The environment in which srun finds a cluster of four nodes."""
+    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
+                             ("munged", "munge")):
+        needs(program, package)
+    with ExitStack() as running:
+        try:
+            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm")))
+        except NoCluster as reason:
+            pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
+        yield environment
+
+
 @pytest.fixture(scope="session")
 def programs():
     """Directory of the programs of tests/launchers, built; `make` finds that there is nothing to do."""
@@ -78,7 +122,7 @@ def programs():
         succeed(["cmake", "-S", ROOT / "fft_runner", "-B", directory])
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=BUILD_S)
+        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=patience(BUILD_S))
     assert done.returncode == 0, done.stdout + done.stderr
     return directory / "bin"
 

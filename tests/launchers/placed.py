@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, write_mapping
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Site
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 TORUS = Torus((2, 2))
 TASKS = min(2, len(os.sched_getaffinity(0)))

@@ -9,8 +9,10 @@ import time
 from contextlib import ExitStack, contextmanager
 
 from tests.launchers.placed import TASKS
+from tests.patience import patience
 
 HOSTS = tuple(f"node-{x}-{y}" for y in range(2) for x in range(2))
+CPUS = 2 * TASKS  # of a node, so that a plane can be less than a node
 START_S, STOP_S = 30, 10
 
 CONFIGURATION = """\
@@ -73,7 +75,7 @@ def configure(folder):
     key.write_bytes(secrets.token_bytes(1024))
     host, user = socket.gethostname().partition(".")[0], pwd.getpwuid(os.getuid()).pw_name
     port, *ports = free_ports(1 + len(HOSTS))
-    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=TASKS) for name, p in zip(HOSTS, ports))
+    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes))
 
 
@@ -95,7 +97,7 @@ def start(running, folder, environment, command):
 def stop(process):
     process.terminate()
     try:
-        process.wait(STOP_S)
+        process.wait(patience(STOP_S))
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -103,12 +105,12 @@ def stop(process):
 
 def idle_nodes(environment):
     done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %T"], capture_output=True, text=True, env=environment,
-                          timeout=START_S)
+                          timeout=patience(START_S))
     return sum(line.split()[1:] == ["idle"] for line in done.stdout.splitlines())
 
 
 def wait_for(ready, folder):
-    end = time.monotonic() + START_S
+    end = time.monotonic() + patience(START_S)
     while not ready():
         if time.monotonic() > end:
             raise NoCluster(f"not ready after {START_S} s; the last lines of its daemons: {last_words(folder)}")

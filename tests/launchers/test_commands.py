@@ -5,8 +5,8 @@ import pytest
 from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.format_choice import choose
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.machine import load_machine, machine_names
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.machines.machine import load_machine, machine_names
 
 
 def machine(name):
@@ -51,6 +51,42 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
         assert status == 0, err
         assert (tmp_path / "h").read_text() == wanted
         assert pencilmap("check", tmp_path / "h", "--torus", "2x2", "-g", "4x1", "--hosts", hosts)[0] == 0
+
+
+TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
+LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None, "slurm": "-N 8 -n 32",
+            "cray": "srun -N 8 -n 32 --ntasks-per-node=4", "flux": "-N 8 -n 32", "bgl": None}
+
+
+@pytest.mark.parametrize("name", LAUNCHED)
+def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap, pencilmap_json, name):
+    (tmp_path / "nodes").write_text(TWO_HOSTS)
+    where = ("--torus", "4x1", "--tasks-per-node", "8", "--nodes", tmp_path / "nodes", "-g", "8x4")
+    assert pencilmap("map", *where, "-p", "default", "-f", "bgl", "-o", tmp_path / "bgl")[0] == 0
+    done = pencilmap_json.one("convert", tmp_path / "bgl", *where, "--from", "bgl", "-f", name, "-o", tmp_path / "file")
+    text = (tmp_path / "file").read_text()
+    if LAUNCHED[name]:
+        assert LAUNCHED[name] in done["launch"]
+    before, after = (pencilmap_json.one("check", path, *where, "-f", form) for path, form in (
+        (tmp_path / "bgl", "bgl"), (tmp_path / "file", name)))
+    assert before["predictions"][0]["stages"] == after["predictions"][0]["stages"]
+    at = [[int(n) for n in line.split()] for line in (tmp_path / "bgl").read_text().splitlines()]  # x y slot of each rank
+    wanted = [f"nid{2 * x + slot // 4}" for x, *_, slot in at]
+    if name in ("hostfile", "slurm"):
+        assert text.split() == wanted
+    elif name in ("openmpi4", "openmpi5"):
+        assert text.splitlines() == [f"rank {rank}={host} slot={at[rank][-1] % 4}" for rank, host in enumerate(wanted)]
+    elif name == "cray":  # the first line has the ranks of the first host of the list, nid2
+        ranks = [int(rank) for rank in text.splitlines()[0].split(",")]
+        assert [(at[rank][0], at[rank][-1]) for rank in ranks] == [(1, slot) for slot in range(4)]
+
+
+def test_tasks_that_hosts_cannot_share_are_refused(tmp_path, pencilmap):
+    (tmp_path / "nodes").write_text(TWO_HOSTS)
+    status, _, err = pencilmap("map", "--torus", "4x1", "-t", "3", "--nodes", tmp_path / "nodes", "-g", "4x3", "-f", "slurm",
+                               "-p", "default", "-o", tmp_path / "file")
+    assert status == 2 and "3 tasks per node are not the same number on each of its 2 hosts" in err
+    assert not (tmp_path / "file").exists()
 
 
 def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):

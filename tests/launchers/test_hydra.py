@@ -1,12 +1,10 @@
 """MPICH and Intel MPI start ranks on four simulated hosts where the machinefile says; a script stands in for ssh."""
 
 import os
-import shutil
-from pathlib import Path
 
 import pytest
 
-from tests.launchers.conftest import AGENT, ROOT, needs, succeed
+from tests.launchers.conftest import AGENT, intel_mpi, needs, succeed
 from tests.launchers.placed import assert_where_the_file_says, written
 
 
@@ -25,10 +23,7 @@ def test_mpich_follows_the_machinefile(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_intel_mpi_follows_the_machinefile(tmp_path, seed):
-    root = Path(os.environ.get("PENCILMAP_INTELMPI", ROOT / "build" / "launchers" / "intelmpi"))
-    if not shutil.which(root / "bin" / "hydra_bstrap_proxy"):
-        pytest.skip(f"NOT TESTED: Intel MPI is not in {root} (python3 -m venv {root} && {root}/bin/pip install impi-rt)")
+    _, environment = intel_mpi()
     mapping, job, line = written(tmp_path, "intel", seed)
-    out = succeed(["sh", "-c", line], {"PATH": f"{root}/bin:{os.environ['PATH']}", "I_MPI_ROOT": str(root),
-                                       "I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT)})
+    out = succeed(["sh", "-c", line], environment)
     assert_where_the_file_says(out, mapping, job)

@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict_routed
 from pencilmap.scripts.maintenance.make_mapfiles import FOLDER, make
 

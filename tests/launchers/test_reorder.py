@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from pencilmap.mapper.default_order import axis_order
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.reorder import ReorderError, reorder
-from pencilmap.model.allocation import Site
+from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
 from tests.modules import needs_module
 
-CASES = {  # torus, tasks per node, grid, placement, launch order
+CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not named)
     "lines": ("2x2x2", 1, "2x4", "digits:x=r2,y=c2,z=c2", "xyzt"),
     "columns first": ("2x2x2", 1, "4x2", "digits:x=c2,y=r2,z=r2", "zyxt"),
     "strided": ("8", 1, "2x4", "digits:x=c2r2c2", "xt"),
@@ -24,15 +24,17 @@ CASES = {  # torus, tasks per node, grid, placement, launch order
     "mesh, open": ("2x4:mesh", 1, "4x2", "digits:y=r4", "yxt"),
     "slabs": ("2x2", 2, "8", "digits:y=s2,t=s2", "txy"),
     "other letters": ("2x2x2:axes=cab", 1, "2x4", "digits:a=r2", "bact"),
+    "no order": ("2x2", 2, "4x2", "default:yxt", ""),
+    "order of lists": ("4", 2, "8x1", "default:tn", "nt"),
 }
 
 
 def expected(torus, tasks, grid, placement, order):
-    """Old rank of each new one, by the Python model."""
+    """Old rank of each new one, by the Python model. Without an order the launcher filled a node before the next one."""
     site = Site(parse_torus(torus), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid, PENCIL if "x" in grid else SLAB)), placement)
-    node, slot = axis_order(order, site.network, tasks)
-    old = {(n, s): rank for rank, (n, s) in enumerate(zip(node.tolist(), slot.tolist()))}
+    launched = default(order or "tn", site, parse_grid(grid, PENCIL if "x" in grid else SLAB))
+    old = {seat: rank for rank, seat in enumerate(zip(launched.node_of_rank.tolist(), launched.slot_of_rank.tolist()))}
     return [old[seat] for seat in zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist())]
 
 
@@ -47,6 +49,10 @@ def outcomes(text):
     return found
 
 
+def assumed(order):
+    return f"assumed:{order}" if order else "assumed"
+
+
 def old_of_new(lines):
     pairs = dict(tuple(map(int, line.split())) for line in lines)
     return [pairs[new] for new in sorted(pairs)]
@@ -54,11 +60,18 @@ def old_of_new(lines):
 
 def test_c_ranks_sit_where_the_placement_says(programs, mpirun):
     calls = [word for torus, tasks, grid, placement, order in CASES.values()
-             for word in (f"{torus} tasks={tasks} placement={placement} where=assumed:{order}", grid)]
+             for word in (f"{torus} tasks={tasks} placement={placement} where={assumed(order)}", grid)]
     done = mpirun(8, programs / "reorder_test", *calls)
     assert done.returncode == 0, done.stdout + done.stderr
     for name, (status, lines) in zip(CASES, outcomes(done.stdout), strict=True):
         assert (status, old_of_new(lines)) == (0, expected(*CASES[name])), name
+
+
+def test_without_an_order_both_placement_and_places_fill_a_node_before_the_next_one(programs, mpirun):
+    calls = [f"2x2 tasks=2 placement={placement} where={where}" for placement, where in
+             (("default", "assumed:tn"), ("default:tn", "assumed"), ("default:nt", "assumed"))]
+    done = mpirun(8, programs / "reorder_test", *(word for call in calls for word in (call, "4x2")))
+    assert [old_of_new(lines) for _, lines in outcomes(done.stdout)] == [[*range(8)], [*range(8)], [0, 2, 4, 6, 1, 3, 5, 7]]
 
 
 def test_c_reads_mapfiles_and_tables_of_hosts(programs, mpirun, tmp_path):
@@ -160,11 +173,12 @@ PYTHON_REFUSED = {
 }
 FOUR = {"lines": ("2x2", 1, "2x2", "digits:x=r2,y=c2", "yxt"), "with slots": ("2", 2, "2x2", "digits:x=r2,t=c2", "xt"),
         "strided": ("4", 1, "2x2", "digits:x=c2r2", "xt"), "axis order": ("2x2", 1, "4x1", "default:yxt", "xyt"),
-        "slabs": ("2x2", 1, "4", "digits:y=s2,x=s2", "yxt")}
+        "slabs": ("2x2", 1, "4", "digits:y=s2,x=s2", "yxt"), "no order": ("2", 2, "2x2", "digits:x=r2,t=c2", ""),
+        "order of lists": ("2", 2, "4x1", "default:tn", "nt")}
 
 
 def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
-    calls = [(torus, tasks, grid, placement, f"assumed:{order}") for torus, tasks, grid, placement, order in FOUR.values()]
+    calls = [(torus, tasks, grid, placement, assumed(order)) for torus, tasks, grid, placement, order in FOUR.values()]
     done = mpi_python(4, PYTHON, json.dumps([*calls, *PYTHON_REFUSED.values()]))
     assert done.returncode == 0, done.stdout + done.stderr
     found = outcomes(done.stdout)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
+from pencilmap.model.base.errors import PlacementError, TorusError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import PlacementError, TorusError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine, machine_names
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.machines.machine import load_machine, machine_names
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from tests.patience import patience
 
 PATTERNS, IDLE, ORDERS = 2, 1, 3
 
@@ -51,6 +52,15 @@ def random_digits(torus, tasks, decomposition, idle, choose):
     return "digits:" + ",".join(parts), grid
 
 
+def random_order(counts, choose):
+    """A launch order in which numbers part some of the letters."""
+    words = [(letter, factor) for letter, n in counts.items() for factor in prime_factors(n)]
+    choose.shuffle(words)
+    last = {letter: k for k, (letter, _) in enumerate(words)}
+    return "".join(letter if k == last[letter] and choose.random() < 0.5 else f"{letter}{factor}"
+                   for k, (letter, factor) in enumerate(words)) + "".join(letter for letter, n in counts.items() if n == 1)
+
+
 def cases(name):
     """(placement, grid, idle allowed) on a machine."""
     machine, choose = load_machine(name), random.Random(name)
@@ -58,14 +68,16 @@ def cases(name):
     for decomposition in DECOMPOSITIONS.values():
         for idle in [False] * PATTERNS + [True] * IDLE:
             yield *random_digits(torus, tasks, decomposition, idle, choose), idle
-    for order in ["nt", "tn", *("".join(choose.sample(torus.axes + "t", torus.n_dimensions + 1)) for _ in range(ORDERS))]:
+    letters, counts = torus.axes + "t", {**dict(zip(torus.axes, torus.shape)), "t": tasks}
+    parted = [random_order({"n": torus.n_nodes, "t": tasks}, choose), random_order(counts, choose)]
+    for order in ["", "nt", "tn", *parted, *("".join(choose.sample(letters, len(letters))) for _ in range(ORDERS))]:
         R = prod(choose.sample(list(prime_factors(torus.n_nodes)), 2))
-        yield f"default:{order}", ProcessGrid(R, torus.n_nodes // R * tasks), False
+        yield f"default:{order}" if order else "default", ProcessGrid(R, torus.n_nodes // R * tasks), False
 
 
 def places_in_c(program, pairs):
     text = "".join(f"{machine}\n{grid}\n" for machine, grid in pairs)
-    done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=200, check=True)
+    done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=patience(200), check=True)
     return done.stdout.splitlines()
 
 
@@ -117,7 +129,7 @@ def random_rings(choose):
 
 def random_tiling(choose):
     """A lattice tiling whose tile is no good but has one place of every coset."""
-    from pencilmap.mapper.lattice_search import coset_numbers, normal_forms
+    from pencilmap.mapper.searches.lattice_search import coset_numbers, normal_forms
 
     torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
     shape = (*torus.shape, tasks)

@@ -1,27 +1,11 @@
 """Slurm's arbitrary distribution, on a cluster that the test starts on loopback and stops."""
 
-from contextlib import ExitStack
-
 import pytest
 
 from pencilmap.mapper.allocations import look_around
-from tests.launchers.conftest import needs, succeed
+from tests.launchers.conftest import succeed
 from tests.launchers.placed import TASKS, assert_where_the_file_says, written
-from tests.launchers.slurm_cluster import HOSTS, NoCluster, cluster
-
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    """The environment in which srun finds the cluster."""
-    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
-                             ("munged", "munge")):
-        needs(program, package)
-    with ExitStack() as running:
-        try:
-            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm")))
-        except NoCluster as reason:
-            pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
-        yield environment
+from tests.launchers.slurm_cluster import HOSTS
 
 
 @pytest.mark.parametrize("seed", range(2))

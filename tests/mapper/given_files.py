@@ -10,11 +10,11 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.images import parse_images
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import read_machine
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.machines.machine import read_machine
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
 from tests.fuzz.readers import CORPUS
 
 SITE = Site(Torus((4, 2, 2)), 2)

@@ -1,8 +1,8 @@
 """Run records made up from the time model, for tests that need records with known figures behind them."""
 
-from pencilmap.mapper.samples import LOCAL_PHASES
+from pencilmap.mapper.runs.samples import LOCAL_PHASES
 from pencilmap.model.predict import predict
-from pencilmap.model.timing import local_terms, local_work
+from pencilmap.model.times.timing import local_terms, local_work
 
 
 def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pencilmap.mapper.advise import (
+from pencilmap.mapper.given_nodes import partition_for
+from pencilmap.mapper.setting import setting
+from pencilmap.mapper.studies.advise import (
     LARGE,
     TERMS,
     _grids,
@@ -16,10 +18,8 @@ from pencilmap.mapper.advise import (
     settings,
     time_of,
 )
-from pencilmap.mapper.given_nodes import partition_for
-from pencilmap.mapper.setting import setting
-from pencilmap.model.costs import Costs
 from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.maintenance.advice import WITHIN, drawn, judged
 
 SMALL = {"torus": "4x2", "bandwidth": "1 GB/s"}

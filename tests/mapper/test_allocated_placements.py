@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import AllocationError, PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import AllocationError, PlacementError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.product import Product
 
 TORUS = Torus((3, 2, 2))
 
@@ -25,7 +25,7 @@ def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept
     site = Site(TORUS, tasks_per_node, Allocation(TORUS, nodes), idle=True)
     grid = ProcessGrid(max(1, site.n_slots - n_idle), 1)
     slots = range(tasks_per_node)
-    assert places(place("default", site, grid)) == [(n, t) for t in slots for n in nodes][:grid.n_tasks]
+    assert places(place("default", site, grid)) == [(n, t) for n in nodes for t in slots][:grid.n_tasks]
     assert places(place("default:nt", site, grid)) == [(n, t) for t in slots for n in nodes][:grid.n_tasks]
     assert places(place("default:tn", site, grid)) == [(n, t) for n in nodes for t in slots][:grid.n_tasks]
     assert places(place("default:txyz", site, grid)) == [(n, t) for n in sorted(nodes) for t in slots][:grid.n_tasks]
@@ -35,7 +35,8 @@ def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept
 
 def test_without_a_list_the_launcher_follows_the_node_numbers():
     site, grid = Site(TORUS, 2), ProcessGrid(4, 6)
-    assert places(place("default", site, grid)) == places(place("default:xyzt", site, grid))
+    assert places(place("default", site, grid)) == places(place("default:txyz", site, grid))
+    assert places(place("default:nt", site, grid)) == places(place("default:xyzt", site, grid))
     assert places(place("default:tn", site, grid)) == places(place("default:txyz", site, grid))
 
 

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,11 @@ import pytest
 from pencilmap.mapper.allocations import READERS, combine, look_around, read_description
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
-from pencilmap.model.errors import AllocationError, MapfileError, PencilmapError
-from pencilmap.model.torus import Torus, format_torus
+from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
+from pencilmap.model.network.torus import Torus, format_torus
 
 
 def around(environ=None, torus=None, tmp_path=None, **files):
@@ -81,11 +83,124 @@ def test_slurm_3d_torus_reads_the_last_three_characters_in_base_36(tmp_path):
     assert coordinates(picture) == [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 10]]
 
 
-def test_slurm_trees_have_no_coordinates(tmp_path):
-    picture = around(tmp_path=tmp_path, **{"topology.conf": "SwitchName=s0 Nodes=dev[0-5]\nSwitchName=s3 Switches=s[0-2]\n"})
-    assert "a tree of 2 switches and 6 hosts" in picture.facts[0].value and picture.torus is None
-    shouted = around(tmp_path=tmp_path, **{"topology.conf": "SWITCHNAME=s0 Nodes=dev[0-5]\n"})  # names of Slurm have no case
-    assert "a tree of 1 switches and 6 hosts" in shouted.facts[0].value
+SHOWN_TOPOLOGY = """\
+SwitchName=s0 Level=0 LinkSpeed=1 Nodes=tux[0-3]
+SwitchName=s1 Level=0 LinkSpeed=1 Nodes=tux[4-7]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=tux[0-7] Switches=s[0-1]
+"""
+SHOWN_NODES = """\
+NodeName=tux0 Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=4 CPULoad=0.01
+   OS=Linux 6.1.0 #1 SMP Debian
+   Reason=Nodes=broken [root@2026-01-01T00:00:00]
+
+NodeName=tux1 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=4 CPULoad=N/A
+"""
+BLOCKS = """\
+BlockName=block1 Nodes=node[1-32]
+BlockName=block2 Nodes=node[33-64]
+BlockName=block3 Nodes=node[65-96]
+BlockName=block4 Nodes=node[97-128]
+BlockSizes=30,120
+"""
+SLURM_FILES = {  # text, and what is said of it; the examples of Slurm's own pages where these have one
+    "tree": ("SwitchName=s0 Nodes=dev[0-5]\nSWITCHNAME=s3 switches=s0\n", "a tree of 2 switches in 2 levels and 6 hosts"),
+    "two levels": ("".join(f"SwitchName=s{i} Nodes=tux[{4 * i}-{4 * i + 3}] LinkSpeed=900\n" for i in range(4)) +
+                   "".join(f"SwitchName=s{i} Switches=s[0-3]  LinkSpeed=1800\n" for i in range(4, 8)),
+                   "a tree of 8 switches in 2 levels and 16 hosts"),
+    "shown tree": (SHOWN_TOPOLOGY, "a tree of 3 switches in 2 levels and 8 hosts"),
+    "shown nodes": (SHOWN_NODES, "2 hosts, no switches"),
+    "shown nodes in a line": (" ".join(SHOWN_NODES.partition("\n\n")[0].split()) + "\n", "1 hosts, no switches"),
+    "all": ("NodeName=DEFAULT CPUs=4\nNodeName=linux[1-32]\nPartitionName=p Nodes=ALL\n", "32 hosts, no switches"),
+    "continued": ("NodeName=a[1-2] \\\n  CPUs=4 # NodeName=b\nNodeName=c\\\n\n", "3 hosts, no switches"),
+    "partitions alone": ("PartitionName=p Nodes=a[1-2]\nPartitionName=q Nodes=a1\n", "2 hosts, no switches"),
+    "blocks": (BLOCKS, "4 blocks and 128 hosts"),
+    "rings": ("RingName=ring0 Nodes=node[01-08]\nRingName=ring1 Nodes=node[09-16]\n", "2 rings and 16 hosts"),
+}
+
+
+@pytest.mark.parametrize("case", SLURM_FILES)
+def test_files_of_slurm_count_each_host_once(tmp_path, case):
+    text, told = SLURM_FILES[case]
+    picture = around(tmp_path=tmp_path, file=text)
+    assert picture.facts[0].value.startswith(told) and picture.torus is None
+
+
+SLURM_YAML = """\
+---
+- topology: topo1
+  cluster_default: true
+  tree:
+    switches:
+      - switch: sw_root
+        children: s[1-2]
+      - switch: s1
+        nodes: node[01-02]
+      - switch: s2
+        nodes: node[03-04]
+- topology: topo2
+  cluster_default: false
+  block:
+    block_sizes:
+      - 4
+      - 16
+    blocks:
+      - block: b1
+        nodes: node[01-04]
+      - block: b2
+        nodes: node[05-08]
+- topology: topo3
+  flat: true
+- topology: topo4
+  ring:
+    rings:
+      - ring: ring0
+        nodes: node[01-08]
+      - ring: ring1
+        nodes: node[09-16]
+"""
+SLURM_TORUS = """\
+- topology: topo5
+  cluster_default: false
+  torus3d:
+    toruses:
+      - name: pod1
+        dims:
+          x: 4
+          y: 4
+          z: 2
+        nodes: node[01-32]
+        placements:
+          - dims: {x: 2, y: 2, z: 1}
+"""
+
+
+def test_topology_yaml_tells_of_every_plugin(tmp_path):
+    """The example of topology.yaml(5)."""
+    told = [fact[:2] for fact in around(tmp_path=tmp_path, file=SLURM_YAML).facts if fact.what != "hosts"]
+    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches and 4 hosts: no coordinates"),
+                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16, 8 hosts: no coordinates"),
+                    ("topology", "topo3: topology/flat"), ("topology", "topo4: topology/ring"),
+                    ("network", "2 rings, 16 hosts")]
+    picture = around(tmp_path=tmp_path, file=SLURM_YAML + SLURM_TORUS)
+    assert format_torus(picture.torus) == "4x4x2"
+    assert coordinates(picture)[:5] == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [0, 1, 0]]
+
+
+def test_box_notation_tells_names_shape_and_places(tmp_path):
+    """The box of a comment of Slurm's hostlist.h: 4 x 4 x 4 midplanes from bgl123 to bgl456."""
+    assert expand_hosts("tux[000x111]") == [f"tux{x}{y}{z}" for x in range(2) for y in range(2) for z in range(2)]
+    picture = around({"SLURM_JOB_NODELIST": "tux[000x113]"})
+    assert format_torus(picture.torus) == "2x2x4:mesh" and picture.nodes.size == 16
+    assert picture.names[picture.torus.node((1, 0, 3))] == "tux103"
+    picture = around(tmp_path=tmp_path, file="NodeName=bgl[123x456] CPUs=2\n")
+    assert picture.nodes.size == 64 and coordinates(picture)[0] == [1, 2, 3] and coordinates(picture)[-1] == [4, 5, 6]
+
+
+def test_how_srun_distributes_is_told():
+    told = {"SLURM_DISTRIBUTION": "arbitrary", "SLURM_HOSTFILE": "/tmp/hosts"}
+    assert {f.source: f.value for f in around({**SLURM, **told}).facts if f.source in told} == told
 
 
 def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):
@@ -142,6 +257,60 @@ def test_tpu_devices_in_the_order_of_their_ids(tmp_path):
     assert both.torus == picture.torus
 
 
+@pytest.mark.parametrize("text", [DEVICES.replace(")]", "), ...]"), DEVICES[:-3], DEVICES[:-40], DEVICES.replace("]", ""),
+                                  DEVICES.replace("\n ", "\n ..., ")])
+def test_a_list_of_devices_that_was_cut_is_refused(tmp_path, text):
+    with pytest.raises(PencilmapError, match=r"line [0-9]: the list of devices is not complete"):
+        around(tmp_path=tmp_path, devices=text)
+
+
+def test_devices_one_in_a_line_are_whole(tmp_path):
+    text = DEVICES.strip("[]\n").replace("), ", ")\n").replace("),\n", ")\n")
+    assert around(tmp_path=tmp_path, devices=text).nodes.size == 4
+
+
+def test_a_fugaku_job_without_a_shape_says_what_is_known_and_what_is_missing():
+    picture = around({"PJM_JOBID": "123", "PJM_NODE": "12", "PJM_MPI_PROC": "48", "PJM_PROC_BY_NODE": "4"})
+    told = {fact.source: fact.value for fact in picture.facts}
+    assert (told["PJM_NODE"], told["PJM_MPI_PROC"], told["PJM_PROC_BY_NODE"]) == ("12", "48", "4")
+    assert picture.tasks_per_node == 4 and "coordinates of the nodes" in picture.missing
+    assert "have none" in told["no PJM_NODE_X"]
+
+
+def test_a_nodefile_of_pbs_is_read_as_a_file(tmp_path):
+    picture = around(torus="4", tmp_path=tmp_path, nodefile="n2\nn2\nn0\nn0\n")
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+
+
+@pytest.mark.parametrize("environ", [{"LSB_MCPU_HOSTS": "n2 2 n0 1"}, {"LSB_HOSTS": "n2 n2 n0"}])
+def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
+    picture = around(environ, "4")
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    (tmp_path / "hosts").write_text("n2\nn2\nn0\n")
+    assert around({"LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}, "4").nodes.tolist() == picture.nodes.tolist()
+
+
+@pytest.mark.parametrize("text", ["n2.example.com 0,1 0 2\nn2.example.com 4-5 1 2\nn0.example.com 0,1 0 2\n",
+                                  "n2 0 0 1\nn2 4 1 1\nn0 0 0 1\n", "n2 0-1\nn2 4-5\nn0 0\n"])
+def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
+    picture = around(torus="4", tmp_path=tmp_path, affinity=text)
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    assert "LSF affinity" in picture.facts[-1].value
+
+
+def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
+    text = "n1.example.com 0 0 4\nn2.example.com 1 0 4\n"
+    with pytest.raises(MapfileError, match="may be coordinates or LSF's affinity file"):
+        around(tmp_path=tmp_path, file=text)
+    assert coordinates(around(tmp_path=tmp_path, file="# NAME x y z\n" + text)) == [[0, 0, 4], [1, 0, 4]]
+    assert around(torus="3", tmp_path=tmp_path, **{"7.hostAffinityFile": text}).nodes.tolist() == [1, 2]
+
+
+def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
+    picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
+    assert picture.arguments("f")["torus"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
+
+
 def test_plain_tables_with_and_without_names(tmp_path):
     picture = around(tmp_path=tmp_path, table="# by hand\nalpha 1 0\n0 1 beta\n")
     assert coordinates(picture) == [[1, 0], [0, 1]] and picture.names == {1: "alpha", 2: "beta"}
@@ -153,7 +322,7 @@ def test_plain_tables_with_and_without_names(tmp_path):
 def test_tables_go_round(tmp_path):
     picture = around(SLURM, "4")
     again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
-    assert again.nodes.tolist() == picture.nodes.tolist() and again.names == picture.names
+    assert again.nodes.tolist() == picture.nodes.tolist() and again.hosts == picture.hosts
 
 
 def xml(packages, numa, cores):
@@ -185,6 +354,36 @@ def test_hwloc_counts_packages_numa_nodes_and_cores(tmp_path):
     assert picture.facts[0][:2] == ("processors of cab7", "2 packages, 8 NUMA nodes, 48 cores")
     assert [c.numa for c in picture.cores] == [i // 6 for i in range(48)]
     assert [c.package for c in picture.cores] == [i // 24 for i in range(48)]
+
+
+LSTOPO = pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.which("hwloc-calc")),
+                            reason="NOT TESTED: lstopo or hwloc-calc is missing (Debian: hwloc-nox)")
+
+
+@LSTOPO
+@pytest.mark.parametrize("flags", ["none", "v1"])
+@pytest.mark.parametrize("topology", [
+    "package:2 numa:2 core:4 pu:1", "package:2 [numa] [numa] core:4 pu:1", "package:2 group:2 [numa] [numa] core:2 pu:1",
+    "[numa] package:1 [numa] l3cache:2 [numa] core:2 pu:2", "numa:2 package:2 core:2 pu:1", "package:3 core:2 pu:1",
+    "[numa] [numa] package:2 [numa] l3cache:2 [numa] [numa] core:3 pu:2"])
+def test_hwloc_counts_as_hwloc_counts(tmp_path, topology, flags):
+    """Synthetic nodes, with memory beside cores: each object, and the NUMA nodes of each core."""
+    def run(*command):
+        return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
+
+    run("lstopo-no-graphics", "-i", topology, "--of", "xml", *(["--export-xml-flags", "v1"] if flags == "v1" else []),
+        tmp_path / "node.xml")
+    found = read_description(tmp_path / "node.xml")
+    def calc(*words):
+        return run("hwloc-calc", "-i", tmp_path / "node.xml", *words).strip()
+
+    counts = [len(run("lstopo-no-graphics", "-i", tmp_path / "node.xml", "--only", kind).splitlines())
+              for kind in ("package", "numanode", "core")]
+    assert [int(n) for n in re.findall("[0-9]+", found.facts[0].value)] == counts
+    size = [int(calc("-N", "pu", f"numa:{n}")) for n in range(counts[1])]
+    closest = [min(map(int, calc("-I", "numa", f"core:{core.number}").split(",")), key=lambda n: size[n])
+               for core in found.cores]
+    assert len(set(zip(closest, (core.numa for core in found.cores)))) == len(set(closest))
 
 
 @pytest.mark.parametrize("tasks, wanted", [
@@ -268,6 +467,32 @@ def test_two_hosts_in_one_place_are_refused():
         around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")
 
 
+GEMINI = "2x1x2x4\n" + "".join(f"{pe} {nid} {nid // 2 % 2} 0 {nid // 4} {pe % 4}\n" for pe, nid in
+                               enumerate(nid for nid in (0, 1, 2, 3, 6, 7, 4, 5) for _ in range(4)))
+
+
+def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
+    """Cray XE: two compute nodes have the coordinates of their Gemini. A node of the network has the tasks of both."""
+    picture = around(tmp_path=tmp_path, topology=GEMINI)
+    assert format_torus(picture.torus) == "2x1x2" and picture.tasks_per_node == 8
+    assert picture.nodes.tolist() == [0, 1, 3, 2] and len(picture.hosts) == 8
+    again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
+    assert again.hosts == picture.hosts and again.nodes.tolist() == picture.nodes.tolist()
+    slurm = around({"SLURM_JOB_NODELIST": "nid[00004-00007]"}, tmp_path=tmp_path, topology=GEMINI)
+    assert slurm.nodes.tolist() == [2, 3] and slurm.tasks_per_node == 8
+    with pytest.raises(MapfileError, match=r"\(0, 0, 1\) has nid00004, nid00005 but \(1, 0, 1\) has nid00006; correct"):
+        around({"SLURM_JOB_NODELIST": "nid[00004-00006]"}, tmp_path=tmp_path, topology=GEMINI)
+
+
+@pytest.mark.parametrize("lines, message", [
+    ("0 0\n0 0\n", "line 2: node (0, 0) is already listed in line 1"), ("a 0 0\n0 0\n", "line 2: node (0, 0) is already"),
+    ("0 0\na 0 0\n", "line 2: node (0, 0) is already"), ("a-0-0\nb-0-0\n", "line 2: node (0, 0) is already"),
+    ("a 0 0\nb 0 0\nc 1 0\n", "nodes have different numbers of hosts: (0, 0) has a, b but (1, 0) has c")])
+def test_hosts_share_a_node_only_where_a_table_says_so(lines, message):
+    with pytest.raises(MapfileError, match=re.escape(message)):
+        parse_table(Document(lines.encode(), "t"), Torus((2, 2)))
+
+
 def test_places_outside_the_shape_are_refused(tmp_path):
     with pytest.raises(AllocationError, match=r"node \(2, 1, 0\) is outside torus 2x2x2"):
         around(torus="2x2x2", tmp_path=tmp_path, topology=CRAY)
@@ -281,7 +506,7 @@ BROKEN = {
     "yaml count": (TORUS3D.replace("b[00-07]", "b[00-06]"), "7 hosts for a box of 2x2x2"),
     "yaml outside": (TORUS3D.replace("x: 2, y: 0, z: 0", "x: 3, y: 0, z: 0"), "reaches out of the torus"),
     "yaml dims": (TORUS3D.replace("{x: 4, y: 2, z: 2}", "4"), "dims needs x, y and z"),
-    "yaml none": ("torus3d:\n  toruses: []\n", "has no torus3d with toruses"),
+    "yaml none": ("torus3d:\n  toruses: []\n", "line 1: torus3d needs a list of toruses"),
     "xml": (xml(1, 1, 2)[:-30], "is not XML"),
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
@@ -292,11 +517,24 @@ BROKEN = {
     "scotch more": ("hcub 4 2\n", "line 1: 'hcub 4 2' is not a target and its sizes"),
     "scotch word": ("mesh2D 4 x\n", "line 1: 'mesh2D 4 x' is not a target and its sizes"),
     "scotch large": ("hcub 99999\n", "line 1: 'hcub 99999' is not a target and its sizes"),
+    "table twice": ("a 0 0 0\na 1 0 1\n", "line 2: host a is listed twice"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
     "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),
     "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1:"),
     "slurm list": ("SwitchName=a Nodes=n[0-99999999999]\n", "line 1: host list"),
+    "slurm child": ("SwitchName=a Nodes=n0\n\nSwitchName=b Switches=a,c\n", "line 3: switch b has an invalid child c"),
+    "slurm circle": ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "line 1: switch a is below itself"),
+    "slurm words": ("NodeName=a\nfour words of text\n", "line 2: 'four words of text' is not KEY=VALUE"),
+    "slurm twice": ("NodeName=a[1-2]\nNodeName=a2\n", "line 2: host a2 is already in a line above"),
+    "slurm include": ("NodeName=a\nInclude nowhere.conf\n", "line 2: Include: "),
+    "slurm config": ("Configuration data as of 2026\nTopologyPlugin = x\n", "is the output of scontrol show config"),
+    "slurm all": ("SwitchName=s Nodes=ALL\n", "line 1: ALL is not a host"),
+    "box": ("NodeName=tux[000x1111]\n", "line 1: host list 'tux[000x1111]': the corners of box 000x1111 differ in length"),
+    "yaml plugin": (SLURM_YAML.replace("flat: true", "cube: true"), "line 23: a topology has one of tree, block, ring, "
+                    "torus3d, flat, but topo3 has none"),
+    "yaml child": (SLURM_YAML.replace("s[1-2]", "s[1-3]"), "switch sw_root has an invalid child s3"),
+    "yaml hosts": (SLURM_YAML.replace("node[03-04]", "node[03-"), "line 11: nodes of s2: host list"),
 }
 
 
@@ -360,7 +598,7 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
     assert pencilmap("map", "--torus", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0
-    assert (tmp_path / "hosts").read_text().split() == ["n0", "n1", "n3", "n0", "n1", "n3"]
+    assert (tmp_path / "hosts").read_text().split() == ["n0", "n0", "n1", "n1", "n3", "n3"]
 
 
 def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):

@@ -9,26 +9,26 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from pencilmap.mapper import annealing, routed_swaps, starts as starts_module
-from pencilmap.mapper.annealing import Budget, search
-from pencilmap.mapper.default_order import all_orders, default
+from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.search import parse_options
-from pencilmap.mapper.product_search import best_product
-from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.searches import annealing, routed_swaps, starts as starts_module
+from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.default_order import all_orders, default
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.starts import boxes, starts, stretched_products
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import GridError, PlacementError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.base.errors import GridError, PlacementError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 
 SHORT = Budget(evaluations=1500, seconds=None)
 
@@ -123,7 +123,7 @@ def test_a_walk_of_a_seed_is_the_same_walk_everywhere(n, w):
     site, grid = SITES[n]
     wanted, rules = (WANTED[w], annealing.USUAL) if w < len(WANTED) else (WANTED[0], annealing.TIED)
     state = annealing._state(site, grid, 100 * n + w, annealing._terms(wanted, [0, 1]), rules)
-    routed_swaps.settle_down(state, next(starts(site, grid))[1])
+    routed_swaps.settle_down(state, next(slot for name, slot in starts(site, grid) if name == "default:nt"))
     routed_swaps.remember(state)
     walked = []
     for hot, cold in ((1e9, 1e9), (2.0, 0.02), (0.02, 1e-9)):

@@ -7,14 +7,14 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.objective import at_once, overlapped
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
-from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
-from pencilmap.model.timing import TIE
+from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.objective import at_once, overlapped
 
 
 def hops(torus, a, b):
@@ -94,8 +94,8 @@ def test_ranking_takes_the_best_of_all_families_for_the_first_grids():
 
 def test_of_equal_times_fewer_and_larger_messages_come_first():
     found = setting(machine="bluegene-q", torus="4x4x4x4x2").predictions(placements=("default",))
-    times = [p.order[0] for p in found]
-    first = [p for p in found if p.order[0] <= min(times) * TIE]
+    times = [p.worth for p in found]
+    first = [p for p in found if p.worth <= min(times) * TIE]
     assert found[:len(first)] == first
     assert [p.n_messages for p in first] == sorted(p.n_messages for p in first)
     assert ranked(found[::-1])[0].n_messages == found[0].n_messages

@@ -4,17 +4,17 @@ from itertools import product as cartesian
 
 import pytest
 
-from pencilmap.mapper.block_search import best_product_of
-from pencilmap.mapper.product_search import best_product, patterns
+from pencilmap.mapper.searches.product_search import best_product, patterns
+from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.factors import divisors
 from pencilmap.model.decompositions import SLAB
-from pencilmap.model.factors import divisors
-from pencilmap.model.grid import ProcessGrid, all_grids
-from pencilmap.model.pattern import Pattern
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_product
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
 
 
 @pytest.mark.parametrize("torus, tasks, extents", [

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.allocation import Site
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 
 
 def boxes_of(site, extents):

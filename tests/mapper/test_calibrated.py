@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from pencilmap.mapper.calibrated import machine_text
-from pencilmap.mapper.compare import _likely, compare_records
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.records import mapping_of_record
-from pencilmap.mapper.samples import _tasks_per_node, published_samples, record_samples
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import CalibrationError
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import load_machine, machine_names
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.mapper.runs.calibrated import machine_text
+from pencilmap.mapper.runs.compare import _likely, compare_records
+from pencilmap.mapper.runs.records import mapping_of_record
+from pencilmap.mapper.runs.samples import _tasks_per_node, published_samples, record_samples
+from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.machines.machine import load_machine, machine_names
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from tests.documents import run_by
 from tests.mapper.run_records import record
 

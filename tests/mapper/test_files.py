@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from pencilmap.mapper.files import append_whole, check_appendable, check_writable, temporary_folder, write_whole
-from pencilmap.model.errors import MapfileError
+from pencilmap.mapper.base.files import append_whole, check_appendable, check_writable, temporary_folder, write_whole
+from pencilmap.model.base.errors import MapfileError
+from tests.patience import patience
 
 
 def test_what_is_not_a_file_is_written_to_and_not_replaced(tmp_path):
@@ -133,9 +134,9 @@ def test_what_there_is_no_room_for_leaves_no_part(tmp_path):
 
 def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_not(tmp_path):
     path = tmp_path / "a[1].map"
-    killed = ("import os, sys; from pencilmap.mapper.files import write_whole; "
+    killed = ("import os, sys; from pencilmap.mapper.base.files import write_whole; "
               "os.replace = lambda *_: os.kill(os.getpid(), 9); write_whole(sys.argv[1], 'half')")
-    done = subprocess.run([sys.executable, "-c", killed, path], timeout=60)
+    done = subprocess.run([sys.executable, "-c", killed, path], timeout=patience(60))
     [left] = tmp_path.iterdir()
     assert done.returncode == -9
     busy = tmp_path / ".a[1].map.busy.pencilmap-aside"

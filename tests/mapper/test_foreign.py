@@ -11,11 +11,11 @@ from pencilmap.mapper.formats import FORMATS, Document, Job, recognise
 from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES, PLACEMENT, TARGETS, foreign_format
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.scotch import network_graph
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.searches.scotch_map import network_graph
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 from tests.fuzz.readers import CORPUS
 
 TREE = nx.balanced_tree(2, 3)

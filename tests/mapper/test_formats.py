@@ -7,17 +7,17 @@ import shlex
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand, pmi_process_mapping
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import MapfileError, PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
 JOB = Job(Site(TORUS))
@@ -143,11 +143,11 @@ FOREIGN = {  # as the sources named in each format's file show them: format, tas
                                     "# grid_order -R -Z -c 4 -g 2,4\n# Region 3: 0,0,1 (0..7)\n0,1,4-5\n2, 3,6,7\n",
                                     [0, 0, 1, 1, 0, 0, 1, 1]),
     "cray, rubik's single line": ("cray", 1, (4,), "3,1,0,2", [2, 1, 3, 0]),
-    "open mpi, mpirun(1)": ("openmpi4", 2, (3,), "rank 0=node-0 slot=1:0,1\nrank 1=node-1 slot=0:*\nrank 2=node-2 slot=1-2\n"
+    "open mpi, mpirun(1)": ("openmpi4", 2, (3,), "rank 0=node-0 slot=1:0-1\nrank 1=node-1 slot=0:*\nrank 2=node-2 slot=1-2\n"
                             "rank 3 = +n1 slots=0:1;1:0-2\n", [0, 1, 2, 1]),
     "mpich wiki": ("hydra", 2, (4,), "node3:2\nnode1:2\nnode0:2\nnode2:2\n", [3, 3, 1, 1, 0, 0, 2, 2]),
     "slurm, srun(1)": ("slurm", 2, (4,), "node3\nnode3\nnode1\nnode0\n", [3, 3, 1, 0]),
-    "slurm, a list": ("slurm", 2, (4,), "node3,node[0-1],node3\n", [3, 0, 1, 3]),
+    "slurm, several in a line": ("slurm", 2, (4,), "node3, node0 * 2,\n\n# more\nnode3 ,,node1*1 # one\n", [3, 0, 0, 3, 1]),
     "hosts with domains": ("hostfile", 1, (2,), "a1.dept7.example.org\na0.dept7.example.org\n", [1, 0]),
     "flux, in an object": ("flux", 2, (4,), '{"version":1, "map":[[0,4,2,1]]}', [0, 0, 1, 1, 2, 2, 3, 3]),
     "scotch_gmap 7.0.3": ("scotch", 1, (4, 2), "3\n0\t3\n1\t7\n2\t4\n", [3, 7, 4]),
@@ -316,15 +316,19 @@ def test_broken_mapfiles_are_refused(case):
 
 BROKEN_OTHERS = [
     ("hostfile", "node-1-0", "line 1 column 1: host 'node-1-0' does not end in 3 coordinates"),
-    ("slurm", "node-0-0-0\nnode-[8-9]-0-0", "line 2 column 1: node (8, 0, 0) is outside torus 4x2x3"),
+    ("slurm", "node-0-0-0\nnode-1-0-0,node-8-0-0", "line 2 column 12: node (8, 0, 0) is outside torus 4x2x3"),
     ("hostfile", "node-9-0-0", "line 1 column 1: node (9, 0, 0) is outside torus 4x2x3; x must be 0..3"),
-    ("slurm", "node-0-0-0\n  node-0-0-0*0", "line 2 column 3: '0' is not a number of ranks"),
+    ("slurm", "node-0-0-0\n  node-0-0-0", "line 2 column 1: '  node-0-0-0' does not begin with a letter or digit"),
+    ("slurm", "node-0-0-0\nnode-0-0-0*0", "line 2 column 1: 'node-0-0-0*0' has no ranks"),
+    ("slurm", "node-0-0-0,node-1-0-0*x", "line 1 column 12: 'node-1-0-0*x' is not HOST or HOST*COUNT"),
     ("hostfile", "node-0-0-0:0", "line 1 column 1: '0' is not a number of ranks"),
     ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
-    ("slurm", "node[0-99999999999]", "line 1 column 1: host list 'node[0-99999999999]' stands for more than 24 hosts"),
-    ("slurm", f"{'n' * 38}[0-99]x", f"line 1 column 1: host list '{'n' * 38}[0' stands for more than 24 hosts"),
-    ("slurm", "node[0-1", "brackets that do not match"),
-    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is not HOST or HOST:COUNT"),
+    ("slurm", "node-0-0-0\nnode-0-0-[0-1]", "line 2 column 1: 'node-0-0-[0-1]' has brackets, which srun takes for the name "
+     "of one host; write node-0-0-0,node-0-0-1"),
+    ("slurm", "node-0-0-[0-99999999]", "write every host"),
+    ("hydra", "node-0-0-0 slots=2", "line 1 column 12: 'node-0-0-0 slots=2' is of a hostfile of Open MPI, a list of res"),
+    ("hydra", "node-0-0-0 node-1-0-0", "line 1 column 12: 'node-1-0-0' is no option of a host"),
+    ("intel", "node-0-0-0 binding=core", "line 1 column 1: 'node-0-0-0 binding=core' is not HOST or HOST:COUNT"),
     ("vcoordfile", "(0,0,0)\n(0,0)", "line 2 column 2: 2 coordinates, but shape 4x2x3 has 3: (x,y,z)"),
     ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is not a node (x,y,z)"),
     ("vcoordfile", "(0,0,3)", "line 1 column 2: node (0, 0, 3) is outside"),
@@ -505,7 +509,7 @@ UNREADABLE = [  # by the consumer itself, most of them tried with it: Open MPI 4
     ("flux", "[[0,1,1,1),[1,1,1,1]]", "is not JSON"), ("flux", "[[0,1,1,1],]", "is not JSON"),
     ("flux", '{"version": 2, "map": [[0,1,1,1]]}', "version"), ("flux", '{"map": [[0,1,1,1]]}', "version"),
     ("openmpi4", "RANK 0=node-0-0-0 slot=0", "is not a rankfile line"),
-    ("openmpi5", "rank 0=node-0-0-0 SLOT=0", "is not a rankfile line"),
+    ("openmpi5", "rank 0=node-0-0-0 SLOT=0", "'SLOT=0' is not expected"),
     ("openmpi4", "rank 0=node-0-0-0", "no slot="), ("openmpi4", "rank 0=node-0-0-0 slot=0\r\n", "a carriage return"),
     ("openmpi5", "rank 0=node-0-0-0 slot=0\r\n", "a carriage return"),
     ("hydra", "node-0-0-0,node-1-0-0", "is not HOST or HOST:COUNT"),
@@ -513,12 +517,97 @@ UNREADABLE = [  # by the consumer itself, most of them tried with it: Open MPI 4
     ("intel", "node-0-0-0,node-1-0-0", "is not HOST or HOST:COUNT"),
     ("hostfile", "node-0-0-0,node-1-0-0", "SimGrid"), ("hostfile", "node-0-0-[0-1]", "SimGrid"),
     ("hostfile", "# of ours\nnode-0-0-0", "SimGrid"), ("hostfile", " node-0-0-0", "SimGrid"),
-    ("hostfile", "node-0-0-0\r\n", "SimGrid"), ("slurm", "node-0-0-0:2", "host name"),
+    ("hostfile", "node-0-0-0\r\n", "SimGrid"), ("slurm", "node-0-0-0:2", "is not HOST or HOST*COUNT"),
     ("slurm", "node-0-0-0\r\n", "a carriage return"),
     *((name, f"\ufeff{text}", "a byte order mark") for name, text in (
         ("jax", "[[[0,0,0,0]]]"), ("flux", "[[0,1,1,1]]"), ("openmpi4", "rank 0=node-0-0-0 slot=0"), ("hydra", "node-0-0-0"),
         ("slurm", "node-0-0-0"), ("hostfile", "node-0-0-0"))),
     ("cray", "0 1", "separated by commas"), ("scotch", "1\n0\t0 # here", "does not take for a comment")]
+
+
+REFUSED_BY_LAUNCHERS = [  # which test_verdicts.py of tests/launchers runs: format, file, part of the message
+    ("openmpi4", "rank 1=A slot=0\nrank 0=B slot=1\n", "line 2: rank 0 is not the first rank with slot="),
+    ("openmpi5", "rank 1=A slot=0\nrank 0=B slot=1\n", "line 2: rank 0 is not the first rank with slot="),
+    ("openmpi5", "rank 0=A slot=0-1\nrank 1=A slot=1\n", "line 2 column 24: rank 1 shares a processor with rank 0"),
+    ("openmpi5", "rank 0=A slot=*\nrank 1=A slot=*\n", "rank 1 shares a processor with rank 0"),
+    ("openmpi5", "rank 0=A slot=0:1\nrank 1=A slot=3,1\n", "rank 1 shares a processor with rank 0"),
+    ("openmpi5", "rank 0=A slot=1:*\nrank 2=B slot=1:7\nrank 1=A slot=1:7\n", "line 3 column 24: rank 1 shares"),
+    ("openmpi4", "rank 0=A slot=1:0,1\n", "line 1 column 24: slot='1:0,1' lists cores of a package by commas"),
+    ("openmpi5", "rank 0=A slot=0:0,1:0\n", "lists packages by commas"),
+    ("openmpi4", "rank 0=A slot=3-1\n", "has the range 3-1, which runs backwards"),
+    ("openmpi4", "rank 0=A slot=0, 1\n", "line 1 column 27: '1' is not expected"),
+    ("openmpi4", "rank 0=A slot=0,\n", "slot='0,' names no processors"),
+    ("openmpi5", "rank 0=A slot=0 1\n", "line 1 column 26: '1' is not expected; a rankfile line is"),
+    ("openmpi4", "rank 0=A sot=0\n", "line 1 column 19: 'sot=0' is not expected; a rankfile line is rank 0=HOST slot=CPUS"),
+    ("openmpi4", "rank 0=A slot=0 rank 1=B slot=0\n", "line 1 column 26: two ranks in a line"),
+    ("openmpi4", "rank 0=A slot=0\n# the end", "line 2: a comment without an end of line"),
+    ("openmpi5", "/* of\n ours\nrank 0=A slot=0\n", "line 1: a comment begins with /* and never ends"),
+    ("openmpi5", "rank 0=/* here */A slot=0\n", "line 1 column 1: 'rank 0=' is not a rankfile line"),
+    ("openmpi5", "rank 0=a.b@A slot=0\n", "line 1 column 8: user 'a.b' is none"),
+    ("openmpi5", "rank 0=1A.site.org slot=0\n", "has a dot and begins with no letter"),
+    ("openmpi4", "rank 0=my_A slot=0\n", "has a _, with which Open MPI 4 does not start"),
+    ("slurm", " A\n", "line 1 column 1: ' node-0-0-0' does not begin with a letter"),
+    ("slurm", "A\n \n", "line 2 column 1: ' ' does not begin"), ("slurm", ",A\n", "line 1 column 1: ',node-0-0-0' does"),
+    ("hydra", "A:1\rB:1\n", "line 1: a carriage return, which Hydra"),
+    ("hydra", "A:1 binding=nix\n", "line 1 column 14: 'binding=nix' is no option of a host"),
+    ("hydra", "A:1 user=me user=me\n", "line 1 column 22: a second user= of node-0-0-0"),
+    ("hydra", "A:1 binding=core\nA binding=core\n", "line 2 column 12: a second binding= of node-0-0-0"),
+    ("hostfile", "A:2\nB # two\n", "line 2: 'node-1-0-0 # two' is not HOST, HOST:COUNT (SimGrid) or HOST # COMM"),
+    ("hostfile", "A slots=2\n", "line 1: 'node-0-0-0 slots=2' is of a hostfile of Open MPI, a list of resources"),
+    (None, "A slots=2 max-slots=4\n", "a list of resources and not a placement"),
+    ("flux", "0-1;2-3 # two\n", "line 1 column 8: ' ' is not expected"),
+    ("flux", "0;\n1\n", "line 1 column 3: '\\n' is not exp"),
+    ("flux", "(vector,(0,2))", "is not a vector of PMI"), ("flux", "(vector,(0,2,2)", "is not a vector of PMI"),
+    ("flux", "(vector,(0,25,1))", "line 1 column 9: block [0, 25, 1, 1] is not possible"),
+]
+
+
+@pytest.mark.parametrize("name, text, message", REFUSED_BY_LAUNCHERS)
+def test_what_a_launcher_refuses_or_takes_for_something_else_is_not_valid(name, text, message):
+    with pytest.raises(MapfileError) as error:
+        parse_mapping(text.replace("A", "node-0-0-0").replace("B", "node-1-0-0").encode(), "demo.map", Job(Site(TORUS, 2)),
+                      None, name)
+    assert message in str(error.value)
+
+
+READ_BY_LAUNCHERS = [  # format, file, node of each rank, slot of each rank
+    ("openmpi4", "// ours\n/* of\n two lines */ rank 0=me@A slot=0 // here\nrank 1=B slot=1#there\n", [0, 1], [0, 1]),
+    ("openmpi5", "/**/rank 0=me@A slot=0/* here */\n// rank 9\nrank 1=A slot=0:1 rank 2=B.site.org\n", [0, 0, 1], [0, 1, 0]),
+    ("openmpi4", "rank 0=A slot=0\nrank 1=A slot=0\n", [0, 0], [0, 1]),
+    ("openmpi4", "rank 0=A slot=*\nrank 2=B slot=0:0,1:1\nrank 1=A slot=0-1\n", [0, 0, 1], [0, 1, 0]),
+    ("openmpi5", "rank 0=A slot=0:*\nrank 1=A slot=1:*\n", [0, 0], [0, 1]),
+    ("hydra", "A:2 binding=user:0,1 user=me\nme@B\n", [0, 0, 1], [0, 1, 0]),
+    ("hydra", "B binding=core:2 # one\r\nA:1\r\n", [1, 0], [0, 0]),
+    ("hostfile", "# ours\nB # one\n\nA\n", [1, 0], [0, 0]), ("hostfile", "B:2\nA", [1, 1, 0], [0, 1, 0]),
+    ("flux", "0,1;2,3", [0, 0, 1, 1], [0, 1, 0, 1]), ("flux", "0,2;1,3\n", [0, 1, 0, 1], [0, 0, 1, 1]),
+    ("flux", "[[0,2,2,1]]", [0, 0, 1, 1], [0, 1, 0, 1]),
+    ("flux", "(vector,(0,2,2))", [0, 0, 1, 1], [0, 1, 0, 1]),
+    ("flux", " (vector, (0,2,1),(0,2,1) )\n", [0, 1, 0, 1], [0, 0, 1, 1]),
+]
+
+
+@pytest.mark.parametrize("name, text, nodes, slots", READ_BY_LAUNCHERS)
+def test_what_a_launcher_reads_is_recognised_and_valid(name, text, nodes, slots):
+    content = text.replace("A", "node-0-0-0").replace("B", "node-1-0-0").encode()
+    mapping = parse_mapping(content, "demo.map", Job(Site(TORUS, 2)), None, name)
+    assert mapping.node_of_rank.tolist() == nodes and mapping.slot_of_rank.tolist() == slots
+    found = recognise(Document(content, "demo.map"))
+    assert found == name or {found, name} in ({"openmpi4", "openmpi5"}, {"hydra", "hostfile"})
+
+
+@pytest.mark.parametrize("name, text, launchers", [
+    ("openmpi4", "rank 0=A slot=0\n", ["Open MPI 4.1"]),
+    ("openmpi4", "rank 0=+n0 slot=0\n", ["Open MPI 4.1 inside a batch job (+n counts its hosts)"]),
+    ("openmpi5", "rank 0=+n0 slot=0\n", ["Open MPI 5.0"]),
+    ("hostfile", "A\n", ["SimGrid 3.32", "Open MPI 4.1 --map-by seq", "Open MPI 5.0 --map-by seq"]),
+    ("hostfile", "A", ["SimGrid 3.32"]), ("hostfile", "A:2\n", ["SimGrid 3.32"]),
+    ("hostfile", "A_b\n", ["SimGrid 3.32", "Open MPI 5.0 --map-by seq"]),
+    ("hostfile", "A # one\n", ["Open MPI 4.1 --map-by seq", "Open MPI 5.0 --map-by seq"]),
+    ("slurm", "A\n", ["Slurm 22.05"]), ("hydra", "A\n", ["MPICH 4.0"])])
+def test_the_verdict_names_the_launchers_that_read_the_file(name, text, launchers):
+    judged = FORMATS[name].judged(Document(text.replace("A", "node-0-0-0").encode(), "demo.map"))
+    assert [launcher for launcher, why in judged.items() if not why] == launchers
+    assert all("stops at line 1" in why for why in judged.values() if why)
 
 
 @pytest.mark.parametrize("name, text, message", UNREADABLE)

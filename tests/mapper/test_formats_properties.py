@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, parse_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 REPRODUCIBLE = settings(derandomize=True, deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 

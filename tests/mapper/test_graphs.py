@@ -12,7 +12,8 @@ import pytest
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
 from pencilmap.mapper.graphs.netloc import bandwidth
-from pencilmap.model.errors import GraphError, PencilmapError
+from pencilmap.model.base.errors import GraphError, PencilmapError
+from tests.patience import patience
 
 
 def cluster():
@@ -146,7 +147,7 @@ def test_the_xml_of_the_hwloc_installed_here_is_read(tmp_path):
     if tool is None:
         pytest.skip("lstopo-no-graphics is not installed")
     path = tmp_path / "n.xml"
-    subprocess.run([tool, "-i", "pack:2 numa:2 core:3 pu:2", "--of", "xml", str(path)], check=True, timeout=60)
+    subprocess.run([tool, "-i", "pack:2 numa:2 core:3 pu:2", "--of", "xml", str(path)], check=True, timeout=patience(60))
     assert [read_graph(str(path), form).n_nodes for form in ("hwloc", "hwloc-numa", "hwloc-package")] == [12, 4, 2]
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import parse_torus
 
 KNOWN = Path(__file__).with_name("known_searches.csv")
 CASES = [  # torus, tasks of a node, nodes that are missing, grid, placement

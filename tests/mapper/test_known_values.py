@@ -17,15 +17,15 @@ import pytest
 
 import pencilmap.mapper
 import pencilmap.model
-from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import SLAB
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.joint import routed_joint
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import parse_transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from tests.mapper.given_files import altered, damaged, launched
 from tests.model.test_probe import made
 

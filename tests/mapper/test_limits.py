@@ -7,24 +7,24 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.allocations import hwloc
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.brackets import leaves
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import check_name
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
-from pencilmap.mapper.shapes import torus_shapes
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MOST_CHARACTERS, MapfileError, PencilmapError, shortened
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.mapper.studies.shapes import torus_shapes
+from pencilmap.model.base.errors import MOST_CHARACTERS, MapfileError, PencilmapError, shortened
+from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.schedules import parse_schedule
-from pencilmap.model.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.traffic.exchange import exchanges
 
 
 def one_host(count):
@@ -55,11 +55,12 @@ def cores(count):
 
 
 CASES = {  # module, constant, what it is made, how much is just enough, what to do with so much, words of the refusal
-    "nodes of a torus": ("model.torus", "MAX_NODES", 12, 12, lambda n: Torus((n, 1)), "torus 13x1 has 13 nodes; at most 12"),
-    "dimensions": ("model.torus", "MAX_DIMENSIONS", 2, 2, lambda n: Torus((1,) * n), "1 to 2 dimensions, not 3"),
-    "vertices of a graph": ("model.graph_network", "MAX_VERTICES", 5, 5, one_host, "at most 5"),
-    "cables": ("model.graph_network", "MOST_CABLES", 7, 7, lambda n: two(cables=n), "8 cables; a whole number of 1 to 7"),
-    "different bandwidths": ("model.graph_network", "MOST_UNITS", 3, 3, rates, "one more than 3 different ones; round them"),
+    "nodes of a torus": ("model.network.torus", "MAX_NODES", 12, 12, lambda n: Torus((n, 1)),
+                         "torus 13x1 has 13 nodes; at most 12"),
+    "dimensions": ("model.network.torus", "MAX_DIMENSIONS", 2, 2, lambda n: Torus((1,) * n), "1 to 2 dimensions, not 3"),
+    "vertices of a graph": ("model.network.graph", "MAX_VERTICES", 5, 5, one_host, "at most 5"),
+    "cables": ("model.network.graph", "MOST_CABLES", 7, 7, lambda n: two(cables=n), "8 cables; a whole number of 1 to 7"),
+    "different bandwidths": ("model.network.graph", "MOST_UNITS", 3, 3, rates, "one more than 3 different ones; round them"),
     "chunks": ("model.schedules", "MOST_CHUNKS", 4, 4, lambda n: parse_schedule(f"overlap:{n}"), "at most 4 chunks"),
     "sizes of chunks": ("model.schedules", "MOST_CHUNKS", 4, 4, lambda n: parse_schedule("overlap:" + ",".join("1" * n)),
                         "at most 4 chunks"),
@@ -71,14 +72,15 @@ CASES = {  # module, constant, what it is made, how much is just enough, what to
     "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
     "processors": ("mapper.allocations.hwloc", "MAX_PROCESSORS", 64, 2, lambda n: hwloc._bits(",".join(["0x1"] * n)),
                    "a set of 96 processors; at most 64"),
-    "shapes": ("mapper.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
+    "shapes": ("mapper.studies.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
                "24 nodes have more than 3 shapes of 2 dimensions"),
-    "dimensions of shapes": ("mapper.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n), "4 dimensions; a torus"),
+    "dimensions of shapes": ("mapper.studies.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n),
+                             "4 dimensions; a torus"),
     "lists in lists": ("mapper.formats.brackets", "MAX_DEPTH", 3, 3, lambda n: leaves(Document(
         b"[" * n + b"1" + b"]" * n, "m")), "a list is not expected here"),
     "digits in lists": ("mapper.formats.brackets", "MAX_DIGITS", 4, 4, lambda n: leaves(Document(
         b"[" + b"7" * n + b"]", "m")), "77777 is not expected here"),
-    "places of a tiling": ("mapper.lattice_search", "MOST_PLACES", 16, 4, lambda n: place(
+    "places of a tiling": ("mapper.searches.lattice_search", "MOST_PLACES", 16, 4, lambda n: place(
         "lattice:seed=1,evaluations=50", Site(Torus((n, 4))), ProcessGrid(n, 4)), "up to 16 slots, and torus 5x4 has 20"),
 }
 
@@ -108,11 +110,11 @@ def test_texts_are_bounded_before_a_parser_sees_them(monkeypatch):
     assert parse_yaml("[" * MOST_DEPTH + "1" + "]" * MOST_DEPTH)
     with pytest.raises(ValueError, match=f"nested more than {MOST_DEPTH} deep"):
         parse_yaml("[" * (MOST_DEPTH + 1) + "1" + "]" * (MOST_DEPTH + 1))
-    monkeypatch.setattr("pencilmap.model.reading.MOST_YAML_EVENTS", 8)
+    monkeypatch.setattr("pencilmap.model.base.reading.MOST_YAML_EVENTS", 8)
     assert parse_yaml("[1, 2]") == ["1", "2"]
     with pytest.raises(ValueError, match="more than 8 entries"):
         parse_yaml("[1, 2, 3, 4]")
-    monkeypatch.setattr("pencilmap.model.reading.MOST_TOML_BYTES", 5)
+    monkeypatch.setattr("pencilmap.model.base.reading.MOST_TOML_BYTES", 5)
     assert parse_toml("a = 1") == {"a": 1}
     with pytest.raises(ValueError, match="more than 5 characters"):
         parse_toml("a = 12")

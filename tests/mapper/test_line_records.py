@@ -5,19 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.records import line_problem_of_record, read_records
+from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.mapper.runs.records import line_problem_of_record, read_records
 from pencilmap.mapper.setting import setting
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import PlacementError, RecordError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.line_plan import line_time
-from pencilmap.model.line_problem import LineProblem
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.mapper.studies.lines import placed_lines
+from pencilmap.model.base.errors import PlacementError, RecordError
+from pencilmap.model.lines.line_plan import line_time
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 
 COSTS = Costs(message_cost_s=1e-6, exchange_cost_s=1e-5)

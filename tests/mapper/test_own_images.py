@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import AllocationError, GridError, PencilmapError, PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.base.errors import AllocationError, GridError, PencilmapError, PlacementError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import predict
-from pencilmap.model.product import product_of
-from pencilmap.model.torus import Torus
 
 CUBE = Torus((8, 8, 8))
 CUBES_OF_8 = """

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.partitions import blobs, distances, hops_apart, matched, spectral
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.searches.compact_groups import blobs, distances, hops_apart, matched, spectral
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
 
 SITES = [Site(Torus((6, 4))), Site(Torus((5, 4), (False, True)), 2), Site(Torus((4, 4, 4)), 1,
          Allocation(Torus((4, 4, 4))).without([3, 17, 40, 63]), idle=True)]

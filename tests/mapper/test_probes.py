@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from pencilmap.mapper.calibrated import machine_text
-from pencilmap.mapper.probes import link_rates, machine_of_probe, probed_figures, range_dict, range_text, read_probes
-from pencilmap.model.costs import MessageRange
-from pencilmap.model.errors import CalibrationError, RecordError
-from pencilmap.model.machine import load_machine
-from pencilmap.model.probe import Cut, FitQuality, ProbeFit, fit_probe
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.runs.calibrated import machine_text
+from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, probed_figures, range_dict, range_text, read_probes
+from pencilmap.model.base.errors import CalibrationError, RecordError
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.times.costs import MessageRange
+from pencilmap.model.times.probe import Cut, FitQuality, ProbeFit, fit_probe
 
 SIZES, BIG = (0, 1024, 65536, 1 << 20), 1 << 24
 

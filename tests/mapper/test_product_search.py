@@ -6,17 +6,17 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.grids import rank_grids
-from pencilmap.mapper.product_search import best_product, patterns
-from pencilmap.mapper.ring_maps import ring_maps
-from pencilmap.model.factors import divisors
-from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
-from pencilmap.model.pattern import Pattern
+from pencilmap.mapper.searches.grids import rank_grids
+from pencilmap.mapper.searches.product_search import best_product, patterns
+from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict_product
-from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 
 
 def exhaustive(torus, tasks_per_node):

@@ -13,17 +13,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pencilmap.mapper import allocations, formats, graphs, records
+from pencilmap.mapper import allocations, formats, graphs
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import Job
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model import reading as reading_module
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine, read_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.runs import records
+from pencilmap.model.base import reading as reading_module
+from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
+from pencilmap.model.machines.machine import load_machine, read_machine
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 SITE = Site(Torus((2, 2)))
 
@@ -100,7 +101,11 @@ LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
     (aliases(12) + "torus3d: {toruses: [{name: *a11, dims: {x: 1, y: 1, z: 1}, nodes: n0}]}", "anchors or aliases"),
     ("torus3d:\n  toruses: " + "[" * 100_000, "nested more than 64 deep"),
     ("torus3d:\n  toruses: [" + "a, " * 100_000 + "]", "more than 50000 entries"),
-    (" \n" * 300_000 + "SwitchName=a", None),
+    (" \n" * 300_000 + "SwitchName=a", "names no hosts"),
+    ("NodeName=a[0-200000]\n" + "".join(f"PartitionName=p{i} Nodes=ALL\n" for i in range(20_000)),
+     "line 22: switches and partitions have more than 4194304 hosts together"),
+    ("SwitchName=s Nodes=a[0-200000]\nSwitchName=t\n" + "".join(f"SwitchName=u{i} Switches=s,t\n" for i in range(100)),
+     "more than 4194304 hosts together"),
     (hwloc("0x1", ",".join(["0x1"] * 400_000)), "a set of 12800000 processors"),
     ('<!DOCTYPE topology [<!ENTITY a0 "x">' + LAUGHS + ']><topology><node type="&a8;"/></topology>', "entities"),
     (f'<!DOCTYPE topology [<!ATTLIST node a CDATA "{"x" * 200}">]><topology>{"<node/>" * 9}</topology>', "attributes"),
@@ -304,8 +309,8 @@ def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host
 
 def test_what_a_terminal_takes_for_a_command_is_written_out(tmp_path):
     (tmp_path / "a").write_text('torus3d: {toruses: [{name: "\\e[31m", dims: {x: 1, y: 1, z: 1}, nodes: n0}]}')
-    [fact, *_] = allocations.look_around({}, [tmp_path / "a"]).facts
-    assert fact.value == "1x1x1, \\x1b[31m, 1 hosts (topology/torus3d)"
+    [_, fact, *_] = allocations.look_around({}, [tmp_path / "a"]).facts
+    assert fact.value == "1x1x1, \\x1b[31m, 1 hosts"
 
 
 def test_messages_are_short_whatever_was_given():

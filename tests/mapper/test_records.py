@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.compare import bandwidth_of_record, compare_records
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.records import SCHEMA, read_records, upgraded
-from pencilmap.mapper.samples import record_samples
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
+from pencilmap.mapper.runs.compare import bandwidth_of_record, compare_records
+from pencilmap.mapper.runs.records import SCHEMA, read_records, upgraded
+from pencilmap.mapper.runs.samples import record_samples
+from pencilmap.model.base.errors import RecordError
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.errors import RecordError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 
 VERSION_1 = Path(__file__).parent / "version_1.jsonl"  # as fft_runner wrote it

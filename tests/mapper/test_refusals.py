@@ -7,22 +7,20 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper import lattice_search, progress, scotch
-from pencilmap.mapper.advise import advise, partition_for
 from pencilmap.mapper.allocations import combine, hwloc, netloc, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.base import progress
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.records import read_records, transform_of_record
-from pencilmap.mapper.scaling import read_points
+from pencilmap.mapper.runs.records import read_records, transform_of_record
+from pencilmap.mapper.searches import lattice_search, scotch_map as scotch
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.threads import choices
-from pencilmap.model import bounds
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import (
+from pencilmap.mapper.studies.advise import advise, partition_for
+from pencilmap.mapper.studies.scaling import read_points
+from pencilmap.mapper.studies.threads import choices
+from pencilmap.model.base.errors import (
     AllocationError,
     GraphError,
     GridError,
@@ -34,15 +32,18 @@ from pencilmap.model.errors import (
     ScheduleError,
     TorusError,
 )
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine
-from pencilmap.model.pattern import parse_pattern
-from pencilmap.model.product import Product
-from pencilmap.model.scaling import Point, fit
+from pencilmap.model.bounds import any_routing as bounds
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.pattern import parse_pattern
+from pencilmap.model.placement.product import Product
 from pencilmap.model.schedules.schedule import Schedule
 from pencilmap.model.schedules.two_way import course
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.scaling import Point, fit
 
 SQUARE, ROWS = Torus((4, 4)), ProcessGrid(4, 4)
 
@@ -104,9 +105,9 @@ CASES = {  # what is wrong: what is done, the error, words of its sentence
     "no cores": (lambda: hwloc.find(document("<topology/>")), MapfileError, "has no object of type Core"),
     "no hosts of netloc": (lambda: netloc.find(document("<network><node type='switch'/></network>")), MapfileError,
                            "has no node of type host"),
-    "names without coordinates": (lambda: slurm._names_with_coordinates(document("NodeName=n_\n")), MapfileError,
-                                  "host n_ does not end in the three characters"),
-    "no names": (lambda: slurm._names_with_coordinates(document("\n")), MapfileError, "names no hosts"),
+    "names without coordinates": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\nNodeName=n_\n")),
+                                  MapfileError, "host n_ does not end in the three characters"),
+    "no names": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\n")), MapfileError, "names no hosts"),
     "a host of two nodes": (lambda: parse_table(document("a 0 0\na 1 0\n"), SQUARE), MapfileError,
                             "host a is already in line 1; every node needs its own name"),
     "two nodes of one name": (lambda: Hosts(SQUARE, table={0: "a", 1: "a"}), MapfileError, "host name 'a' is given to two"),
@@ -135,7 +136,7 @@ def test_what_cannot_be_is_told(what):
 
 def test_nodes_of_a_machine_without_partitions_need_a_shape(monkeypatch):
     machine = replace(load_machine("trainium2"), partitions=None)
-    monkeypatch.setattr("pencilmap.mapper.advise.load_machine", lambda name: machine)
+    monkeypatch.setattr("pencilmap.mapper.studies.advise.load_machine", lambda name: machine)
     assert partition_for("mine", 16) is None
     with pytest.raises(PartitionError, match="machine mine has no rule of partitions: give the shape of the 8 nodes"):
         partition_for("mine", 8)

@@ -9,20 +9,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.reorder import ReorderError, reorder
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from tests.patience import patience
 
 
 class Meeting:
     """What the ranks of a communicator say to all: each waits until all have spoken."""
 
     def __init__(self, size):
-        self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=20)
+        self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=patience(20))
 
     def all_of(self, rank, value):
         self.said[rank] = value
@@ -66,12 +67,14 @@ class Comm:
         self.freed.append(self.rank)
 
 
-def reordered(size, *arguments, wrong=None, freed=None, **named):
-    """New rank of each old one, or what each was told."""
+def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
+    """New rank of each old one, or what each was told. `last` are other keywords of the last rank."""
     meeting, freed = Meeting(size), [] if freed is None else freed
 
     def of(rank):
         mine = {name: value(rank) if callable(value) else value for name, value in named.items()}
+        if last and rank == size - 1:
+            mine |= last
         try:
             return reorder(Comm(meeting, rank, freed, wrong), *arguments, **mine).Get_rank()
         except ReorderError as error:
@@ -109,7 +112,7 @@ def test_a_node_may_have_fewer_ranks_than_the_others():
     mapping = Mapping(torus, ProcessGrid(2, 3), 2, np.array([2, 1, 0, 3, 2, 1]), np.array([1, 0, 0, 0, 0, 1]))
     new = reordered(6, torus, mapping.grid, mapping, where=seats(torus, nodes))
     assert new == [2, 1, 5, 4, 0, 3]
-    assert reordered(5, torus, "1x5", "default", where=seats(torus, [2, 2, 0, 0, 1])) == [0, 3, 1, 4, 2]
+    assert reordered(5, torus, "1x5", "default:nt", where=seats(torus, [2, 2, 0, 0, 1])) == [0, 3, 1, 4, 2]
     told = reordered(5, torus, "1x5", "default", where=seats(torus, [2, 0, 0, 1, 1]))
     assert len(set(told)) == 1 and told[0].startswith("rank 4: a process runs at node (1, 0) slot 1, where the placement")
 
@@ -184,3 +187,38 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
                      wrong=lambda heard: (heard[0], heard[1] + (heard[0] == 2)))
     assert told == ["rank 0: self-check failed: rank 2 should be at place 2, and says it is rank 2 at place 3"] * 4
     assert sorted(freed) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("last, message", [
+    ({"torus": 5}, "rank 3: torus is 5; give a text such as 8x8x8, or a Torus"),
+    ({"torus": "2x2"}, "the arguments differ between ranks: torus is 4 on rank 0 and 2x2 on rank 3; give the same on all"),
+    ({"grid": None}, "rank 3: grid is None; give a text such as 8x64, or a ProcessGrid"),
+    ({"grid": "1x4"}, "the arguments differ between ranks: grid is 2x2 on rank 0 and 1x4 on rank 3; give the same on all"),
+    ({"grid": "2x3"}, "rank 3: grid 2x3 has 6 tasks, but the communicator has 4; R*C must be equal to it"),
+    *[({"tasks_per_node": one}, f"rank 3: tasks_per_node is {one!r}; give an integer of 1 or more")
+      for one in ("2", 1.5, True, 0, -1)],
+    ({"tasks_per_node": 2}, "the arguments differ between ranks: tasks_per_node is None on rank 0 and 2 on rank 3"),
+    ({"where": 7}, "rank 3: unknown coordinate source 7; known: auto, environment"),
+    ({"where": "auto"}, "the arguments differ between ranks: where is assumed on rank 0 and auto on rank 3"),
+    ({"where": len}, "the arguments differ between ranks: where is assumed on rank 0 and a function on rank 3"),
+    ({"hosts": "hosts.txt"}, "rank 3: hosts is 'hosts.txt'; give Hosts of pencilmap.mapper.base.hosts"),
+    ({"tasks": 2}, "rank 3: reorder() got an unexpected keyword argument 'tasks'"),
+])
+def test_a_wrong_argument_on_one_rank_is_one_message_on_all(last, message):
+    told = reordered(4, torus="4", grid="2x2", placement="default", where="assumed", last=last)
+    assert len(set(told)) == 1 and told[0].startswith(message), told
+
+
+def test_what_is_no_communicator_of_ranks_is_refused():
+    class Null(Comm):
+        def __bool__(self):
+            return False
+
+    class Inter(Comm):
+        def Is_inter(self):
+            return True
+
+    for comm, message in ((None, "None is not a communicator"), (Null(Meeting(1), 0, []), "COMM_NULL"),
+                          (Inter(Meeting(1), 0, []), "intercommunicator")):
+        with pytest.raises(ReorderError, match=message):
+            reorder(comm, "4", "2x2")

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.product_search import best_product, patterns
-from pencilmap.mapper.ring_maps import ring_maps
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.objective import at_once, in_sequence
-from pencilmap.model.pattern import Pattern
+from pencilmap.mapper.searches.product_search import best_product, patterns
+from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.product import Product
-from pencilmap.model.ring_map import RingMap, parse_ring_map
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.objective import at_once, in_sequence
 from pencilmap.scripts.maintenance.ring_maps import best_map
 
 ONCE = at_once(2)

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from pencilmap.mapper.scaling import (
+from pencilmap.mapper.studies.scaling import (
     aspects,
     best_points,
     p3dfft_terms,
@@ -18,12 +18,12 @@ from pencilmap.mapper.scaling import (
     weak,
     weak_efficiencies,
 )
-from pencilmap.model.costs import Costs
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.scaling import Point, crossing_bytes, fit
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.scaling import Point, crossing_bytes, fit
 from tests.mapper.run_records import record
 
 

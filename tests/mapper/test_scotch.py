@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from pencilmap.mapper import scotch
-from pencilmap.mapper.annealing import Budget, search
-from pencilmap.mapper.scotch import network_graph, scotch_is_there, scotch_mapping, task_graph
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.mapper.searches import scotch_map as scotch
+from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.scotch_map import network_graph, scotch_is_there, scotch_mapping, task_graph
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import Torus
 from pencilmap.scripts.maintenance import compare_scotch
 
 MEAN_CERTIFICATE = 1.47  # of the cases, at most

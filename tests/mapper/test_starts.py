@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from pencilmap.mapper.starts import (
+from pencilmap.mapper.searches.starts import (
     _boxes_of,
     _corner,
     _nearest_divisors,
@@ -19,9 +19,9 @@ from pencilmap.mapper.starts import (
     products,
     slots_of,
 )
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
 
 
 @pytest.mark.parametrize("n, largest", [(1, ()), (2, ()), (12, (4, 6)), (12, (3, 3, 3)), (8, (8, 8, 8)), (7, (3, 3)),

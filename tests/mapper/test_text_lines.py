@@ -6,7 +6,7 @@ import pytest
 
 from pencilmap.mapper.formats import lines
 from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_LINE, Document, integers, is_integer, read_document, words
-from pencilmap.model.errors import MapfileError, RecordError
+from pencilmap.model.base.errors import MapfileError, RecordError
 
 
 def refused(call, *arguments, **more):

@@ -5,7 +5,7 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.threads import choices, messages_of_node
+from pencilmap.mapper.studies.threads import choices, messages_of_node
 
 WORDS = ("--torus", "4x2", "--bandwidth", "1 GB/s", "--tasks-per-node", 4)
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import as_fraction
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import as_fraction
 from tests.model import brute_force as brute
 
 SHARE = 1.0  #: of the examples that are tried; less at each commit than with --slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model import translations
+from pencilmap.model.bounds import translations
 
 
 @pytest.fixture(scope="module")

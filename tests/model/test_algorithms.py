@@ -10,15 +10,15 @@ import pytest
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named, partner_order
-from pencilmap.model.errors import ExchangeError, GridError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import ExchangeError, GridError
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 
 TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
 NO_ALGORITHMS = {"auto"}  # a choice among them
@@ -189,7 +189,7 @@ def test_a_step_costs_its_links_or_its_injection_whichever_is_slower():
 
 def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
     where = setting(torus="4x4", tasks_per_node=4, bandwidth="1 MB/s", fft="64")
-    node, each = (where.predictions("8x8", ["default"], None, name)[0].stages for name in ("node", "alltoallv"))
+    node, each = (where.predictions("8x8", ["default:nt"], None, name)[0].stages for name in ("node", "alltoallv"))
     for one, other in zip(node, each):
         assert one.t_s == pytest.approx(other.t_s) and one.load == other.load
     assert [s.work.messages for s in node] == [7, 1]  # rows lie on eight nodes; columns on two, four tasks on each

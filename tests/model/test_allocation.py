@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pencilmap.model.allocation import Allocation, Site, parse_nodes
-from pencilmap.model.errors import AllocationError, GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import AllocationError, GridError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import Torus
 
 TORUS = Torus((4, 3, 2))
 

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model import floors, translations
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.certificates import Bounds
-from pencilmap.model.factors import divisors
-from pencilmap.model.floors import _least_ends, _most_groups, floor_of
-from pencilmap.model.frontier import exact_frontier, exact_total, least_other, least_total
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import lower_bound, rounded_down, together_bound
-from pencilmap.model.mapping import Mapping
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.bounds import one_exchange as floors, translations
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, together_bound
+from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
+from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_total
+from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed, worst
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
-from pencilmap.model.translations import translation_bound
 
 
 def machine(rng):

@@ -6,15 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import PRICES, Sample, calibrate, errors, quality, split
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import CalibrationError
-from pencilmap.model.machine import COSTS, load_machine
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
+from pencilmap.mapper.runs.compare import prediction_of_cell
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.machines.machine import COSTS, load_machine
+from pencilmap.model.times.calibrate import PRICES, Sample, calibrate, errors, quality, split
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.held_out import computing_divisions
+from pencilmap.model.times.published import bluegene_l_512
+from pencilmap.model.times.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
 
 TRUTH = Costs(injection_per_task=170e6, message_cost_s=0.8e-6, exchange_cost_s=40e-6, contention=0.5,
-              fft_rate_per_task=340e6, memory_bandwidth_per_node=1.6e9, cache_per_node=4e6)
+              fft_rate_per_task=670e6, cache_bandwidth_per_task=1.2e9, memory_bandwidth_per_node=0.95e9, copy_cost_s=0.4e-6,
+              cache_per_task=32e3, cache_per_node=4e6)
 GROUPS = [  # link factor, hot spot, messages, tasks
     (0.5, 1.0, 7, 1), (1.0, 1.0, 7, 1), (1.0, 1.36, 63, 1), (1.0, 1.0, 63, 1), (0.5, 1.0, 15, 2), (1.0, 1.36, 127, 2),
     (1.0, 1.0, 7, 2)]
@@ -31,9 +35,9 @@ def exchange_works():
 
 def local_works():
     for n in (64, 128, 256, 512, 1024):
-        for tasks in (1, 2):
+        for tasks, copies in ((1, 70), (1, 134), (2, 78), (2, 134)):
             node = 16 * n**3 / 512
-            yield LocalWork(15 * n**3 * np.log2(n) / 512 / tasks, 14 * node, 2 * node)
+            yield LocalWork(15 * n**3 * np.log2(n) / 512 / tasks, 14 * node, 2 * node, tasks, copies)
 
 
 def samples(noise=0.0, truth=TRUTH, seed=5):
@@ -49,7 +53,7 @@ def true(key):
 
 
 DETERMINED = ["injection_per_task", "exchange_cost", "message_cost", "contention", "fft_rate_per_task",
-              "memory_bandwidth_per_node"]
+              "cache_bandwidth_per_task", "memory_bandwidth_per_node", "copy_cost"]
 
 
 EQUALLY_WELL = "the times are explained equally well without it"
@@ -61,7 +65,7 @@ HOP = {EQUALLY_WELL, "the times are explained best without it", "its uncertainty
 @pytest.mark.parametrize("noise, seed", [(0.02, 2), (0.02, 3), (0.02, 4), (0.05, 2)])
 def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(noise, seed):
     """Several reasons are true of noise; which is met first depends on last bits, and so on scipy and the processor."""
-    found = calibrate(samples(noise, seed=seed), TRUTH.cache_per_node)
+    found = calibrate(samples(noise, seed=seed), TRUTH)
     told = {key: re.sub(r"[\d.]+", "#", reason) for key, reason in found.left_out.items()}
     assert told.pop("injection_per_node") in NODE and told.pop("hop_latency") in HOP
     assert told == {"message_size_cost": "no sample depends on it"}
@@ -71,7 +75,7 @@ def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(
 
 
 def test_exact_times_give_back_the_figures_that_made_them():
-    found = calibrate(samples(), TRUTH.cache_per_node)
+    found = calibrate(samples(), TRUTH)
     assert list(found.figures) == DETERMINED
     for key, figure in found.figures.items():
         assert figure.value == pytest.approx(true(key), rel=2e-3)
@@ -79,7 +83,7 @@ def test_exact_times_give_back_the_figures_that_made_them():
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_noisy_times_give_the_figures_within_their_uncertainty(seed):
-    found = calibrate(samples(noise=0.05, seed=seed), TRUTH.cache_per_node)
+    found = calibrate(samples(noise=0.05, seed=seed), TRUTH)
     assert set(DETERMINED) <= set(found.figures)
     for key in DETERMINED:
         figure = found.figures[key]
@@ -88,7 +92,7 @@ def test_noisy_times_give_the_figures_within_their_uncertainty(seed):
 
 
 def test_uncertainty_grows_with_the_noise():
-    small, large = (calibrate(samples(noise=noise), TRUTH.cache_per_node).figures for noise in (0.01, 0.1))
+    small, large = (calibrate(samples(noise=noise), TRUTH).figures for noise in (0.01, 0.1))
     for key in set(small) & set(large):
         assert large[key].uncertainty > small[key].uncertainty
 
@@ -96,7 +100,7 @@ def test_uncertainty_grows_with_the_noise():
 def test_a_few_wild_times_do_not_move_the_figures_far():
     some = samples(noise=0.02)
     wild = [replace(s, measured_s=5 * s.measured_s) if i in (4, 20) else s for i, s in enumerate(some)]
-    found = calibrate(wild, TRUTH.cache_per_node)
+    found = calibrate(wild, TRUTH)
     for key in ("injection_per_task", "exchange_cost", "contention"):
         assert found.figures[key].value == pytest.approx(true(key), rel=0.25)
 
@@ -104,12 +108,12 @@ def test_a_few_wild_times_do_not_move_the_figures_far():
 @pytest.mark.parametrize("key", DETERMINED[1:4])
 def test_a_figure_that_is_not_in_the_times_is_left_out(key):
     rest = replace(TRUTH, **{PRICES[key].field: None})
-    found = calibrate(samples(noise=0.03, truth=rest), TRUTH.cache_per_node)
+    found = calibrate(samples(noise=0.03, truth=rest), TRUTH)
     assert key in found.left_out and key not in found.figures
 
 
 def test_a_limit_that_slows_nothing_down_is_left_out_with_what_it_is_not_below():
-    found = calibrate(samples(truth=replace(TRUTH, injection_per_task=None)), TRUTH.cache_per_node)
+    found = calibrate(samples(truth=replace(TRUTH, injection_per_task=None)), TRUTH)
     assert "it slows no sample down; it is at least" in found.left_out["injection_per_node"]
 
 
@@ -150,7 +154,7 @@ def test_the_bandwidth_of_the_links_is_found_where_it_is_not_known():
 
 
 def test_the_same_samples_give_the_same_figures():
-    assert calibrate(samples(noise=0.05), 4e6) == calibrate(samples(noise=0.05), 4e6)
+    assert calibrate(samples(noise=0.05), TRUTH) == calibrate(samples(noise=0.05), TRUTH)
 
 
 def test_no_time_is_an_error():
@@ -177,7 +181,7 @@ def published():
     """Training half, held-out half, and the calibration by the training half."""
     machine = load_machine("bluegene-l")
     training, held_out = split(published_samples("bluegene-l", machine.torus), "every-second")
-    return training, held_out, calibrate(training, machine.costs.cache_per_node)
+    return training, held_out, calibrate(training, machine.costs)
 
 
 def test_half_of_the_published_exchanges_predict_the_other_half(published):
@@ -213,8 +217,8 @@ def test_the_machine_file_holds_what_the_fit_finds(published):
 def test_times_that_no_figure_explains_are_not_held_against_the_others():
     """Packing inside the cache takes time for which the model has no term."""
     inside = [Sample("p", "copy", "1x1x1", LocalWork(0.0, 1e5, 1e4), 1e-4) for _ in range(5)]
-    found = calibrate(samples() + inside, TRUTH.cache_per_node)
-    assert found.figures["fft_rate_per_task"].value == pytest.approx(340e6, rel=1e-2)
+    found = calibrate(samples() + inside, TRUTH)
+    assert found.figures["fft_rate_per_task"].value == pytest.approx(TRUTH.fft_rate_per_task, rel=1e-2)
     assert found.time_s(inside[0]) is None
 
 
@@ -224,3 +228,35 @@ def test_errors_are_relative_to_what_was_measured():
     assert (found.n, found.worst) == (2, "0")
     assert (found.mean, found.largest) == (pytest.approx(0.3), pytest.approx(0.5))
     assert errors([], lambda s: 1.0) is None
+
+
+def published_computing():
+    return [s for s in published_samples("bluegene-l", load_machine("bluegene-l").torus) if isinstance(s.work, LocalWork)]
+
+
+def test_computing_inside_the_first_cache_is_predicted_from_other_times():
+    """At 64^3 a task has 512 points or fewer: they stay in its cache, and packing messages is a third of the time."""
+    machine = load_machine("bluegene-l")
+    training, held_out = published_computing()[0::2], published_computing()[1::2]
+    fitted = calibrate(training, machine.costs)
+    assert errors(held_out, fitted.time_s).mean < 0.06 and errors(held_out, fitted.time_s).largest < 0.2
+    small = [s for s in published_computing() if s.size == "64x64x64"]
+    assert len(small) == 7 and errors(small, lambda s: s.time_s(machine.costs)).largest < 0.08
+
+
+@pytest.mark.parametrize("size, most", [(128, 0.1), (256, 0.06), (512, 0.05), (1024, 0.06)])
+def test_the_computing_of_a_size_is_predicted_by_the_other_sizes(size, most):
+    divided = next(d for d in computing_divisions(published_computing()) if d.held_out == f"{size}x{size}x{size}")
+    fitted = calibrate(divided.training, load_machine("bluegene-l").costs)
+    assert all(s.size != divided.held_out for s in divided.training) and len(divided.others) == 10
+    assert errors(divided.others, fitted.time_s).mean < most
+
+
+def test_two_tasks_on_a_chip_are_no_gain_at_64_cubed():
+    """Fig. 7 of Jagode, Hein, Trew: cubes with two tasks on each chip took 1 / 0.929 of the time of lines with one."""
+    machine = load_machine("bluegene-l")
+    of = {(c.tasks_per_node, c.grid.shape, c.mapping): prediction_of_cell(c, machine.torus, machine.costs)
+          for c in bluegene_l_512() if c.phase == "total" and c.transform.nx == 64}
+    lines, cubes = of[1, (64, 8), "default"], of[2, (16, 64), "cube8"]
+    assert (lines.local.time_s, cubes.local.time_s) == pytest.approx((0.090e-3, 0.064e-3), rel=0.08)
+    assert lines.total_s / cubes.total_s < 1

@@ -6,19 +6,19 @@ from itertools import product as cartesian
 import numpy as np
 import pytest
 
-from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Site
+from pencilmap.mapper.searches.grids import rank_grids
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
 from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass
-from pencilmap.model.errors import GridError, PlacementError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.product import product_of
+from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import product_of
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform, block_lengths
+from pencilmap.model.traffic.exchange import exchanges
 
 GRIDS = [ProcessGrid(3, 2), ProcessGrid(2, 4), ProcessGrid(1, 3), ProcessGrid(5, decomposition=SLAB),
          ProcessGrid(1, decomposition=SLAB)]

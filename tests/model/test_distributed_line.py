@@ -5,13 +5,13 @@ from math import ceil, inf, prod
 import numpy as np
 import pytest
 
-from pencilmap.model.brick_lines import brick_line_stages, check_bricks
-from pencilmap.model.costs import Costs, MessageRange
-from pencilmap.model.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.lines.brick_lines import brick_line_stages, check_bricks
+from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.times.costs import Costs, MessageRange
 
 POINT = 16  # bytes
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.model.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
-from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
+from pencilmap.model.network.graph import from_networkx
 
 SEEDS = range(6)
 

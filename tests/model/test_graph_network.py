@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pencilmap.model.bounds import cut_bound, machine_bound
-from pencilmap.model.errors import GraphError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.graph_cuts import _hop_bound
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import as_fraction
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import GraphLink
+from pencilmap.model.base.errors import GraphError
+from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
+from pencilmap.model.bounds.graph_cuts import _hop_bound
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.network import GraphLink
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.routing.shortest_path import shortest_path_loads
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import as_fraction
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable
 
@@ -275,7 +275,7 @@ def test_edges_to_oneself_carry_nothing():
 
 
 def test_large_graphs_are_bound_by_single_hosts(monkeypatch):
-    monkeypatch.setattr("pencilmap.model.graph_cuts.MAX_VERTICES", 4)
+    monkeypatch.setattr("pencilmap.model.bounds.graph_cuts.MAX_VERTICES", 4)
     network = from_networkx(nx.star_graph(6), "star")
     mapping = Mapping(network, ProcessGrid(7, 1), 1, np.arange(7), np.zeros(7))
     exchange = exchanges(mapping.grid)[0]

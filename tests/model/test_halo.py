@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.halo import halo
-from pencilmap.model.transform import transform_of
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import transform_of
+from pencilmap.model.traffic.halo import halo
 
 
 def lengths(n, parts):

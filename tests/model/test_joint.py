@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.contention import random_minimal_joint, random_minimal_lengths
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.joint import routed_joint, undominated
-from pencilmap.model.objective import at_once, in_sequence, overlapped
+from pencilmap.model.network.torus import TIES
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import TIES
+from pencilmap.model.routing.random_minimal import random_minimal_joint, random_minimal_lengths
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint, undominated
+from pencilmap.model.traffic.objective import at_once, in_sequence, overlapped
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, products, random_mapping, random_torus, random_transform, repeatable
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pencilmap.model.distributed_line import factors
-from pencilmap.model.errors import GridError
-from pencilmap.model.line_plan import LARGEST_CHIRP, block_sizes, convolution_of, line_stages, matrix_of
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.lines.distributed_line import factors
+from pencilmap.model.lines.line_plan import LARGEST_CHIRP, block_sizes, convolution_of, line_stages, matrix_of
 
 CASES = [(12, 4), (64, 8), (60, 7), (127, 4), (31, 3), (1, 3), (5, 8), (360, 16), (97, 9), (2, 2)]
 

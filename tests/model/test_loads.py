@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
 from pencilmap.model.decompositions import SLAB
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import exchanges, node_traffic
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.network import TorusLink
-from pencilmap.model.pattern import Pattern, parse_pattern
+from pencilmap.model.network.network import TorusLink
+from pencilmap.model.network.torus import TIES, Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.pattern import Pattern, parse_pattern
+from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing.dimension_order import dimension_order_loads
-from pencilmap.model.torus import TIES, Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges, node_traffic
+from pencilmap.model.traffic.loads import LinkLoads
 from tests.model import brute_force as brute
 from tests.model.cases import as_links, cases, drawn, full_mappings, largest, orders, products, random_transform, repeatable
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.costs import Costs, MessageRange
-from pencilmap.model.errors import MachineError
-from pencilmap.model.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.times.costs import Costs, MessageRange
 
 ALL = [load_machine(name) for name in machine_names()]
 
@@ -177,3 +178,19 @@ def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
     assert slow.with_shape("2x4x4").torus == Torus((2, 4, 4), bandwidth=(128e9, 128e9, 64e9))
     with pytest.raises(MachineError, match="its own bandwidth or cables for each of 3"):
         slow.with_shape("4x4")
+
+
+@pytest.mark.parametrize("name", ["tpu-v4", "tpu-v5p"])
+@pytest.mark.parametrize("shape, twists", [("4x4x8", True), ("4x8x8", True), ("8x8x16", True), ("8x16x16", True),
+                                           ("4x4x4", False), ("8x8x8", False), ("4x4x8:mesh", False), ("4x4x16", False)])
+def test_a_slice_that_can_be_twisted_has_a_note(name, shape, twists):
+    machine = load_machine(name)
+    notes = [note for note in machine.doubts(machine.partition(shape)) if "twisted torus" in note]
+    assert len(notes) == twists and all("predicted is the plain torus" in note for note in notes)
+
+
+@pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])
+def test_a_launch_order_of_other_letters_is_refused(order):
+    content = package_file("bluegene-l").replace(b'order = "xyzt"', f'order = "{order}"'.encode())
+    with pytest.raises(MachineError, match=f"launch_order '{order}' is not an order of this machine; name t and each of x"):
+        read_machine(content, "mine.toml")

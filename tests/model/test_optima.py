@@ -6,21 +6,21 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.certificates import EXHAUSTION, Bounds
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.lower_bound import together_bound
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import at_once, in_sequence
-from pencilmap.model.optima import every_case, optima
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.bounds.all_to_all import may_reach, why_unreachable
+from pencilmap.model.bounds.certificates import EXHAUSTION, Bounds
+from pencilmap.model.bounds.every_placement import together_bound
+from pencilmap.model.bounds.known_optima import every_case, optima
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.reachable import may_reach, why_unreachable
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import at_once, in_sequence
 
 CASES = every_case()
 EQUAL = (120, 135)  # products that are optimal, in sequence and joint

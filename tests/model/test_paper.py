@@ -2,13 +2,13 @@
 
 import pytest
 
-from pencilmap.mapper.compare import compare_published
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.grid import parse_grid
+from pencilmap.mapper.runs.compare import compare_published
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import product_of
-from pencilmap.model.torus import Torus
 
 TABLE_1 = [  # grid, placement, m of rows and of columns for each dimension
     ("8x64", "default", (4, 0, 0), (0, 4, 4)),

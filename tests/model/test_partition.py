@@ -8,10 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pencilmap.model.errors import MachineError, PartitionError, TorusError
-from pencilmap.model.machine import load_machine, machine_partitions, read_machine
-from pencilmap.model.partition import RULES, Partitions, parse_extents, parse_partition, subbox
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.base.errors import MachineError, PartitionError, TorusError
+from pencilmap.model.machines.machine import load_machine, machine_partitions, read_machine
+from pencilmap.model.network.partition import RULES, Partitions, parse_extents, parse_partition, subbox
+from pencilmap.model.network.torus import Torus, parse_torus
 
 
 def neighbours(shape, wrap):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.remap import remaps
-from pencilmap.model.transform import Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.traffic.remap import remaps
 
 
 def block_of(n, parts):
@@ -54,7 +54,7 @@ def test_the_pencils_between_are_those_with_the_least_time():
 
 
 @pytest.mark.parametrize("torus, fft, bricks, chosen", [
-    ("4x4", "64x8x8", "16x1x1", "1x16"), ("4x4", "24", "4x1x4", "16x1"), ("4x2x2", "8x8x64", "2x4x2", "16x1")])
+    ("4x4", "20x24x20", "2x4x2", "16x1"), ("4x4", "24", "4x1x4", "16x1"), ("8x2", "18x20x17", "4x4x1", "1x16")])
 def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken(torus, fft, bricks, chosen):
     """Though others send fewer messages; the bytes are counted here, element by element."""
     where = setting(torus=torus, bandwidth="1 GB/s", fft=fft, decomposition=f"brick:{bricks}")

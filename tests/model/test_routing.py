@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
-from pencilmap.model.bounds import cut_bound
-from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import parse_pattern
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import parse_pattern
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.product import Product
 from pencilmap.model.routing import ROUTINGS, all_variants, optimal_minimal, routing, routings_of
 from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.routing.shortest_path import shortest_path_loads
-from pencilmap.model.torus import Torus
+from pencilmap.model.traffic.exchange import exchanges
 from tests.model import brute_force as brute
 from tests.model.cases import as_links, cases, largest, orders, products, repeatable
 
@@ -114,7 +114,7 @@ REGULAR = [("4x4", "r4", "c4"), ("4x4", "r2c2", "r2c2"), ("6x4", "r3c2", "c2r2")
 
 @pytest.mark.parametrize("shape, x, y", REGULAR)
 def test_symmetry_does_not_change_the_best_minimal_routing(shape, x, y, monkeypatch):
-    from pencilmap.model.torus import parse_torus
+    from pencilmap.model.network.torus import parse_torus
 
     torus = parse_torus(shape)
     mapping = Product(torus, (parse_pattern(x), parse_pattern(y)), parse_pattern("r1")).mapping()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.floors import floor_of
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.bounds.one_exchange import floor_of
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.maintenance import row_floors
 
 ONE = [Fraction(1)] * 3

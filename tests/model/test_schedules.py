@@ -1,6 +1,5 @@
 """Schedules: what is on the links, phase by phase, against every message walked; sizes; times; texts; certificates."""
 
-from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product as cartesian
@@ -13,128 +12,35 @@ from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.machine import load_machine
-from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
-from pencilmap.model.pattern import Pattern
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import beside, cut
 from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
 from pencilmap.model.schedules.two_way import default_planes
-from pencilmap.model.timing import TIE
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
-from tests.model import brute_force as brute
-from tests.model.cases import drawn, largest, products, random_full_mapping, random_mapping, random_torus, repeatable
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from tests.model.cases import drawn, products, random_full_mapping, random_mapping, random_torus, repeatable
+from tests.model.flights import flights, walk
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")
 COSTS = Costs(hop_latency_s=1e-6, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=5e-6, exchange_cost_s=1e-5,
               fft_rate_per_task=1e9, memory_bandwidth_per_node=2e9)
 EVERY = ["sequence", "overlap:1", "overlap:2", "overlap:3:x", "overlap:1,2:z", "overlap:2:field", "pipelined:2", "two-way",
          "two-way:3", "opposite"]
-
-
-# The steps of the schedules, written down a second time: which elements every rank sends when.
-
-def pieces(n, parts):
-    """Indices of every block, the first blocks the longest."""
-    ends = np.cumsum([0, *(len(range(i, n, parts)) for i in range(parts))])
-    return [range(a, b) for a, b in pairwise(ends)]
-
-
-def chunk(block, sizes, k):
-    """The k-th chunk of a block by the cut rule."""
-    start, end = (len(block) * sum(sizes[:j]) // sum(sizes) for j in (k, k + 1))
-    return block[start:end]
-
-
-def walk(phases, torus, node_of_rank, total):
-    """T on the m scale: in each phase every message of those in flight hop by hop."""
-    T = Fraction(0)
-    for messages in phases:
-        links = defaultdict(Fraction)
-        for link, load in brute.dimension_order(torus, messages, node_of_rank).items():
-            links[link] += load
-        T += max(largest(torus, links)) * 4 * torus.n_nodes / total
-    return T
-
-
-def elements(x, y, z, transform):
-    return len(x) * len(y) * len(z) * transform.element_bytes
-
-
-def rows_first(grid, transform, lane, first):
-    """Messages of one exchange of route A, for the elements that `lane(axis, block)` leaves of a block."""
-    R, C = grid.shape
-    X, Y, Z = pieces(transform.nx, C), pieces(transform.ny, R), lane("planes", range(transform.nz))
-    Z, W = [Z[i] for i in map(slice_of, pieces(len(Z), R))], pieces(transform.ny, C)
-    for q, p in cartesian(range(C), range(R)):
-        for other in range(R if first else C):
-            if first:
-                yield q * R + p, q * R + other, elements(lane("x", X[q]), Y[p], lane("z", Z[other]), transform)
-            else:
-                yield q * R + p, other * R + p, elements(lane("x", X[q]), W[other], lane("z", Z[p]), transform)
-
-
-def columns_first(grid, transform, lane, first):
-    """The same on route B: columns gather x and divide z, rows gather y and divide x."""
-    R, C = grid.shape
-    X, Y, Z = pieces(transform.nx, C), pieces(transform.ny, R), lane("planes", range(transform.nz))
-    Z, V = [Z[i] for i in map(slice_of, pieces(len(Z), C))], pieces(transform.nx, R)
-    for q, p in cartesian(range(C), range(R)):
-        for other in range(C if first else R):
-            if first:
-                yield q * R + p, other * R + p, elements(X[q], Y[p], Z[other], transform)
-            else:
-                yield q * R + p, q * R + other, elements(V[other], Y[p], Z[q], transform)
-
-
-def slice_of(block):
-    return slice(block.start, block.stop)
-
-
-def whole(axis, block):
-    return block
-
-
-def lane_of(axis, sizes, k):
-    return lambda name, block: chunk(block, sizes, k) if name == axis else block
-
-
-def flights(found, grid, transform):
-    """For each phase the messages that are in flight."""
-    name, sizes, axis = found.schedule.name, found.sizes, found.axis
-    one = replace(transform, fields=1)
-    if name == "sequence":
-        return [list(rows_first(grid, transform, whole, first)) for first in (True, False)]
-    if name in ("two-way", "opposite"):
-        lanes = [lane_of("planes", sizes, k) if name == "two-way" else whole for k in (0, 1)]
-        arrays = [transform, transform] if name == "two-way" else [
-            replace(one, element_bytes=one.element_bytes * k) for k in sizes]
-        return [[*rows_first(grid, arrays[0], lanes[0], first), *columns_first(grid, arrays[1], lanes[1], first)]
-                for first in (True, False)]
-    assert name == "overlap"
-    K = len(sizes)
-
-    def in_flight(k, first):
-        if not 0 <= k < K:
-            return []
-        if axis == "field":
-            part = len(chunk(range(transform.fields), sizes, k))
-            return list(rows_first(grid, replace(one, element_bytes=one.element_bytes * part), whole, first)) if part else []
-        return list(rows_first(grid, transform, lane_of(axis, sizes, k), first))
-
-    return [in_flight(k, True) + in_flight(k - 1, False) for k in range(K + 1)]
 
 
 @st.composite
@@ -155,13 +61,8 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
     except ScheduleError as error:
         assert "chunks" in str(error) or "planes" in str(error)
         return
-    per_field = replace(transform, element_bytes=transform.point_bytes, fields=1) if found.axis != "field" else transform
-    phases = flights(found, mapping.grid, per_field)
+    phases = flights(found, mapping.grid, transform)
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
-
-
-def turned_round(messages):
-    return [(there, here, size) for here, there, size in messages]
 
 
 @repeatable(40)
@@ -170,14 +71,7 @@ def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
     """Uneven blocks too, where the messages there and back differ."""
     mapping, transform = case[0], replace(case[1], fields=fields)
     found = predict_routed(mapping, transform, schedule="opposite", direction="pair").schedule
-    one = [list(rows_first(mapping.grid, replace(transform, element_bytes=transform.point_bytes, fields=1), whole, first))
-           for first in (True, False)]
-    if fields > 1:
-        sizes = (fields - fields // 2, fields // 2)
-        arrays = [replace(transform, fields=1, element_bytes=transform.element_bytes * k) for k in sizes]
-        one = [[*rows_first(mapping.grid, arrays[0], whole, first), *columns_first(mapping.grid, arrays[1], whole, first)]
-               for first in (True, False)]
-    phases = [one[0] + turned_round(one[1]), one[1] + turned_round(one[0])]
+    phases = flights(found, mapping.grid, transform)
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
 

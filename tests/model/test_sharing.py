@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.model import sharing
-from pencilmap.model.exchange import Exchange
-from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing import routing
 from pencilmap.model.routing.dimension_order import DimensionOrder
-from pencilmap.model.sharing import can_share, shared_seconds
-from pencilmap.model.torus import Torus
+from pencilmap.model.times import fair_sharing as sharing
+from pencilmap.model.times.fair_sharing import can_share, shared_seconds
+from pencilmap.model.traffic.exchange import Exchange
 
 
 def walked(torus, a, b):

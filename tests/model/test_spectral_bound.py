@@ -6,21 +6,21 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper.annealing import Budget, search
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.certificates import Bounds
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.factors import divisors
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.lower_bound import lower_bound, together_bound
-from pencilmap.model.mapping import Mapping
+from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.every_placement import lower_bound, together_bound
+from pencilmap.model.bounds.spectral import spectral_bound
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_routed
 from pencilmap.model.routing import routing
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
-from pencilmap.model.spectral_bound import spectral_bound
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from tests.model import brute_force
 from tests.model.test_bounds_hold import machine
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import Calibration, Fitted, calibrate
-from pencilmap.model.machine import load_machine
-from pencilmap.model.splits import divisions, honest_errors, likely_range
-from pencilmap.model.timing import ExchangeWork
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import Calibration, Fitted, calibrate
+from pencilmap.model.times.held_out import divisions, honest_errors, likely_range
+from pencilmap.model.times.timing import ExchangeWork
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_large_transforms_predict_small_ones(published):
     found = {}
     for d in divisions(published):
         if d.rule == "larger sizes":
-            fitted = calibrate(d.training, load_machine("bluegene-l").costs.cache_per_node)
+            fitted = calibrate(d.training, load_machine("bluegene-l").costs)
             found[d.others[0].size] = np.mean([abs(fitted.time_s(s) / s.measured_s - 1) for s in d.others])
     assert found["64x64x64"] < 0.20 and found["128x128x128"] < 0.20
 

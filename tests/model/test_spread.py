@@ -7,13 +7,13 @@ from math import ceil
 import numpy as np
 import pytest
 
-from pencilmap.model.allocation import Site
-from pencilmap.model.certificates import Bounds
-from pencilmap.model.floors import _dimensions, floor_of
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.optima import every_case, optima
-from pencilmap.model.spread import _Program, spread_floor
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.hops_and_entropy import _Program, spread_floor
+from pencilmap.model.bounds.known_optima import every_case, optima
+from pencilmap.model.bounds.one_exchange import _dimensions, floor_of
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 
 PROVED = 31  # optima that the floors alone prove
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pencilmap.model.contention import random_minimal_lengths
-from pencilmap.model.costs import RATES, Costs, MessageRange
-from pencilmap.model.errors import MachineError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, parse_pattern
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import Pattern, parse_pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.product import Product
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.routing.random_minimal import random_minimal_lengths
+from pencilmap.model.times.costs import RATES, Costs, MessageRange
+from pencilmap.model.times.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
 from tests.model import brute_force as brute
 
 CASES = settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
@@ -211,10 +211,25 @@ def test_routers_that_spread_better_than_dimension_order_do_not_make_an_exchange
     assert exchange_terms(better, Costs(contention=1.0)).time_s == 1e-3
 
 
-@pytest.mark.parametrize("cache, seconds", [(None, 2.5e-4), (1.9e6, 2.5e-4), (2e6, 0.0)])
-def test_a_pass_that_fits_into_the_cache_does_not_go_to_memory(cache, seconds):
+@pytest.mark.parametrize("cache, seconds", [(None, 2.5e-4), (0.5e6, 1.875e-4), (1.5e6, 0.625e-4), (2e6, 0.0), (3e6, 0.0)])
+def test_what_fits_into_the_caches_of_a_node_does_not_go_to_memory(cache, seconds):
     costs = Costs(memory_bandwidth_per_node=4e9, cache_per_node=cache)
-    assert local_terms(LocalWork(1e6, 1e6, 2e6), costs).memory_s == seconds
+    assert local_terms(LocalWork(1e6, 1e6, 2e6), costs).memory_s == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("cache, seconds", [(None, 0.0), (2.5e5, 0.9375e-4), (5e5, 0.75e-4), (1e6, 0.0), (2e6, 0.0)])
+def test_what_fits_into_the_cache_of_a_task_costs_no_time_beyond_it(cache, seconds):
+    """Two tasks share the bytes of the node. In a pass over twice its cache a task finds a quarter inside."""
+    costs = Costs(cache_bandwidth_per_task=5e9, cache_per_task=cache)
+    work = LocalWork(1e6, 1e6, 2e6, sharing=2)
+    assert local_terms(work, costs).memory_s == pytest.approx(seconds)
+
+
+def test_each_message_that_is_packed_costs_the_same():
+    few, many = (local_work(Transform(64, 64, 64), ProcessGrid(*grid), 1) for grid in ((8, 64), (4, 128)))
+    assert (few.copies, many.copies) == (70, 130)
+    assert local_terms(many, Costs(copy_cost_s=1e-6)).time_s == pytest.approx(130e-6)
+    assert local_work(Transform(64, 64, 64), ProcessGrid(8, 64), 1, copies=False).copies == 0
 
 
 def test_arrays_of_work_are_priced_like_their_elements():
@@ -250,7 +265,8 @@ def test_json_has_every_term_beside_the_fields_of_the_bound():
 
 @pytest.mark.parametrize("cache", [None, 1e4, 1e9])
 def test_the_passes_together_take_the_local_work(cache):
-    costs = Costs(fft_rate_per_task=2e9, memory_bandwidth_per_node=5e9, cache_per_node=cache)
+    costs = Costs(fft_rate_per_task=2e9, memory_bandwidth_per_node=5e9, cache_per_node=cache, cache_per_task=1e4,
+                  cache_bandwidth_per_task=3e9, copy_cost_s=1e-6)
     for n, grid, tasks in (((64, 48, 80), ProcessGrid(4, 6), 3), ((32, 32, 32), ProcessGrid(2, 8), 1)):
         transform = Transform(*n)
         together = local_terms(local_work(transform, grid, tasks), costs).time_s

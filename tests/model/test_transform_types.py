@@ -2,12 +2,12 @@
 
 import pytest
 
-from pencilmap.mapper.grids import rank_grids
-from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, all_grids
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import TYPES, Transform, parse_transform, transform_of
+from pencilmap.mapper.searches.grids import rank_grids
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.transform import TYPES, Transform, parse_transform, transform_of
+from pencilmap.model.traffic.exchange import exchanges
 
 
 @pytest.mark.parametrize("text, total", [

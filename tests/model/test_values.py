@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.mapper.product_search import patterns
-from pencilmap.model.errors import (
+from pencilmap.mapper.searches.product_search import patterns
+from pencilmap.model.base.errors import (
     GridError,
     MachineError,
     MappingError,
@@ -15,15 +15,22 @@ from pencilmap.model.errors import (
     TorusError,
     UnitError,
 )
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.machine import load_machine, machine_names, read_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_images, ring_halves, ring_load
-from pencilmap.model.ring_map import RingMap
-from pencilmap.model.torus import Torus, format_torus, parse_torus
-from pencilmap.model.transform import Transform, block_lengths, parse_transform
-from pencilmap.model.units import parse
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.machine import load_machine, machine_names, read_machine
+from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import (
+    Pattern,
+    effective_length,
+    parse_pattern,
+    pattern_of_images,
+    ring_halves,
+    ring_load,
+)
+from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.placement.transform import Transform, block_lengths, parse_transform
+from pencilmap.model.traffic.exchange import exchanges
 
 
 @pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])

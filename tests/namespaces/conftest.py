@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import Comparison
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.routing import routing
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.commands.validate import bits_per_second
 from pencilmap.scripts.networks.namespaces import plan
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, Result
@@ -73,7 +73,7 @@ def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_othe
 
 def test_payload_is_what_is_left_of_a_packet():
     """1448 of the 1514 bytes of a full packet are data, and every second packet costs one of 66 without."""
-    from pencilmap.model.torus import Torus
+    from pencilmap.model.network.torus import Torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     assert EmulatedNetwork(Torus((2,)), 10**7).payload_share == 2 * 1448 / (2 * 1514 + 66)

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.networks.namespaces import experiment as experiments, overlap
 from pencilmap.scripts.networks.namespaces.experiment import Experiment
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record as run_record
+from tests.patience import patience
 
 pytestmark = pytest.mark.namespaces
 PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
@@ -39,7 +40,8 @@ def as_the_document_says(command, folder, timeout_s):
 def as_printed(command, folder, timeout_s=300):
     """Status, output and complaints of a command in a folder with a copy of the documents."""
     shutil.copytree(ROOT / "docs", folder / "docs")
-    done = subprocess.run([*PENCILMAP, *command.split()[1:]], cwd=folder, capture_output=True, text=True, timeout=timeout_s)
+    done = subprocess.run([*PENCILMAP, *command.split()[1:]], cwd=folder, capture_output=True, text=True,
+                          timeout=patience(timeout_s))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -142,7 +144,7 @@ def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monk
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
     """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for
     2."""
-    from pencilmap.model.torus import parse_torus
+    from pencilmap.model.network.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("4"), 10**7)
@@ -154,7 +156,7 @@ def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkey
 
 
 def test_a_failed_run_says_what_the_program_said(namespaces):
-    from pencilmap.model.torus import parse_torus
+    from pencilmap.model.network.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("2:mesh"), 10**7)
@@ -171,7 +173,7 @@ def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
     probe = "from pencilmap.scripts.networks.namespaces.box import check_available; check_available()"
     ordinary = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
     done = subprocess.run([*ordinary, sys.executable, "-c", probe], cwd="/", capture_output=True, text=True,
-                          timeout=60)
+                          timeout=patience(60))
     if "unshare failed" in done.stderr:
         pytest.skip("NOT TESTED: networks without root, for this kernel gives users no namespaces")
     assert done.returncode == 0, done.stderr
@@ -222,7 +224,7 @@ def surroundings():
 
 def ended(keys, seconds=10):
     """Those of the processes that still run after a while."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while (left := keys & set(processes())) and time.monotonic() < end:
         time.sleep(0.05)
     return left
@@ -237,7 +239,7 @@ def test_a_run_that_is_killed_leaves_nothing_behind(number, namespaces, tmp_path
         try:
             family = wait_for_ranks(run, Path(err.name))
             run.send_signal(number)
-            run.wait(timeout=20)
+            run.wait(timeout=patience(20))
         finally:
             if run.poll() is None:
                 run.kill()
@@ -249,7 +251,7 @@ def test_a_run_that_is_killed_leaves_nothing_behind(number, namespaces, tmp_path
 
 def wait_for_ranks(run, err, ranks=16, seconds=120):
     """The processes of a run once all of its ranks are there."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while time.monotonic() < end and run.poll() is None:
         if "default" in err.read_text():
             family = descendants(run.pid)

@@ -6,15 +6,15 @@ import random
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job
-from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import parse_transform
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 from tests.model.test_probe import made
 

@@ -13,6 +13,7 @@ import scipy.fft
 from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, WrongResult, refusal
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import ENVIRONMENT, run_by
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "maintenance" / "benchmark_fft.py"
@@ -73,7 +74,7 @@ def test_a_part_of_the_input_is_that_part_of_the_whole():
 def benchmark(*arguments):
     if not shutil.which("mpirun.openmpi") and not shutil.which("mpirun"):
         pytest.skip("NOT TESTED: the benchmark, for mpirun is missing")
-    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S,
+    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, timeout=patience(TIMEOUT_S),
                           env=ENVIRONMENT)  # other tests run beside this one
 
 
@@ -98,7 +99,7 @@ def measured(program, *options):
         pytest.skip(f"NOT TESTED: {program}, for mpirun is missing")
     command = documented(program).replace("--bind-to core", "--oversubscribe").replace(" --write", "")
     words = [sys.executable if word == "python" else word for word in command.split()]
-    return subprocess.run([*words, *options], capture_output=True, text=True, timeout=TIMEOUT_S,
+    return subprocess.run([*words, *options], capture_output=True, text=True, timeout=patience(TIMEOUT_S),
                           env=ENVIRONMENT | {"COLUMNS": "200"})
 
 

@@ -11,12 +11,13 @@ from functools import reduce
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
+from tests.patience import patience
 
 BGL = ("--machine", "bluegene-l")
 
@@ -73,6 +74,20 @@ def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
         assert found["valid"] and default["t_s"] > best["t_s"]
         from_file, = pencilmap_json("predict", *setting, "-p", f"file:{path}")
         assert from_file["t_s"] == predicted["t_s"]
+
+
+def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap, pencilmap_json):
+    setting = ("--torus", "2x2", "--grid", "2x2")
+    hosts = [f"node-{x}-{y}" for y in range(2) for x in range(2)]
+    (tmp_path / "hosts").write_text("\n".join(hosts))
+    (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
+    _, out, _ = pencilmap("check", tmp_path / "hosts", *setting)
+    assert "hosts: valid for SimGrid 3.32 (format hostfile), 4 ranks" in out
+    assert "hosts: not valid for Open MPI 5.0 --map-by seq: it stops at line 4, which has no end of line" in out
+    assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["SimGrid 3.32"]
+    for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
+        _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form)
+        assert f"ranks: valid for {launcher} (format {form}), 4 ranks" in out
 
 
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):
@@ -159,8 +174,14 @@ def test_compare_says_what_the_runner_warned_of_and_all_that_there_is_to_note(tm
     path.write_text(json.dumps(a_record(warnings=[warning])) + "\n")
     status, out, err = pencilmap("compare", path)
     assert status == 0 and err == f"warning: {path}:1: {warning}\n"
-    assert "coordinates were assumed" in out and "no bandwidth" in out
+    assert "coordinates were assumed, not found" in out and "no bandwidth" in out
     assert [row["warnings"] for row in pencilmap_json("compare", path)] == [[warning]] * 2
+
+
+def test_compare_names_the_order_of_assumed_coordinates(tmp_path, pencilmap):
+    path, record = tmp_path / "r.jsonl", a_record()
+    path.write_text(json.dumps(record | {"placement": {**record["placement"], "launch_order": "nt"}}) + "\n")
+    assert "coordinates were assumed (launch order nt), not found" in pencilmap("compare", path)[1]
 
 
 def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
@@ -173,7 +194,8 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True, timeout=60,
+        done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True,
+                              timeout=patience(60),
                               env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2 and done.stderr == "error: No space left on device\n"
 
@@ -182,7 +204,8 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=write, stderr=-1, text=True, timeout=60,
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=write, stderr=-1, text=True,
+                          timeout=patience(60),
                           env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     os.close(write)
     assert done.returncode == 1 and done.stderr == ""
@@ -198,7 +221,7 @@ def test_ctrl_c_while_the_command_line_loads_is_no_traceback(loaded):
              "sys.meta_path.insert(0, Press)\n"
              "sys.argv = ['pencilmap', 'predict', '--help']\n"
              "start()()")
-    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
@@ -215,7 +238,7 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
     done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--graph", tmp_path / "a", "--grid", "2x1",
                            "--placement", "default"],
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
 
 
@@ -224,7 +247,7 @@ def test_ctrl_c_while_an_error_is_told_is_one_sentence():
              "told, cli.spelled = cli.spelled, lambda text: signal.raise_signal(signal.SIGINT) or told(text)\n"
              "sys.argv = ['pencilmap', 'predict', '--machine', 'enterprise', '--grid', '2x1']\n"
              "main()")
-    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
@@ -256,7 +279,7 @@ def test_what_needs_no_numbers_loads_no_numpy(arguments):
     told = ("import sys; from pencilmap.scripts.command_line.cli import main\n"
             "try: main(sys.argv[1:])\n"
             "finally: sys.stderr.write(' '.join(sorted({'numpy', 'pint', 'jsonschema', 'scipy'} & set(sys.modules))))")
-    done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
 
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.documents import ROOT, commands, run_by
+from tests.patience import patience
 
 M = {("default", "row"): 4, ("default", "column"): 4, ("box:2x2x2", "row"): 2, ("box:2x2x2", "column"): 4}
 
@@ -25,7 +26,7 @@ def nothing_is_installed_by_a_test():
 def demo(tmp_path_factory):
     """What the first command of the README did: folder, JSON, tables."""
     folder = tmp_path_factory.mktemp("demo")
-    done = subprocess.run([*DEMO.split(), "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([*DEMO.split(), "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=patience(600))
     assert done.returncode == 0, done.stderr
     return folder, json.loads((folder / "demo.json").read_text()), done.stdout
 
@@ -33,17 +34,18 @@ def demo(tmp_path_factory):
 @pytest.mark.slow  # a second collection of all tests
 def test_the_second_command_finds_all_tests():
     """It also runs them all; here it only lists them: one of every file."""
-    done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
+                          timeout=patience(600))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     files = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
     assert files >= {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
-    assert {"model/torus.py", "mapper/compare.py", "scripts/documents.py"} & files, "no doctests"
+    assert {"model/network/torus.py", "mapper/runs/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
 @pytest.mark.slow  # a second collection of all tests
 def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
     done = subprocess.run([*TEST.split(), "--quick", "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
-                          timeout=600)
+                          timeout=patience(600))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert {"tests/test_lint.py::test_lint_is_clean[ruff]", "tests/fft_runner/test_units.py::test_c_units"} <= set(
         done.stdout.splitlines())

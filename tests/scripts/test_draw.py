@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.product_search import best_product
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import FigureError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.pictures.figures import canvas, image, lengths, loads
 
 SVG = "{http://www.w3.org/2000/svg}"

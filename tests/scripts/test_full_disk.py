@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
+
 ROOT = Path(__file__).resolve().parents[2]
 
 SMALL = ["--torus", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4"]
@@ -47,7 +49,7 @@ def test_a_full_disk_is_one_sentence(given, name, full):
     words = [word.format(disk="disk") for word in COMMANDS[name]]
     look = 'status=0; "$@" || status=$?; find disk -type f -size +0; exit $status'
     done = subprocess.run([*unshare, "sh", "-c", DISK, "-", "disk", full, "sh", "-c", look, "-", *PENCILMAP, *words],
-                          cwd=given, capture_output=True, text=True, timeout=300)
+                          cwd=given, capture_output=True, text=True, timeout=patience(300))
     if "unshare failed" in done.stderr or "mount:" in done.stderr:
         pytest.skip("NOT TESTED: a full disk, for no file system can be mounted here")
     assert done.returncode not in (0, 1) and done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
@@ -67,7 +69,7 @@ def test_a_quota_is_one_sentence(given, tmp_path, name, most):
     assert compiled.returncode == 0, compiled.stderr
     words = [word.format(disk=disk) for word in COMMANDS[name]]
     env = {**os.environ, "LD_PRELOAD": str(library), "PENCILMAP_QUOTA_FOLDER": str(disk), "PENCILMAP_QUOTA_BYTES": str(most)}
-    done = subprocess.run([*PENCILMAP, *words], cwd=given, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*PENCILMAP, *words], cwd=given, env=env, capture_output=True, text=True, timeout=patience(300))
     assert done.returncode not in (0, 1) and done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
     assert "Disk quota exceeded" in " ".join(done.stderr.split())
     assert [path.name for path in disk.iterdir() if path.stat().st_size] == []
@@ -98,7 +100,7 @@ def test_a_set_up_on_a_full_disk_says_so_and_goes_on_where_there_is_room(tmp_pat
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name, follow_symlinks=False)
     done = subprocess.run(["unshare", "--mount", "sh", "-c", SETUP_DISK, "-", disk, size, source], capture_output=True,
-                          text=True, timeout=1200)
+                          text=True, timeout=patience(1200))
     *told, status, ready, version = done.stdout.splitlines()
     assert status == "status 1" and ready == "setup: ready" and version.startswith("pencilmap"), done.stdout + done.stderr
     assert any(line == f"setup: the disk of {disk}/checkout is full" for line in told), told

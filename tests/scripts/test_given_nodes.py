@@ -4,7 +4,7 @@ import click
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.errors import PencilmapError
+from pencilmap.model.base.errors import PencilmapError
 from pencilmap.scripts.command_line import cli
 
 TOP = click.Context(cli.pencilmap)

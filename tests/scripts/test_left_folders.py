@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.patience import patience
+
 
 @pytest.fixture
 def discover(tmp_path):
@@ -28,7 +30,7 @@ def discover(tmp_path):
 
 
 def wait_for_folders(folder, number):
-    latest = time.monotonic() + 60
+    latest = time.monotonic() + patience(60)
     while len(found := list(folder.glob("*/.in-use"))) < number and time.monotonic() < latest:
         time.sleep(0.02)
     return [mark.parent for mark in found]
@@ -40,12 +42,12 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next_and_what_is_in_use_
     try:
         assert len(wait_for_folders(temporary, 2)) == 2
         os.killpg(killed.pid, signal.SIGKILL)
-        killed.communicate(timeout=60)
+        killed.communicate(timeout=patience(60))
         assert len(list(temporary.iterdir())) == 2
-        discover(0).communicate(timeout=60)
+        discover(0).communicate(timeout=patience(60))
         [kept] = temporary.iterdir()
         os.kill(running.pid, signal.SIGTERM)
-        _, told = running.communicate(timeout=60)
+        _, told = running.communicate(timeout=patience(60))
     finally:
         os.killpg(running.pid, signal.SIGKILL) if running.poll() is None else None
     assert running.returncode == 128 + signal.SIGTERM and "Traceback" not in told

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pencilmap.model.machine import machine_names
+from pencilmap.model.machines.machine import machine_names
 
 BGL = ("--machine", "bluegene-l")
 FAILED = "1-2-3,0-0-4,7-7-7,7-7-6,7-7-5,7-7-4,1-1-1,2-2-2"
@@ -26,7 +26,7 @@ def test_machines_marks_what_is_uncertain(pencilmap):
 def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
     found = {m["name"]: m for m in pencilmap_json("machines")}
     assert list(found) == machine_names()
-    assert found["fugaku"]["uncertain"] == ["shape", "partition"]
+    assert found["fugaku"]["uncertain"] == ["shape", "partition", "launch_order"]
     assert found["fugaku"]["costs"]["injection_per_node"] == 40.8e9
 
 
@@ -115,7 +115,7 @@ def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
 def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_json):
     nodes = tmp_path / "job.nodes"
     nodes.write_text("# from the scheduler\n3 1 0\n0 0 0\n2 2 2\n1 0 3\n")
-    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default")
+    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default:nt")
     written = tmp_path / "job.map"
     pencilmap_json.one("map", *job, "-o", written, "--format", "bgl")
     assert written.read_text().split("\n")[:4] == ["3 1 0 0", "0 0 0 0", "2 2 2 0", "1 0 3 0"]

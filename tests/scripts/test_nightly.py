@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import filled
 from pencilmap.scripts.maintenance import nightly, promises
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -109,7 +110,7 @@ def test_the_page_shows_the_last_results():
 
 
 def test_every_part_is_listed_by_the_command_and_no_other_is_run():
-    told = subprocess.check_output([ROOT / "scripts" / "test-nightly", "--list"], text=True, timeout=60)
+    told = subprocess.check_output([ROOT / "scripts" / "test-nightly", "--list"], text=True, timeout=patience(60))
     assert [line.split()[0] for line in told.splitlines()] == list(nightly.PARTS)
     refused = CliRunner().invoke(nightly.main, ["matrices"])
     assert refused.exit_code == 2 and "'matrices' is not one of 'matrix'" in refused.output

@@ -11,6 +11,7 @@ import pytest
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant, peers
 from tests.documents import ENVIRONMENT, ROOT
+from tests.patience import patience
 
 STAND_INS = Path(__file__).parent / "peers"  # what headers and modules of the peers declare, by FFTW on the whole array
 TIMEOUT_S = 300
@@ -59,7 +60,8 @@ def test_a_driver_fits_the_interface_of_its_peer(name, kind, grid, drivers):
     name, *options = name.split()
     ranks = str(prod(map(int, grid.split("x"))))
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", ranks, sys.executable, "-m", "tests.scripts.peers.ranks",
-                           drivers(name, *options), name, grid, kind], capture_output=True, text=True, timeout=TIMEOUT_S,
+                           drivers(name, *options), name, grid, kind], capture_output=True, text=True,
+                           timeout=patience(TIMEOUT_S),
                           cwd=ROOT, env=ENVIRONMENT)
     missing = {"p3dfft": "c2c", "plain": "c2r"}.get(name)
     right = f"{name} has no {kind}" if kind == missing else f"{name} {kind} is right on {grid}"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pencilmap.mapper.compare import compare_published
+from pencilmap.mapper.runs.compare import compare_published
 
 
 def test_link_time_and_predicted_time_stand_side_by_side(pencilmap_json):

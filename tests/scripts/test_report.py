@@ -12,11 +12,11 @@ from statistics import median
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.transform import parse_transform
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.pictures.figures import bandwidth, phases
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page

@@ -1,12 +1,18 @@
 """`pencilmap reproduce`: what was published exactly is found exactly; every figure is listed; what cannot be is said."""
 
 import shutil
+import signal
+import time
+from dataclasses import replace
 from math import inf
 
 import pytest
 
-from pencilmap.model.distributed_line import crossbar_break_even
+from pencilmap.mapper.base.progress import say
+from pencilmap.model.lines.distributed_line import crossbar_break_even
+from pencilmap.scripts.command_line.commands import reproduce
 from pencilmap.scripts.reproduce import SOURCES, jocksch
+from pencilmap.scripts.reproduce.figure import Found
 from pencilmap.scripts.reproduce.schulz import networks, published
 
 SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
@@ -93,3 +99,28 @@ def test_simulated_lines_take_what_the_formula_says(monkeypatch):
 def test_what_cannot_be_reproduced_is_told(pencilmap, name, part):
     status, out, err = pencilmap("reproduce", name)
     assert status == 2 and out == "" and err.startswith("error: ") and part in err
+
+
+@pytest.fixture
+def slow_figure(monkeypatch):
+    """A figure that takes half a second, in two steps of which the first is told."""
+    def compute():
+        time.sleep(0.25)
+        say("half of it")
+        time.sleep(0.25)
+        return Found(["x"], [[1]])
+
+    monkeypatch.setattr(reproduce, "SILENT_S", 0.1)
+    monkeypatch.setitem(SOURCES["jocksch"], "break-even", replace(SOURCES["jocksch"]["break-even"], compute=compute))
+
+
+def test_a_long_figure_says_how_far_it_is_and_that_it_goes_on(pencilmap, slow_figure):
+    status, out, err = pencilmap("reproduce", "jocksch:break-even")
+    assert status == 0 and "half of it" in err
+    assert err.count("jocksch:break-even: still computing after 0 s") >= 2 and "still computing" not in out
+
+
+def test_a_figure_that_takes_too_long_is_ended(pencilmap, slow_figure):
+    status, out, err = pencilmap("reproduce", "jocksch:break-even", "--seconds", "0.3")
+    assert status == 2 and "error: jocksch:break-even is not done within 0.3 s; give more with --seconds" in err
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0 and "x" not in out.split()

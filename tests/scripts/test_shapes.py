@@ -6,9 +6,9 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.grids import rank_grids
-from pencilmap.mapper.product_search import best_product
-from pencilmap.mapper.shapes import (
+from pencilmap.mapper.searches.grids import rank_grids
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.studies.shapes import (
     LONGEST_RING,
     efficiency,
     partition_shapes,
@@ -17,13 +17,13 @@ from pencilmap.mapper.shapes import (
     torus_shapes,
     weak_transform,
 )
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import GridError, PartitionError, PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine, machine_names, machine_partitions
+from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
+from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.pictures.figures import shapes as figures
 
 COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,

@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from pencilmap.mapper.compare import compare_published
+from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
+from pencilmap.model.predict import likely_ratio
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.command_line.answers import agreement, answer, claims_answer, decided_by_messages, launchers_order
+from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_by_messages, launched
 from pencilmap.scripts.command_line.commands import validate
 from pencilmap.scripts.networks.namespaces.experiment import Result
 from pencilmap.scripts.networks.namespaces.network import LinkCheck
@@ -97,13 +98,15 @@ WHERE = setting(torus="8x8x8", bandwidth="148 MB/s", fft="256")
 
 def test_the_line_compares_with_the_launchers_order():
     cubes, lines = WHERE.predictions("8x64", ["box:2x2x2", "default"])
-    assert launchers_order(WHERE, cubes).t_s == lines.t_s
-    said = answer([lines, cubes], lines)
-    assert said.startswith(f"take 8x64 box:2x2x2: exchanges {1e3 * cubes.t_s:.3f} ms, 1.33 times faster than the launcher's")
+    launch = launched(WHERE, cubes)
+    [(phrase, found)] = launch.orders
+    assert phrase == "the usual launch order (nodes in the order of their numbers; assumed)" and found.t_s == lines.t_s
+    said = answer([lines, cubes], launch)
+    assert said.startswith(f"take 8x64 box:2x2x2: exchanges {1e3 * cubes.t_s:.3f} ms, 1.33 times faster than {phrase}")
     assert f"at most {tables.from_optimal(cubes.certificate)}" in said
-    assert "slower than the launcher's order" in answer([replace(lines, placement="plane")], cubes)
-    assert "the launcher's own order" in answer([lines], lines)
-    assert "as fast as the launcher's order" in answer([replace(lines, placement="line")], lines)
+    assert f"slower than {phrase}" in answer([replace(lines, placement="plane")], Launched(((phrase, cubes),)))
+    assert f"this is {phrase}" in answer([lines], launch)
+    assert f"as fast as {phrase}: no mapfile is needed" in answer([replace(lines, placement="line")], launch)
 
 
 def test_the_line_names_the_first_of_the_list(pencilmap):
@@ -114,13 +117,16 @@ def test_the_line_names_the_first_of_the_list(pencilmap):
 
 
 def test_the_line_says_where_no_placement_is_better():
-    best, = setting(torus="4x4", bandwidth="1 GB/s", fft="64").predictions("1x16", ["best"])
+    where = setting(torus="4x4x4", bandwidth="1 GB/s", fft="64")
+    best, = where.predictions("4x16", ["best"])
     assert answer([best]).endswith("and no placement of this grid has less busy links")
+    alone, = where.predictions("1x64", ["best"])
+    assert answer([alone]).endswith("and no placement of this grid has less busy links: every one loads them alike")
 
 
 def test_a_large_routed_order_is_not_compared_with():
     holes = setting(torus="24x24x24", failed="0-0-0", idle=True)
-    assert launchers_order(holes, holes.predictions("16x512", ["default"])[0]) is None
+    assert not launched(holes, holes.predictions("16x512", ["default"])[0]).orders
 
 
 def compared(source, placement, measured_s, time_s=2e-3, **more):
@@ -158,7 +164,7 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
     row, column = pencilmap_json(*asked)[0]["stages"]
     assert [(s["messages"], round(s["message_bytes"], 6)) for s in (row, column)] == [(7, 65536), (63, 8192)]
     assert re.search(r" 7 +65536 .* 63 +8192 ", pencilmap(*asked, "--wide")[1])
-    few, many, slow = (SimpleNamespace(grid=grid, order=(time,), n_messages=n)
+    few, many, slow = (SimpleNamespace(grid=grid, order=(False, time), worth=time, n_messages=n)
                        for grid, time, n in (("8x64", 1.005, 70), ("1x512", 1.0, 511), ("2x256", 1.2, 256)))
     assert decided_by_messages(few, [many, few, slow]) == "within 1 % of 1x512, in 70 messages of each task in place of 511"
     assert decided_by_messages(many, [many, few, slow]) == ""
@@ -170,3 +176,30 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
 def test_plain_tables_are_those_of_rich(columns, rows):
     assert tables.plain_table(columns, rows) == tables._drawn(columns, rows)
     assert tables.plain_table(["wide", "b"], [["x" * 500, "1"]]) is None is tables.plain_table(["a"], [["\u4e2d"]])
+
+
+@pytest.mark.parametrize("tasks, grid, size, sure", [(1, "8x64", "256", False), (2, "16x64", "512", True)])
+def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
+    """Of cubes over lines on Blue Gene/L, whose file has the range of measured over predicted times."""
+    where = setting(machine="bluegene-l", fft=size, tasks_per_node=tasks)
+    cubes, lines = where.predictions(grid, ["box:2x2x2", "default"])
+    low, high = likely_ratio(lines.time_s / cubes.time_s, where.likely)
+    assert (low > 1) == sure and high > 1
+    said = answer([cubes], lines)
+    assert ("times faster than" in said) == sure and ("no sure gain" in said) == (not sure)
+    assert "faster" in answer([replace(cubes, likely=None)], replace(lines, likely=None))
+
+
+def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
+    """Four nodes in a line: alone, and as the listed nodes of a ring of 16. Both say what 1 is."""
+    nodes = tmp_path / "nodes"
+    nodes.write_text("0\n1\n2\n3\n")
+    alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]
+                     for where in (("--torus", "4:mesh"), ("--torus", "16", "--nodes", nodes)))
+    for out in (alone, listed):
+        assert "busiest links: 1 is 1/16 of the array, a quarter of what one of 4 nodes holds" in out
+        assert "load the busiest links with 6," in out
+    wide = pencilmap("predict", "--torus", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
+    assert "lengths and loads: 1 is 1/16 of the array" in wide and " 24 " not in wide
+    timed = pencilmap("predict", "--torus", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth", "1 GB/s")[1]
+    assert "busiest links: 1 is" not in timed

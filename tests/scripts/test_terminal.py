@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pencilmap.model.units import parse
+from pencilmap.model.base.units import parse
 from pencilmap.scripts.command_line import cli
 from pencilmap.scripts.command_line.plain_options import spelled
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.loads import m_time
 from pencilmap.model.predict import predict
-from pencilmap.model.published import bluegene_l_512
+from pencilmap.model.times.published import bluegene_l_512
+from pencilmap.model.traffic.loads import m_time
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.networks import validation

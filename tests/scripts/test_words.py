@@ -10,11 +10,12 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.model.machine import machine_names
+from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.machines.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
-from pencilmap.model.units import UNITS, parse
 from pencilmap.scripts.command_line import memory
 from tests.documents import ROOT
+from tests.patience import patience
 
 TORUS = ("--torus", "4x4", "-g", "4x4")
 
@@ -97,7 +98,7 @@ def completed(*words):
     asked = os.environ | {"_PENCILMAP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["pencilmap", *words]),
                           "COMP_CWORD": str(len(words))}
     start = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", start], env=asked, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", start], env=asked, capture_output=True, text=True, timeout=patience(60))
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
@@ -142,7 +143,7 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
     status, out, err = pencilmap(*words)
     assert status == 0 and "2x2" in out and err == (
-        "note: no placement is searched on a graph; this is the launcher's order, --placement default\n")
+        "note: no placement is searched on a graph; this is the launch order, --placement default\n")
     assert pencilmap("map", "--graph", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
     assert "needs a torus" in pencilmap(*words, "-p", "best")[2], "what is asked for by name is not replaced"
 

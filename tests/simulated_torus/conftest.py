@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation
 

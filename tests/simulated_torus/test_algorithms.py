@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pencilmap.model.costs import Costs
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate
 from pencilmap.scripts.networks.validation import with_envelopes
 

@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pencilmap.mapper.progress import heard_by
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks import build as building
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate, simulate_all
+from tests.patience import patience
 
 ENDLESS = 512  # extent of a transform that would take far longer than the test waits
 
@@ -94,7 +95,7 @@ def test_progress_names_the_run_and_its_time(build, simulation):
 
 
 def wait_until(condition, seconds=10):
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + patience(seconds)
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return condition()
@@ -109,8 +110,8 @@ def test_timeout_leaves_no_process_and_no_file(build, simulation, tmp_path, monk
 
 
 PROGRAM = f"""
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 torus = Torus((8, 8, 8), bandwidth=(1e8,) * 3)
 hosts = ["node-" + "-".join(map(str, torus.coordinates(r))) for r in range(512)]
@@ -125,7 +126,7 @@ def test_a_signal_ends_the_simulations_too(build, tmp_path, number, processes_be
     try:
         assert wait_until(lambda: processes_below(tmp_path), 60)
         child.send_signal(number)
-        assert child.wait(timeout=20) != 0
+        assert child.wait(timeout=patience(20)) != 0
     finally:
         child.kill()
     assert wait_until(lambda: not processes_below(tmp_path))

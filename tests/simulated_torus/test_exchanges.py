@@ -6,10 +6,10 @@ A bound is m * D_T / (4 N B) in the dimension where that is largest; the m are t
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import compare_records
-from pencilmap.model.exchange import exchanges
+from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.dimension_order import dimension_order_loads
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.simulated import read_link_usage, simulate, simulate_all
 
 BYTES_PER_S = 148e6

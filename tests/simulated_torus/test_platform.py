@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
+
 TIMEOUT_S = 60
 BYTES_PER_S = 148e6
 
@@ -14,7 +16,7 @@ BYTES_PER_S = 148e6
 def tie_program(build, tmp_path_factory):
     program = tmp_path_factory.mktemp("tie") / "tie"
     source = Path(__file__).with_name("tie.c")
-    subprocess.run(["smpicc", "-O2", "-Wall", "-o", program, source], check=True, timeout=TIMEOUT_S)
+    subprocess.run(["smpicc", "-O2", "-Wall", "-o", program, source], check=True, timeout=patience(TIMEOUT_S))
     return program
 
 
@@ -30,13 +32,14 @@ def smpirun(build, tie_program, tmp_path):
                    "--log=root.thresh:warning", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
                    "--cfg=smpi/simulate-computation:no", tie_program, str(distance), str(BYTES_PER_S)]
         return subprocess.run([str(word) for word in command], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=TIMEOUT_S, env=os.environ | {"PENCILMAP_PLATFORM": "platform.txt"})
+                              timeout=patience(TIMEOUT_S), env=os.environ | {"PENCILMAP_PLATFORM": "platform.txt"})
 
     return run
 
 
 def test_routes_and_platform_files_by_hand(build):
-    done = subprocess.run([build.directory / "bin" / "torus_test"], capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = subprocess.run([build.directory / "bin" / "torus_test"], capture_output=True, text=True,
+                          timeout=patience(TIMEOUT_S))
     assert done.returncode == 0, done.stderr
 
 
@@ -75,6 +78,6 @@ def test_the_commands_of_the_readme_work(build, tmp_path):
     assert commands[0].startswith("cmake ")
     (tmp_path / "build").symlink_to(build.directory)
     done = subprocess.run(["bash", "-ec", "\n".join(commands[1:])], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=TIMEOUT_S)
+                          timeout=patience(TIMEOUT_S))
     assert done.returncode == 0, done.stderr
     assert "verification passed" in done.stdout

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.probes import read_probes
-from pencilmap.model.probe import fit_probe
-from pencilmap.model.torus import parse_torus
+from pencilmap.mapper.runs.probes import read_probes
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.times.probe import fit_probe
 from pencilmap.scripts.networks.probed import simulate_probe
 from pencilmap.scripts.networks.simulated import SimulatedNetwork
 

@@ -34,8 +34,9 @@ memory. Such an array has one axis; `Plan.split` gives views of its parts with x
 ...     for at, part in plan.split(f_hat, "output"):
 ...         part *= whole[at]
 
-Collective functions must be called by all ranks of the communicator with the same arguments; a failure on one rank is raised
-on all.
+All ranks of the communicator must make the same collective calls with the same arguments. If an argument is wrong on one
+rank, or the calls differ, all ranks raise the same message: they agree before each collective call, which takes log2 P
+messages of 24 bytes. Only a rank that does not give a communicator is alone with its error.
 """
 
 import ctypes
@@ -43,16 +44,20 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
-from functools import partial
-from itertools import count
+from functools import partial, wraps
+from itertools import count, islice
 from math import prod
+from numbers import Real
 from operator import index
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pencilfft._together import Team, team_of
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
@@ -60,6 +65,8 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Ready = TypeVar("Ready")
+Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
 __all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "Halo", "LinePlan", "PencilfftError", "Plan",
@@ -75,7 +82,9 @@ ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
 REMAPS = {"remap_in": -2, "remap_out": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
-ALIGNMENT = 64
+ALIGNMENT = 64  # of arrays that are made here
+NEEDED_ALIGNMENT = 16
+MOST_SHOWN = 80
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # put there by the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 
@@ -153,6 +162,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "halo_traffic": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)],
     "line_create_fortran": [c_int64, c_int64, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
     "line_destroy": [c_void_p],
+    "line_elements": [c_void_p, POINTER(c_int64)],
     "line_points": [c_void_p, c_int, c_int, POINTER(c_int64)],
     "line_indices": [c_void_p, c_int, c_int, c_void_p],
     "line_execute": [c_void_p, c_int, c_void_p, c_void_p],
@@ -162,6 +172,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "line_phase_seconds": [c_void_p, POINTER(c_double)],
     "brick_lines_create_fortran": [POINTER(c_int64), POINTER(c_int), c_int, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
     "brick_lines_destroy": [c_void_p],
+    "brick_lines_elements": [c_void_p, POINTER(c_int64)],
     "brick_lines_extent": [c_void_p, c_int, c_int, POINTER(c_int64)],
     "brick_lines_indices": [c_void_p, c_int, c_int, c_int, c_void_p],
     "brick_lines_execute": [c_void_p, c_int, c_void_p, c_void_p],
@@ -213,67 +224,116 @@ def _function(name: str) -> Any:
     return getattr(_library, f"pencilfft_{name}")
 
 
+def _text_of(message: bytes) -> str:
+    """Messages repeat names of files and texts of the user, whatever their encoding."""
+    return message.decode(errors="backslashreplace")
+
+
 def _call(name: str, *arguments: Any) -> None:
     status = _function(name)(*arguments)
     if status != 0:
-        raise PencilfftError(_function("error_message")().decode())
-
-
-def _call_together(name: str, handle: c_void_p, numbers: Sequence[int],
-                   addresses: Sequence[Callable[[], int | None]]) -> None:
-    """A collective call. Where the arrays of this rank do not fit, the others are told where calls are compared: by a call
-    without buffers, which is otherwise refused here before anything is sent."""
-    try:
-        found = [address() for address in addresses]
-    except PencilfftError:
-        _function(name)(handle, *numbers, *[None] * len(addresses))
-        raise
-    _call(name, handle, *numbers, *found)
+        raise PencilfftError(_text_of(_function("error_message")()))
 
 
 def _names(of: str, handle: c_void_p) -> list[str]:
     """All values of a name function, for 0, 1, ... until it returns NULL."""
-    return [name.decode() for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
+    return [_text_of(name) for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
-def _box_of(name: str, given: Any) -> _Box:
-    """From slices of x, y and z, with both ends."""
+# ---- arguments for C -----------------------------------------------------------------------------------------------------
+
+
+def _shown(value: Any) -> str:
     try:
-        ends = [(index(one.start), index(one.stop)) for one in given]
-    except (AttributeError, TypeError):
-        ends = []
-    if len(ends) != 3:
-        raise PencilfftError(f"{name} is {given!r}; give three slices of x, y and z, each with start and stop")
+        text = repr(value)
+    except Exception:  # e.g. of an integer of more digits than Python writes
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN - 4]} ..."
+
+
+def _integer(value: Any, name: str, bits: int = 64) -> int:
+    """Refuses truth values, numbers with a fraction, and numbers that ctypes would cut."""
+    try:
+        number = None if isinstance(value, bool | np.bool_) else index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        raise PencilfftError(f"{name} is {_shown(value)}; give an integer")
+    if not -2**(bits - 1) <= number < 2**(bits - 1):
+        raise PencilfftError(f"{name} is {_shown(number)}; it must be an integer of {bits} bits")
+    return number
+
+
+def _integers(values: Any, counts: tuple[int, ...], name: str, allowed: str, bits: int = 64) -> tuple[int, ...]:
+    """Integers, of which there must be one of `counts`; a single one may stand alone."""
+    alone = np.ndim(values) == 0 if isinstance(values, np.ndarray) else not isinstance(values, Iterable)
+    given = (values,) if alone else tuple(islice(values, max(counts) + 1))
+    if len(given) not in counts or any(isinstance(one, str | float | np.floating) for one in given):
+        raise PencilfftError(f"{name} is {_shown(values)}; give {allowed}")
+    return tuple(_integer(one, name, bits) for one in given)
+
+
+def _text(value: Any, name: str) -> bytes:
+    try:
+        encoded = value.encode() if isinstance(value, str) else None
+    except UnicodeEncodeError:  # half of a character
+        encoded = None
+    if encoded is None or b"\0" in encoded:
+        raise PencilfftError(f"{name} is {_shown(value)}; give a text without NUL")
+    return encoded
+
+
+def _path(value: Any) -> bytes:
+    try:
+        encoded = os.fsencode(value)
+    except (TypeError, UnicodeEncodeError):
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise PencilfftError(f"path is {_shown(value)}; give the path of a file")
+    return encoded
+
+
+def _real(value: Any, name: str) -> float:
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+    except OverflowError:
+        number = None
+    if number is None:
+        raise PencilfftError(f"{name} is {_shown(value)}; give a number")
+    return number
+
+
+def _truth(value: Any, name: str) -> int:
+    if not isinstance(value, bool | np.bool_) and _integer(value, name) not in (0, 1):
+        raise PencilfftError(f"{name} is {_shown(value)}; give True or False")
+    return int(value)
+
+
+def _box(given: Any, name: str) -> "_Box":
+    """From slices of x, y and z, with both ends."""
+    slices = tuple(islice(given, 4)) if isinstance(given, Iterable) else ()
+    if len(slices) != 3 or not all(isinstance(one, slice) and one.step in (None, 1) for one in slices):
+        raise PencilfftError(f"{name} is {_shown(given)}; give three slices of x, y and z, each with start and stop")
+    ends = [(_integer(one.start, f"start of {name}"), _integer(one.stop, f"stop of {name}")) for one in slices]
     box = _Box()
-    box.offset[:], box.extent[:] = zip(*((start, stop - start) for start, stop in ends))
+    box.offset[:], box.extent[:] = zip(*((start, _integer(stop - start, f"extent of {name}")) for start, stop in ends),
+                                       strict=True)
     return box
 
 
-def _set_member(desc: c_void_p, name: str, value: Any) -> None:
-    if isinstance(value, _Box):
-        _call("desc_set_box", desc, name.encode(), byref(value))
-        return
-    if isinstance(value, bytes | float):
-        _call("desc_set_text" if isinstance(value, bytes) else "desc_set_real", desc, name.encode(), value)
-        return
-    try:
-        number = index(value)
-    except TypeError:
-        raise PencilfftError(f"{name} is {value!r}; give a text or a number") from None
-    if not -2**63 <= number < 2**63:  # ctypes would cut it
-        raise PencilfftError(f"{name} is {value}; it must be an integer of 64 bits")
-    _call("desc_set_integer", desc, name.encode(), number)
+#: How each keyword of `Plan` becomes a member of the descriptor: the last part of ``pencilfft_desc_set_``, and from what.
+MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
+    **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync",
+                     "schedule", "torus", "node"), ("text", _text)),
+    **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
+    "destroy_input": ("integer", _truth), "auto_budget_s": ("real", _real),
+    "input_box": ("box", _box), "output_box": ("box", _box)}
 
 
-def _numbers(values: int | Iterable[int], counts: tuple[int, ...], meaning: str) -> tuple[int, ...]:
-    """Integers, of which there must be one of `counts`; a single one may stand alone."""
-    try:
-        numbers = tuple(map(index, values if isinstance(values, Iterable) else (values,)))
-    except TypeError:
-        numbers = ()
-    if len(numbers) not in counts:
-        raise PencilfftError(f"{values!r} is not {meaning}")
-    return numbers
+def _known(table: Mapping[Key, Value], name: Any) -> Value:
+    if isinstance(name, bool | float) or not isinstance(name, str | int | np.integer) or name not in table:
+        raise PencilfftError(f"unknown {_shown(name)}; known: {', '.join(map(str, table))}")
+    return table[name]  # type: ignore[index]
 
 
 def _handle(comm: "Comm") -> int:
@@ -281,7 +341,56 @@ def _handle(comm: "Comm") -> int:
     try:
         return int(comm.py2f())
     except AttributeError:
-        raise PencilfftError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD") from None
+        raise PencilfftError(f"{_shown(comm)} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD") from None
+
+
+# ---- agreement -----------------------------------------------------------------------------------------------------------
+
+
+def _team_among(arguments: tuple[Any, ...]) -> Team:
+    try:
+        return team_of(arguments)
+    except ValueError as error:
+        raise PencilfftError(str(error)) from None
+
+
+def _nothing(_ready: Any) -> str:
+    return ""
+
+
+def _in_place(addresses: tuple[int, ...]) -> str:
+    return ", in place" if addresses[0] == addresses[1] else ""
+
+
+def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
+    """The result of `prepare`, if no rank fails in it and all make the same call."""
+    def loaded() -> Ready:
+        _function("error_message")  # a library that is missing is an error on all ranks, too
+        return prepare()
+
+    ready, message, error = team.agree(call, loaded, details)
+    if message is not None:
+        raise PencilfftError(message) from error
+    return ready  # type: ignore[return-value]
+
+
+def _collective(function: Function) -> Function:
+    """Tell the other ranks if the call itself is wrong: an unknown keyword, too many or too few arguments."""
+    @wraps(function)
+    def call(*arguments: Any, **more: Any) -> Any:
+        try:
+            return function(*arguments, **more)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
+                raise
+            wrong = error
+        team = getattr(arguments[0], "_team", None) if arguments else None
+        return _agreed(team or _team_among((*arguments, *more.values())), function.__qualname__, partial(_refuse, wrong))
+    return call  # type: ignore[return-value]
+
+
+def _refuse(error: Exception) -> NoReturn:
+    raise error
 
 
 class _Handled:
@@ -289,12 +398,16 @@ class _Handled:
 
     _kind: ClassVar[str]  #: of its functions: "plan" of ``pencilfft_plan_destroy``
     _handle: c_void_p | None = None
+    _team: Team | None = None
 
+    @_collective
     def destroy(self) -> None:
         """Free it; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
-            handle, self._handle = self._handle, None
+            handle, team = self._agreed("destroy", self._alive), self._running()
+            self._handle = self._team = None
             _call(f"{self._kind}_destroy", handle)
+            team.leave()
 
     def __enter__(self) -> Self:
         return self
@@ -303,10 +416,49 @@ class _Handled:
         if kind is None:  # after an error the other ranks may not get here
             self.destroy()
 
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Refuse copy, deepcopy and pickle: a copy would free the same plan a second time."""
+        raise PencilfftError(f"a {type(self).__name__} cannot be copied or pickled; make another one")
+
     def _alive(self) -> c_void_p:
         if self._handle is None:
             raise PencilfftError(f"the {self._kind} was destroyed")
         return self._handle
+
+    def _begin(self, arguments: tuple[Any, ...], prepare: Callable[[], Callable[[c_void_p], None]]) -> None:
+        """Make the handle by the function that `prepare` makes of the arguments."""
+        team, handle = _team_among(arguments), c_void_p()
+        try:
+            _agreed(team, type(self).__name__, prepare)(handle)
+        except PencilfftError:  # on all ranks
+            team.leave()
+            raise
+        self._handle, self._team = handle, team
+        team.watch()
+
+    def _running(self) -> Team:
+        """All ranks know this error, for they destroy it together and end MPI together."""
+        self._alive()
+        assert self._team is not None
+        if self._team.ended():
+            raise PencilfftError(f"MPI has been finalized; use the {self._kind} before")
+        return self._team
+
+    def _agreed(self, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
+        return _agreed(self._running(), f"{type(self).__name__}.{call}", prepare, details)
+
+
+class _Descriptor:
+    """The library's descriptor, and the texts and boxes in it, which the library does not copy."""
+
+    def __init__(self) -> None:
+        self.at = _function("desc_new")()
+        finalize(self, _function("desc_free"), self.at)
+        self._values: list[Any] = []
+
+    def set(self, name: str, kind: str, value: Any) -> None:
+        self._values.append(value)
+        _call(f"desc_set_{kind}", self.at, name.encode(), byref(value) if kind == "box" else value)
 
 
 class Plan(_Handled):
@@ -370,30 +522,16 @@ class Plan(_Handled):
 
     _kind = "plan"
 
+    @_collective
     def __init__(self, shape: Sequence[int], grid: int | Sequence[int], comm: "Comm", **choices: Unpack[Choices]) -> None:
-        handle, self._told = c_void_p(), f"shape {shape}, grid {grid}"
-        shape = _numbers(shape, (3,), "a shape; give three extents nx, ny, nz")
-        grid = _numbers(grid, (1, 2), "a process grid; give two numbers of tasks R, C (slabs: one number)")
-        R, C = (1, *grid)[-2:]
-        members: dict[str, Any] = {name: value.encode() if isinstance(value, str) else value
-                                   for name, value in choices.items() if value is not None}
-        members |= {name: _box_of(name, members[name]) for name in ("input_box", "output_box") if name in members}
-        members |= zip(("nx", "ny", "nz", "R", "C"), (*shape, R, C), strict=True)
-        communicator = _handle(comm)
-        desc = _function("desc_new")()
-        try:
-            for name, value in members.items():
-                _set_member(desc, name, value)
-            _call("plan_create_fortran", desc, communicator, byref(handle))  # texts are not copied: members live until here
-        finally:
-            _function("desc_free")(desc)
-        self._handle = handle
-        pair = c_int(), c_int()
+        self._told = "not made"
+        given = {name: value for name, value in choices.items() if value is not None}
+        self._begin((shape, grid, comm, *given.values()), partial(self._describe, shape, grid, comm, given))
+        handle, pair = self._alive(), (c_int(), c_int())
         _call("grid", handle, *map(byref, pair))
         self._grid = (pair[0].value, pair[1].value)
-        self._told = ", ".join([f"{'x'.join(map(str, shape))} on {'x'.join(map(str, self._grid[-len(grid):]))}",
-                                *(f"{name} {value}" for name, value in choices.items() if value is not None),
-                                f"rank {comm.rank} of {comm.size}"])
+        self._told = ", ".join([f"{'x'.join(map(str, self._extents))} on {'x'.join(map(str, self._grid[-self._numbers:]))}",
+                                *(f"{name} {value}" for name, value in given.items()), f"rank {comm.rank} of {comm.size}"])
         self._exchanges = _names("exchange_stage", handle)
         numbers: dict[str | int, int] = {number: number for number in range(len(self._exchanges) + 1)}
         numbers.update(ENDS)
@@ -401,7 +539,19 @@ class Plan(_Handled):
             numbers.update(PENCILS)
         self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
         self._array_numbers, self._ranks = numbers, comm.size
+        self._loses_input = bool(choices.get("destroy_input"))
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
+
+    def _describe(self, shape: Any, grid: Any, comm: "Comm", given: dict[str, Any]) -> Callable[[c_void_p], None]:
+        self._extents = _integers(shape, (3,), "shape", "three extents nx, ny, nz")
+        tasks = _integers(grid, (1, 2), "grid", "two numbers of tasks R, C (slabs: one number)", 32)
+        self._numbers, communicator, desc = len(tasks), _handle(comm), _Descriptor()
+        for name, size in zip(("nx", "ny", "nz", "R", "C"), (*self._extents, *(1, *tasks)[-2:]), strict=True):
+            desc.set(name, "integer", size)
+        for name, value in given.items():
+            kind, convert = _known(MEMBERS, name)
+            desc.set(name, kind, convert(value, name))
+        return lambda handle: _call("plan_create_fortran", desc.at, communicator, byref(handle))
 
     def __repr__(self) -> str:
         return f"<pencilfft.Plan {self._told}{'' if self._handle else ', destroyed'}>"
@@ -471,9 +621,8 @@ class Plan(_Handled):
         PencilfftError
             When `whole` is not such an array.
         """
-        self._checked(whole, array, False)
-        memory, offset = self._memory(whole)
-        return [(part.at, np.ndarray(part.shape, whole.dtype, memory, offset + part.start, part.strides))
+        _check_form(whole, self._array(array), False, str(array))
+        return [(part.at, _laid(whole, self.buffer_bytes, part.start, _Array(whole.dtype, 1, (part,))))
                 for part in self._array(array).parts]
 
     def dtype(self, array: str | int) -> np.dtype[Any]:
@@ -489,7 +638,7 @@ class Plan(_Handled):
         """What the plan does on the calling rank: passes, exchanges between them, buffers. Local."""
         text = _asked("plan_text", self._alive(), c_char_p()).value
         assert text is not None
-        return text.decode()
+        return _text_of(text)
 
     def phase_seconds(self) -> dict[str, float]:
         """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the time
@@ -502,12 +651,12 @@ class Plan(_Handled):
 
     def exchange_chosen(self, exchange: str) -> str:
         """Name of the algorithm of an exchange of `exchanges`: what was asked for, or what ``auto`` took. Local."""
-        return str(_function("exchange_chosen")(self._alive(), self._number(exchange)).decode())
+        return _text_of(_function("exchange_chosen")(self._alive(), self._number(exchange)))
 
     @property
     def schedule_chosen(self) -> str:
         """The schedule as it runs, with all that was chosen for it: ``overlap:4:x``."""
-        return str(_function("schedule_chosen")(self._alive()).decode())
+        return _text_of(_function("schedule_chosen")(self._alive()))
 
     def _number(self, exchange: str) -> int:
         there = {name: e for name, e in REMAPS.items() if _function("exchange_stage")(self._alive(), e)}
@@ -524,7 +673,7 @@ class Plan(_Handled):
             return float(_asked("waves", self._alive(), c_double(), axis, c_int64(index)).value)
 
         return np.ix_(*([of(axis, index) for index in range(mine.start, mine.stop)]
-                        for axis, mine in enumerate(self.part_mine("output", i))))
+                        for axis, mine in enumerate(self.part_mine("output", i)[-3:])))
 
     @property
     def scale(self) -> float:
@@ -539,8 +688,7 @@ class Plan(_Handled):
 
     def empty(self, array: str | int) -> Array:
         """The calling rank's part of an array, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
-        memory = np.empty(self.buffer_bytes + ALIGNMENT, np.uint8)
-        return self._lay(memory, -memory.ctypes.data % ALIGNMENT, array)
+        return _made(self.buffer_bytes, self._array(array))
 
     def view(self, part: Array, array: str | int) -> Array:
         """The same memory as another array, for transforms in place. Local.
@@ -550,24 +698,19 @@ class Plan(_Handled):
         PencilfftError
             When less than `buffer_bytes` lie behind `part`.
         """
-        memory, offset = self._memory(part)
-        return self._lay(memory, offset, array)
+        return _laid(part, self.buffer_bytes, 0, self._array(array))
 
-    def _lay(self, memory: Array, offset: int, array: str | int) -> Array:
-        as_laid = self._array(array)
-        return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
+    def _place(self, part: Array, array: str | int, written: bool) -> "_Place":
+        return _place_of(part, self._array(array), written, str(array), self.buffer_bytes)
 
-    def _memory(self, array: Array) -> tuple[Array, int]:
-        return _memory_behind(array, self.buffer_bytes)
+    def _transform(self, source: Array, first: str | int, target: Array, last: str | int) -> tuple[int, int]:
+        """Addresses of the arrays of a transform."""
+        before, after = self._place(source, first, self._loses_input), self._place(target, last, True)
+        if before.address != after.address:
+            _check_apart(before, after)
+        return before.address, after.address
 
-    def _checked(self, part: Array, array: str | int, written: bool) -> int:
-        _check_form(part, self._array(array), written, str(array))
-        memory, offset = self._memory(part)
-        return int(memory.ctypes.data) + offset
-
-    def _run(self, name: str, numbers: Sequence[int], *arrays: tuple[Array, str | int, bool]) -> None:
-        _call_together(name, self._alive(), numbers, [partial(self._checked, *array) for array in arrays])
-
+    @_collective
     def forward(self, source: Array, target: Array) -> None:
         """Transform forward. Collective.
 
@@ -581,12 +724,14 @@ class Plan(_Handled):
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides, or with too little memory; this is raised on that rank alone,
-            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have
+            On all ranks: for an array on any rank that has another shape, type or strides, or too little memory behind it
+            (`buffer_bytes`), or that must not be written; for arrays that overlap partly. Also when the plan does not have
             this direction or was destroyed.
         """
-        self._run("execute", [FORWARD], (source, "input", False), (target, "output", True))
+        addresses = self._agreed("forward", partial(self._transform, source, "input", target, "output"), _in_place)
+        _call("execute", self._alive(), FORWARD, *addresses)
 
+    @_collective
     def backward(self, source: Array, target: Array) -> None:
         """Transform backward, not normalised (`scale`); errors as in `forward`. Collective.
 
@@ -595,8 +740,10 @@ class Plan(_Handled):
         source : part of ``output``
         target : part of ``input``
         """
-        self._run("execute", [BACKWARD], (source, "output", False), (target, "input", True))
+        addresses = self._agreed("backward", partial(self._transform, source, "output", target, "input"), _in_place)
+        _call("execute", self._alive(), BACKWARD, *addresses)
 
+    @_collective
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
                      backward_target: Array) -> None:
         """A forward transform of one array and a backward one of another: both at once under schedule ``opposite``, else one
@@ -607,9 +754,16 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
-        self._run("execute_pair", [], (forward_source, "input", False), (forward_target, "output", True),
-                  (backward_source, "output", False), (backward_target, "input", True))
+        def addresses() -> tuple[int, int, int, int]:
+            one = self._transform(forward_source, "input", forward_target, "output")
+            other = self._transform(backward_source, "output", backward_target, "input")
+            if any(abs(mine - its) < self._buffer_bytes for mine in one for its in other):
+                raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
+            return *one, *other
 
+        _call("execute_pair", self._alive(), *self._agreed("execute_pair", addresses, _in_place))
+
+    @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
         """One exchange alone, without any FFT; errors as in `forward`. Collective.
 
@@ -622,12 +776,18 @@ class Plan(_Handled):
         source, target : parts of the arrays before and after it
             The contents of `source` are lost. The two must not share memory.
         """
-        e = self._number(exchange)
-        ends: dict[int, tuple[str | int, str | int]] = {-2: ("input", "inner input"), -1: ("inner output", "output")}
-        before, after = ends.get(e, (e, e + 1))
-        first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
-        self._run("transpose", [e, direction], (source, first, True), (target, last, True))
+        def arguments() -> tuple[int, int, int, int]:
+            e = self._number(exchange)
+            ends: dict[int, tuple[str | int, str | int]] = {-2: ("input", "inner input"), -1: ("inner output", "output")}
+            before, after = ends.get(e, (e, e + 1))
+            first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
+            given, taken = self._place(source, first, True), self._place(target, last, True)
+            _check_apart(given, taken)
+            return e, int(direction), given.address, taken.address
 
+        _call("transpose", self._alive(), *self._agreed("transpose", arguments, lambda ready: f" {ready[:2]}"))
+
+    @_collective
     def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
         """The halo of an array, which lives on when the plan is destroyed. Collective.
 
@@ -645,8 +805,7 @@ class Plan(_Handled):
         PencilfftError
             On all ranks, with the reason.
         """
-        of = self._array(array)
-        return Halo(self._alive(), self._array_numbers[array], self._ranks, of, low, low if high is None else high)
+        return Halo(self, array, low, low if high is None else high)
 
 
 class Halo(_Handled):
@@ -662,12 +821,19 @@ class Halo(_Handled):
 
     _kind = "halo"
 
-    def __init__(self, plan: c_void_p, number: int, ranks: int, of: "_Array", low: int | Sequence[int],
-                 high: int | Sequence[int]) -> None:
-        handle = c_void_p()
-        widths = [(c_int64 * 3)(*_widths(given)) for given in (low, high)]
-        _call("halo_create", plan, number, *widths, byref(handle))
-        self._handle, self._ranks, self._inner = handle, ranks, of
+    def __init__(self, plan: Plan, array: str | int, low: int | Sequence[int], high: int | Sequence[int]) -> None:
+        number, low_planes, high_planes = plan._agreed("halo", lambda: (
+            _known(plan._array_numbers, array), _widths(low, "low"), _widths(high, "high")))
+        handle, team = c_void_p(), plan._running().another()
+        try:
+            _call("halo_create", plan._alive(), number, low_planes, high_planes, byref(handle))
+        except PencilfftError:  # on all ranks
+            team.leave()
+            raise
+        self._handle, self._team = handle, team
+        team.watch()
+        self._ranks, of = plan._ranks, plan._array(array)
+        self._inner = of
         form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)
         self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form),))
 
@@ -684,15 +850,16 @@ class Halo(_Handled):
 
     def empty(self) -> Array:
         """An array with halo, not filled. Local."""
-        memory = np.empty(prod(self.shape) * self._padded.dtype.itemsize, np.uint8)
-        return np.ndarray(self.shape, self._padded.dtype, memory, 0, self._padded.strides)
+        return _made(prod(self.shape) * self._padded.dtype.itemsize, self._padded)
 
     def inner(self, padded: Array) -> Array:
         """What an array with halo has of the calling rank's own, in its memory. Local."""
+        _check_form(padded, self._padded, False, "with halo")
         pairs = zip(self.part, self._inner.parts[0].at[-3:], strict=True)
         own = [slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs]
         return padded[..., own[0], own[1], own[2]]
 
+    @_collective
     def exchange(self, padded: Array, source: Array | None = None) -> None:
         """Fill the halo. Collective.
 
@@ -705,11 +872,12 @@ class Halo(_Handled):
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides; this is raised on that rank alone, while the others wait, unless
-            calls are compared.
+            On all ranks: for an array on any rank that has another shape, type or strides, or that must not be written; for
+            arrays that overlap.
         """
-        self._call("exchange", source, False, padded, True)
+        self._move("exchange", padded, True, source, False)
 
+    @_collective
     def accumulate(self, padded: Array, target: Array | None = None) -> None:
         """Adjoint of `exchange`, with its errors: add each value of the halo to the element that it stands for. Collective.
 
@@ -720,21 +888,26 @@ class Halo(_Handled):
         target : part of the array, optional
             Gets the sums; where it is left out, they are added in `padded` itself, to what `inner` gives.
         """
-        self._call("accumulate", padded, target is None, target, True)
+        self._move("accumulate", padded, target is None, target, True)
 
-    def _call(self, name: str, first: Array | None, first_written: bool, second: Array | None, second_written: bool) -> None:
-        handle = self._alive()
-        padded_first = name == "accumulate"
-        addresses = [partial(_address, array, self._padded if is_padded else self._inner, written)
-                     for array, is_padded, written in ((first, padded_first, first_written),
-                                                       (second, not padded_first, second_written))]
-        _call_together(f"halo_{name}", handle, [], addresses)
+    def _move(self, name: str, padded: Array, padded_is_written: bool, array: Array | None, array_is_written: bool) -> None:
+        def addresses() -> tuple[int, int | None]:
+            wide = _place_of(padded, self._padded, padded_is_written, "with halo")
+            if array is None:
+                return wide.address, None
+            own = _place_of(array, self._inner, array_is_written, "of a halo")
+            _check_apart(wide, own)
+            return wide.address, own.address
+
+        of_padded, of_array = self._agreed(name, addresses)
+        pair = (of_array, of_padded) if name == "exchange" else (of_padded, of_array)
+        _call(f"halo_{name}", self._alive(), *pair)
 
     def traffic(self, direction: int = FORWARD) -> tuple[list[int], list[int]]:
         """Bytes and messages that the calling rank sends to each rank: `FORWARD` in `exchange`, `BACKWARD` in `accumulate`.
         What it keeps is not counted. Local."""
         sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
-        _call("halo_traffic", self._alive(), direction, sent, messages)
+        _call("halo_traffic", self._alive(), _direction(direction), sent, messages)
         return list(sent), list(messages)
 
 
@@ -745,13 +918,27 @@ class _Lines(_Handled):
     _dtype: "np.dtype[Any]"
     _exchanges: list[str]
 
-    def _create(self, comm: "Comm", precision: str | None, texts: Sequence[str | None], *numbers: Any) -> None:
-        handle, communicator = c_void_p(), _handle(comm)
-        names = [None if text is None else text.encode() for text in texts]
-        _call(f"{self._kind}_create_fortran", *numbers, *names, communicator, byref(handle))
-        self._handle, self._ranks, self._rank = handle, comm.size, comm.rank
-        self._dtype = np.dtype(np.complex64 if precision == "single" else np.complex128)
-        self._exchanges = _names(f"{self._kind}_exchange_name", handle)
+    def _create(self, comm: "Comm", names: Mapping[str, str | None], *arguments: Any,
+                numbers: Callable[[], tuple[Any, ...]]) -> None:
+        """Make the plan; `numbers` gives the first arguments of C, and `arguments` are searched for a communicator."""
+        def prepare() -> Callable[[c_void_p], None]:
+            texts = [None if text is None else _text(text, name) for name, text in names.items()]
+            given = [*numbers(), *texts, _handle(comm)]
+            return lambda handle: _call(f"{self._kind}_create_fortran", *given, byref(handle))
+
+        self._begin((comm, *arguments, *names.values()), prepare)
+        self._ranks, self._rank = comm.size, comm.rank
+        self._dtype = np.dtype(np.complex64 if names["precision"] == "single" else np.complex128)
+        self._exchanges = _names(f"{self._kind}_exchange_name", self._alive())
+        elements = _asked(f"{self._kind}_elements", self._alive(), c_int64()).value
+        self._buffer_bytes = elements * self._dtype.itemsize
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes that must lie behind an array from its first element on. In orders ``transposed`` and ``transposed-both``
+        they may be more than those of input and output."""
+        self._alive()
+        return self._buffer_bytes
 
     def shape(self, array: str) -> tuple[int, ...]:
         raise NotImplementedError
@@ -763,10 +950,9 @@ class _Lines(_Handled):
         return tuple(self._exchanges)
 
     def empty(self, array: str) -> Array:
-        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with memory for either.
-        Local."""
-        memory = np.empty(max(prod(self.shape(end)) for end in LINE_ENDS) * self._dtype.itemsize + ALIGNMENT, np.uint8)
-        return np.ndarray(self.shape(array), self._dtype, memory, -memory.ctypes.data % ALIGNMENT)
+        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with `buffer_bytes` behind
+        it. Local."""
+        return _made(self.buffer_bytes, self._array(array))
 
     def view(self, part: Array, array: str) -> Array:
         """The memory of an array that `empty` made as the other one, for transforms in place. Local.
@@ -774,11 +960,11 @@ class _Lines(_Handled):
         Raises
         ------
         PencilfftError
-            When the memory behind `part` ends before.
+            When less than `buffer_bytes` lie behind `part`.
         """
-        memory, offset = _memory_behind(part, prod(self.shape(array)) * self._dtype.itemsize)
-        return np.ndarray(self.shape(array), self._dtype, memory, offset)
+        return _laid(part, self.buffer_bytes, 0, self._array(array))
 
+    @_collective
     def forward(self, source: Array, target: Array) -> None:
         """Transform forward, as `numpy.fft.fft` and `numpy.fft.fftn`, all lines or fields. Collective.
 
@@ -791,11 +977,13 @@ class _Lines(_Handled):
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides, or one that is not aligned to 16 bytes; this is raised on that
-            rank alone, while the others wait, unless calls are compared. Also when the plan was destroyed.
+            On all ranks: for an array on any rank that has another shape, type or strides, too little memory behind it
+            (`buffer_bytes`) or an address that is not a multiple of 16, or that must not be written; for arrays that overlap
+            partly. Also when the plan was destroyed.
         """
-        self._execute(FORWARD, source, "input", target, "output")
+        self._execute("forward", FORWARD, source, "input", target, "output")
 
+    @_collective
     def backward(self, source: Array, target: Array) -> None:
         """Transform backward, not normalised: backward after forward gives as many times the input as there are points.
         Errors as in `forward`. Collective.
@@ -805,24 +993,32 @@ class _Lines(_Handled):
         source : part of ``output``
         target : part of ``input``
         """
-        self._execute(BACKWARD, source, "output", target, "input")
+        self._execute("backward", BACKWARD, source, "output", target, "input")
 
-    def _execute(self, direction: int, source: Array, first: str, target: Array, last: str) -> None:
-        _call_together(f"{self._kind}_execute", self._alive(), [direction],
-                       [partial(self._checked, source, first, False), partial(self._checked, target, last, True)])
+    def _execute(self, name: str, direction: int, source: Array, first: str, target: Array, last: str) -> None:
+        def addresses() -> tuple[int, int]:
+            before, after = (_place_of(part, self._array(array), written, array, self._buffer_bytes)
+                             for part, array, written in ((source, first, False), (target, last, True)))
+            if before.address != after.address:
+                _check_apart(before, after)
+            return before.address, after.address
 
-    def _checked(self, part: Array, array: str, written: bool) -> int:
-        shape = self.shape(array)
+        _call(f"{self._kind}_execute", self._alive(), direction, *self._agreed(name, addresses, _in_place))
+
+    def _array(self, name: str) -> "_Array":
+        shape = self.shape(name)
         steps = tuple(self._dtype.itemsize * prod(max(n, 1) for n in shape[axis + 1:]) for axis in range(len(shape)))
-        _check_form(part, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), written, array)
-        return int(part.ctypes.data)
+        return _Array(self._dtype, 1, (_Piece((), shape, 0, steps),))
+
+    def _rank_of(self, rank: int | None) -> int:
+        return self._rank if rank is None else _integer(rank, "rank", 32)
 
     def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
         """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
         Local."""
         sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
         number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
-        _call(f"{self._kind}_traffic", self._alive(), number, direction, sent, messages)
+        _call(f"{self._kind}_traffic", self._alive(), number, _direction(direction), sent, messages)
         return list(sent), list(messages)
 
     def phase_seconds(self) -> dict[str, float]:
@@ -867,24 +1063,25 @@ class LinePlan(_Lines):
     Raises
     ------
     PencilfftError
-        On all ranks, with the reason: an impossible name or length, different arguments between ranks, no memory. A length
-        that is no integer is refused on its rank alone.
+        On all ranks, with the reason: an impossible name or length, different arguments between ranks, no memory.
     """
 
     _kind = "line"
 
+    @_collective
     def __init__(self, n: int, comm: "Comm", *, lines: int = 1, algorithm: str | None = None, order: str | None = None,
                  precision: str | None = None, rigor: str | None = None, sync: str | None = None) -> None:
-        numbers = [*_numbers(n, (1,), "a number of points"), *_numbers(lines, (1,), "a number of lines")]
-        if not all(-2**63 <= number < 2**63 for number in numbers):  # ctypes would cut it
-            raise PencilfftError(f"{n} points, {lines} lines; both must be integers of 64 bits")
-        self._lines = numbers[1]
-        self._create(comm, precision, (algorithm, order, precision, rigor, sync), *numbers)
+        def numbers() -> tuple[int, int]:
+            self._lines = _integer(lines, "lines")
+            return _integer(n, "n"), self._lines
+
+        names = dict(algorithm=algorithm, order=order, precision=precision, rigor=rigor, sync=sync)
+        self._create(comm, names, n, lines, numbers=numbers)
 
     def indices(self, array: str, rank: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Which points of the line a rank has, the calling one if none is named: of each element of its line the index from
         0, for ``input`` or ``output`` of a forward transform. Local."""
-        where = (_known(LINE_ENDS, array), self._rank if rank is None else rank)
+        where = (_known(LINE_ENDS, array), self._rank_of(rank))
         points = _asked("line_points", self._alive(), c_int64(), *where).value
         found = np.empty(points, np.int64)
         _call("line_indices", self._handle, *where, found.ctypes.data)
@@ -936,21 +1133,23 @@ class BrickLinesPlan(_Lines):
 
     _kind = "brick_lines"
 
+    @_collective
     def __init__(self, shape: Iterable[int], bricks: Iterable[int], comm: "Comm", *, fields: int = 1,
                  algorithm: str | None = None, order: str | None = None, precision: str | None = None,
                  rigor: str | None = None, sync: str | None = None) -> None:
-        size, parts = _numbers(shape, (3,), "three extents"), _numbers(bricks, (3,), "three numbers of bricks")
-        [self._fields] = _numbers(fields, (1,), "a number of fields")
-        if not all(-2**63 <= n < 2**63 for n in size) or not all(-2**31 <= n < 2**31 for n in (*parts, self._fields)):
-            raise PencilfftError(f"{size} points, {parts} bricks, {fields} fields; points must be integers of 64 bits, "
-                                 "bricks and fields of 32")
-        self._create(comm, precision, (algorithm, order, precision, rigor, sync), (c_int64 * 3)(*size), (c_int * 3)(*parts),
-                     self._fields)
+        def numbers() -> tuple[Any, ...]:
+            size = _integers(shape, (3,), "shape", "three extents nx, ny, nz")
+            parts = _integers(bricks, (3,), "bricks", "three numbers of bricks along x, y and z", 32)
+            self._fields = _integer(fields, "fields", 32)
+            return (c_int64 * 3)(*size), (c_int * 3)(*parts), self._fields
+
+        names = dict(algorithm=algorithm, order=order, precision=precision, rigor=rigor, sync=sync)
+        self._create(comm, names, shape, bricks, fields, numbers=numbers)
 
     def indices(self, array: str, rank: int | None = None) -> "tuple[np.ndarray[Any, np.dtype[np.int64]], ...]":
         """Which points along x, y and z a rank has, the calling one if none is named, for ``input`` or ``output`` of a
         forward transform: three arrays of indices from 0, which `numpy.ix_` makes an index of the whole array. Local."""
-        number, who = _known(LINE_ENDS, array), self._rank if rank is None else rank
+        number, who = _known(LINE_ENDS, array), self._rank_of(rank)
         found = tuple(np.empty(n, np.int64) for n in self._extent(number, who))
         for axis, points in enumerate(found):
             _call("brick_lines_indices", self._handle, number, who, axis, points.ctypes.data)
@@ -967,39 +1166,89 @@ class BrickLinesPlan(_Lines):
         return tuple(extent)
 
 
-def _widths(given: int | Sequence[int]) -> tuple[int, ...]:
-    widths = _numbers(given, (1, 3), "a width of a halo; give one number, or three for x, y and z")
-    return widths * 3 if len(widths) == 1 else widths
+def _widths(given: Any, name: str) -> Any:
+    widths = _integers(given, (1, 3), name, "a width of a halo: one number, or three for x, y and z")
+    return (c_int64 * 3)(*(widths * 3 if len(widths) == 1 else widths))
+
+
+def _direction(given: Any) -> int:
+    return _known({FORWARD: FORWARD, BACKWARD: BACKWARD}, given)
+
+
+# ---- memory of arrays ----------------------------------------------------------------------------------------------------
+
+
+def _allocate(n_bytes: int) -> Array:
+    return np.empty(n_bytes, np.uint8)
+
+
+def _made(n_bytes: int, as_laid: "_Array") -> Array:
+    """A new array with so many bytes behind its first element."""
+    memory = _allocate(n_bytes + ALIGNMENT)
+    return np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides)
+
+
+def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
+    """Another array in the same memory, `start` bytes behind the first element of this one."""
+    memory, offset = _memory_behind(array, needed)
+    laid = np.ndarray(as_laid.shape, as_laid.dtype, memory, offset + start, as_laid.strides)
+    laid.flags.writeable = laid.flags.writeable and array.flags.writeable
+    return laid
 
 
 def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
     """The array that owns the memory, and the offset of this one in bytes."""
-    owner = array
+    _check_is_array(array)
+    owner: Array = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     offset = array.ctypes.data - owner.ctypes.data
-    if not owner.flags.c_contiguous or offset < 0 or offset + needed > owner.nbytes:
+    if not owner.flags.forc or offset < 0 or offset + needed > owner.nbytes:
         raise PencilfftError(f"the memory behind the array must hold {needed} bytes; make it by empty()")
-    return owner, offset
+    return (owner if owner.flags.c_contiguous else owner.T), offset
 
 
-def _address(array: Array | None, wanted: "_Array", written: bool) -> int | None:
-    if array is None:
-        return None
-    _check_form(array, wanted, written, "of a halo")
-    return int(array.ctypes.data)
+@dataclass(frozen=True)
+class _Place:
+    """Memory that C may read and write."""
+
+    address: int
+    n_bytes: int
+
+
+def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: int | None = None) -> _Place:
+    """Where an array lies. A transform needs so many bytes behind the first element; a halo needs the elements alone."""
+    _check_form(part, wanted, written, name)
+    if needed is None:
+        if not part.flags.aligned:
+            raise PencilfftError(f"array {name} is not aligned; make it by empty()")
+        reach = sum(step * (n - 1) for n, step in zip(part.shape, part.strides, strict=True)) + part.itemsize
+        return _Place(part.ctypes.data, reach if part.size else 0)
+    _memory_behind(part, needed)
+    if part.ctypes.data % NEEDED_ALIGNMENT:
+        raise PencilfftError(f"array {name} is not aligned to {NEEDED_ALIGNMENT} bytes; make it by empty()")
+    return _Place(part.ctypes.data, needed)
+
+
+def _check_apart(one: _Place, other: _Place) -> None:
+    if one.address < other.address + other.n_bytes and other.address < one.address + one.n_bytes:
+        raise PencilfftError("the arrays overlap; make two by empty(), or one and its view()")
+
+
+def _check_is_array(part: Any) -> None:
+    if not isinstance(part, np.ndarray) or isinstance(part, np.ma.MaskedArray):
+        raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
 
 
 def _check_form(part: Array, wanted: "_Array", written: bool, name: str) -> None:
-    if not isinstance(part, np.ndarray):
-        raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
+    _check_is_array(part)
     if part.shape != wanted.shape or part.dtype != wanted.dtype:
         raise PencilfftError(f"array of {part.dtype} {part.shape}; array {name} is {wanted.dtype} {wanted.shape}")
-    if part.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
+    if part.size and any(  # along axes of extent 1 strides do not matter
             n > 1 and mine != its for n, mine, its in zip(part.shape, part.strides, wanted.strides, strict=True)):
         raise PencilfftError(f"strides {part.strides}; array {name} has {wanted.strides}; make it by empty()")
     if written and not part.flags.writeable:
-        raise PencilfftError("the array cannot be written")
+        raise PencilfftError(f"array {name} cannot be written; make it by empty()")
 
 
 @dataclass(frozen=True)
@@ -1051,6 +1300,7 @@ def _asked(name: str, handle: c_void_p, result: Result, *arguments: Any) -> Resu
     return result
 
 
+@_collective
 def load_wisdom(path: str | os.PathLike[str], comm: "Comm") -> bool:
     """Add a file's wisdom: FFTW's plans and the choices of ``auto``. Rank 0 reads. Collective.
 
@@ -1070,10 +1320,11 @@ def load_wisdom(path: str | os.PathLike[str], comm: "Comm") -> bool:
         When it was written on another kind of machine or with another MPI, or is not a wisdom file.
     """
     found = c_int()
-    _call("wisdom_load_fortran", os.fsencode(path), _handle(comm), byref(found))
+    _with_file("load_wisdom", path, comm, lambda file, handle: _call("wisdom_load_fortran", file, handle, byref(found)))
     return bool(found.value)
 
 
+@_collective
 def save_wisdom(path: str | os.PathLike[str], comm: "Comm") -> None:
     """Replace the file by all wisdom. Rank 0 writes. Collective.
 
@@ -1082,15 +1333,17 @@ def save_wisdom(path: str | os.PathLike[str], comm: "Comm") -> None:
     PencilfftError
         When it cannot be written; the file is then unchanged.
     """
-    _call("wisdom_save_fortran", os.fsencode(path), _handle(comm))
+    _with_file("save_wisdom", path, comm, partial(_call, "wisdom_save_fortran"))
+
+
+def _with_file(name: str, path: Any, comm: "Comm", call: Callable[[bytes, int], None]) -> None:
+    team = _team_among((path, comm))
+    try:
+        call(*_agreed(team, name, lambda: (_path(path), _handle(comm))))
+    finally:  # an error is one of all ranks
+        team.leave()
 
 
 def forget_wisdom() -> None:
     """Forget all wisdom, including FFTW's. Local."""
     _function("wisdom_forget")()
-
-
-def _known(table: Mapping[Key, Value], name: Key) -> Value:
-    if name not in table:
-        raise PencilfftError(f"unknown {name!r}; known: {', '.join(map(str, table))}")
-    return table[name]

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exchange/communicators.h"
 #include "exchange/exchange.h"
 #include "geometry/strided_sum.h"
 
@@ -40,7 +41,7 @@ struct side {
 };
 
 struct pf_neighbours {
-    MPI_Comm comm;
+    struct pf_communicators *communicators;
     int ranks, fields, threads, reals, own_images;
     size_t element_bytes, real_bytes;
     pencilfft_box box, padded;
@@ -132,17 +133,16 @@ int pf_neighbours_make(const struct pf_neighbours_request *r, struct pf_neighbou
     int status = nb ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a halo");
     *neighbours = NULL;
     if (nb) {
-        nb->comm = MPI_COMM_NULL;
         nb->ranks = r->ranks, nb->fields = r->fields, nb->threads = r->threads;
         nb->element_bytes = r->element_bytes, nb->real_bytes = r->real_bytes;
         nb->reals = (int)(r->element_bytes / r->real_bytes);
         status = make(r, nb);
     }
-    if (!(status = pf_agree(status, r->all))) {
+    if (!(status = pf_agree(status, r->communicators->all)))
+        status = pf_communicators_share(r->communicators, &nb->communicators);
+    if (!status)
         *neighbours = nb;
-        PF_MPI(MPI_Comm_dup(r->all, &nb->comm));
-        PF_MPI(MPI_Comm_set_errhandler(nb->comm, MPI_ERRORS_RETURN));
-    } else if (status != PENCILFFT_MPI_ERROR)
+    else if (status != PENCILFFT_MPI_ERROR)
         pf_neighbours_release(nb);
     return status;
 }
@@ -164,9 +164,7 @@ int pf_neighbours_release(struct pf_neighbours *nb)
     release_side(&nb->held);
     release_side(&nb->halo);
     free(nb->request);
-    if (nb->comm != MPI_COMM_NULL)
-        PF_MPI_OR_DONE(MPI_Comm_free(&nb->comm));
-done:
+    status = pf_communicators_leave(nb->communicators);
     free(nb);
     return status;
 }
@@ -219,13 +217,13 @@ static int post(struct pf_neighbours *nb, const struct side *sent, const struct 
 {
     for (int i = 0; i < received->partners; i++, ++*posted) {
         const struct partner *p = &received->partner[i];
-        PF_MPI_LARGE(MPI_Irecv, message_of(nb, received, i), p->amount.count, p->amount.type, p->rank, TAG, nb->comm,
-                     &nb->request[*posted]);
+        PF_MPI_LARGE(MPI_Irecv, message_of(nb, received, i), p->amount.count, p->amount.type, p->rank, TAG,
+                     nb->communicators->all, &nb->request[*posted]);
     }
     for (int i = 0; i < sent->partners; i++, ++*posted) {
         const struct partner *p = &sent->partner[i];
-        PF_MPI_LARGE(MPI_Isend, message_of(nb, sent, i), p->amount.count, p->amount.type, p->rank, TAG, nb->comm,
-                     &nb->request[*posted]);
+        PF_MPI_LARGE(MPI_Isend, message_of(nb, sent, i), p->amount.count, p->amount.type, p->rank, TAG,
+                     nb->communicators->all, &nb->request[*posted]);
     }
     return PENCILFFT_OK;
 }
@@ -284,7 +282,7 @@ int pf_neighbours_add(struct pf_neighbours *nb, void *padded, void *array)
 
 MPI_Comm pf_neighbours_comm(const struct pf_neighbours *nb)
 {
-    return nb->comm;
+    return nb->communicators->all;
 }
 
 const pencilfft_box *pf_neighbours_box(const struct pf_neighbours *nb)

@@ -1,13 +1,14 @@
 /* The halo of a box, filled from the ranks that hold it, and the other way: added to what they hold. */
 #pragma once
 
+#include "exchange/communicators.h"
 #include "exchange/large_messages.h"
 #include "geometry/halo.h"
 
 struct pf_neighbours;
 
 struct pf_neighbours_request {
-    MPI_Comm all;
+    struct pf_communicators *communicators;
     int ranks, me;
     const struct pf_geometry *geometry; /* in which memory order */
     int array;
@@ -19,7 +20,7 @@ struct pf_neighbours_request {
     size_t element_bytes, real_bytes;
 };
 
-/* Collective; fails on all ranks or on none. Keeps nothing of the request but its communicator's duplicate. */
+/* Collective; fails on all ranks or on none. Keeps nothing of the request but the communicators. */
 int pf_neighbours_make(const struct pf_neighbours_request *request, struct pf_neighbours **neighbours);
 int pf_neighbours_release(struct pf_neighbours *neighbours);
 MPI_Comm pf_neighbours_comm(const struct pf_neighbours *neighbours);

@@ -26,7 +26,8 @@ struct way {
 
 struct pf_remap {
     const struct pf_exchange *exchange;
-    MPI_Comm group;
+    struct pf_communicators *communicators;
+    MPI_Comm group; /* of these */
     int p, me, *member;
     pencilfft_box *boxes[WAYS]; /* of the members: before and after */
     struct way way[WAYS];       /* by backward */
@@ -85,7 +86,7 @@ static int find_groups(const struct pf_remap_request *r, int *label, int *room)
     while (again) {
         memcpy(next, label, (size_t)r->ranks * sizeof *next);
         hook(r, partner, partners, label, next);
-        PF_MPI(MPI_Allreduce(MPI_IN_PLACE, next, r->ranks, MPI_INT, MPI_MIN, r->all));
+        PF_MPI(MPI_Allreduce(MPI_IN_PLACE, next, r->ranks, MPI_INT, MPI_MIN, r->communicators->all));
         jump(next, r->ranks);
         again = memcmp(label, next, (size_t)r->ranks * sizeof *next) != 0;
         memcpy(label, next, (size_t)r->ranks * sizeof *next);
@@ -118,15 +119,12 @@ static int make_group(const struct pf_remap_request *r, struct pf_remap *remap)
 {
     int *label = calloc(3 * (size_t)r->ranks, sizeof *label);
     int status = label ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the groups of %d ranks", r->ranks);
-    if (!(status = pf_agree(status, r->all)))
+    if (!(status = pf_agree(status, r->communicators->all)))
         status = find_groups(r, label, label + r->ranks);
     if (!status)
-        status = pf_agree(take_members(r, label, remap), r->all);
-    if (!status) {
-        PF_MPI_OR_DONE(MPI_Comm_split(r->all, label[r->me], r->me, &remap->group));
-        PF_MPI_OR_DONE(MPI_Comm_set_errhandler(remap->group, MPI_ERRORS_RETURN));
-    }
-done:
+        status = pf_agree(take_members(r, label, remap), r->communicators->all);
+    if (!status)
+        status = pf_group_join(r->communicators, &(struct pf_group_key){.label = label}, &remap->group);
     free(label);
     return status;
 }
@@ -199,7 +197,7 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
             status = remap->exchange->takes == PF_BOXES
                          ? remap->exchange->connect(remap->way[backward].state, NULL, NULL)
                          : remap->exchange->connect(remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
-        status = pf_agree(status, r->all);
+        status = pf_agree(status, r->communicators->all);
     }
     return status;
 }
@@ -213,9 +211,9 @@ static int make(const struct pf_remap_request *r, struct pf_remap *remap)
 {
     int status = make_group(r, remap);
     if (!status)
-        status = pf_agree(plan_ways(r, remap), r->all);
+        status = pf_agree(plan_ways(r, remap), r->communicators->all);
     if (!status)
-        status = pf_agree(make_buffers(r, remap), r->all);
+        status = pf_agree(make_buffers(r, remap), r->communicators->all);
     return status ? status : connect(r, remap);
 }
 
@@ -224,10 +222,11 @@ int pf_remap_make(const struct pf_remap_request *r, struct pf_remap **remap)
     struct pf_remap *made = calloc(1, sizeof *made);
     *remap = NULL;
     int status = made ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a remap");
-    if ((status = pf_agree(status, r->all))) {
+    if ((status = pf_agree(status, r->communicators->all))) {
         free(made);
         return status;
     }
+    made->communicators = r->communicators;
     made->group = MPI_COMM_NULL;
     made->exchange = suitable(r->exchange);
     if (!(status = make(r, made)))
@@ -252,9 +251,7 @@ int pf_remap_release(struct pf_remap *remap)
         free(remap->raw[backward]);
     }
     free(remap->member);
-    if (remap->group != MPI_COMM_NULL)
-        PF_MPI_OR_DONE(MPI_Comm_free(&remap->group));
-done:
+    status = pf_group_leave(remap->communicators, &remap->group);
     free(remap);
     return status;
 }

@@ -1,12 +1,13 @@
 /* From any boxes of the ranks to any others of the same array, and back. */
 #pragma once
 
+#include "exchange/communicators.h"
 #include "exchange/messages.h"
 
 struct pf_remap;
 
 struct pf_remap_request {
-    MPI_Comm all;
+    struct pf_communicators *communicators;
     int ranks, me;
     const pencilfft_box *from, *to; /* of every rank, with their strides; not needed afterwards */
     size_t element_bytes;

@@ -75,7 +75,7 @@ pencilfft_box pf_brick_of(const int64_t n[3], const int bricks[3], int rank)
     return box;
 }
 
-static int check_inside(const int64_t n[3], const pencilfft_box *box, int me, const char *what)
+static int check_inside(const int64_t n[3], const pencilfft_box *box, int rank, const char *what)
 {
     for (int axis = 0; axis < 3; axis++) {
         int64_t offset = box->offset[axis], extent = box->extent[axis];
@@ -83,7 +83,7 @@ static int check_inside(const int64_t n[3], const pencilfft_box *box, int me, co
             return pf_fail(PENCILFFT_BAD_SIZE,
                            "the %s box of rank %d has %lld indices of %c from %lld on, but the array has 0..%lld; give "
                            "boxes inside the array",
-                           what, me, (long long)extent, 'x' + axis, (long long)offset, (long long)n[axis] - 1);
+                           what, rank, (long long)extent, 'x' + axis, (long long)offset, (long long)n[axis] - 1);
     }
     return PENCILFFT_OK;
 }
@@ -91,7 +91,9 @@ static int check_inside(const int64_t n[3], const pencilfft_box *box, int me, co
 int pf_boxes_check(const int64_t n[3], const pencilfft_box *boxes, int ranks, int me, const char *what)
 {
     int64_t held = 0, all = n[0] * n[1] * n[2];
-    int status = check_inside(n, &boxes[me], me, what);
+    int status = PENCILFFT_OK;
+    for (int rank = 0; rank < ranks && !status; rank++)
+        status = check_inside(n, &boxes[rank], rank, what);
     for (int rank = 0; rank < ranks && !status; rank++) {
         pencilfft_box common = pf_box_common(&boxes[me], &boxes[rank]);
         if (rank != me && pf_box_elements(&common) > 0)

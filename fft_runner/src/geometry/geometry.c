@@ -20,7 +20,7 @@ const struct pf_table pf_layouts = PF_TABLE("layout", rows);
 
 /* ---- the grid ----------------------------------------------------------------------------------------------------- */
 
-static int step_of(const struct pf_geometry *g, int dimension)
+int pf_grid_step(const struct pf_geometry *g, int dimension)
 {
     int step = 1;
     for (int i = 0; i < dimension; i++)
@@ -30,12 +30,12 @@ static int step_of(const struct pf_geometry *g, int dimension)
 
 int pf_grid_position(const struct pf_geometry *g, int dimension, int rank)
 {
-    return rank / step_of(g, dimension) % g->grid[dimension];
+    return rank / pf_grid_step(g, dimension) % g->grid[dimension];
 }
 
 int pf_grid_member(const struct pf_geometry *g, int dimension, int rank, int j)
 {
-    return rank + (j - pf_grid_position(g, dimension, rank)) * step_of(g, dimension);
+    return rank + (j - pf_grid_position(g, dimension, rank)) * pf_grid_step(g, dimension);
 }
 
 const char *pf_grid_text(const struct pf_geometry *g, char text[PF_GRID_TEXT])

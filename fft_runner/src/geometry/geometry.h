@@ -37,6 +37,8 @@ pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64
 /* The grid as its user writes it: "2x4". */
 enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);
+/* How far apart as ranks neighbours along a dimension of the grid are. */
+int pf_grid_step(const struct pf_geometry *geometry, int dimension);
 /* Position of a rank in its group along a dimension of the grid, and the rank that has position j in the same group. */
 int pf_grid_position(const struct pf_geometry *geometry, int dimension, int rank);
 int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, int j);

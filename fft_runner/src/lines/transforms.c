@@ -81,6 +81,8 @@ static int take_skipped(const char *axes, struct pf_transform *t)
     for (const char *at = axes; *at; at++) {
         if (*at < 'x' || *at > 'z')
             return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' is not understood; give letters of x, y and z", axes);
+        if (strchr(at + 1, *at))
+            return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' has %c twice; give each axis once", axes, *at);
         if (t->line[*at - 'x'].kind == PF_R2C)
             return pf_fail(PENCILFFT_BAD_CALL,
                            "skip '%.60s': this transform turns real numbers into complex ones along z, "

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "plan/begin.h"
@@ -44,21 +45,22 @@ static pencilfft_line_desc lines_of(const pencilfft_brick_lines_desc *desc, cons
 
 static int same_everywhere(const pencilfft_brick_lines_desc *desc, MPI_Comm comm)
 {
-    static const char *const names[] = {"nx",     "ny",        "nz",    "bricks[0]", "bricks[1]", "bricks[2]",
-                                        "fields", "algorithm", "order", "precision", "rigor",     "sync"};
-    const int64_t values[] = {desc->nx,
-                              desc->ny,
-                              desc->nz,
-                              desc->bricks[0],
-                              desc->bricks[1],
-                              desc->bricks[2],
-                              desc->fields,
-                              pf_number_of(desc->algorithm),
-                              pf_number_of(desc->order),
-                              pf_number_of(desc->precision),
-                              pf_number_of(desc->rigor),
-                              pf_number_of(desc->sync)};
-    return pf_same_members("bricks of lines", (int)(sizeof values / sizeof values[0]), names, values, comm);
+    const struct pf_argument arguments[] = {
+        PF_ARGUMENT_NUMBER("nx", desc->nx),
+        PF_ARGUMENT_NUMBER("ny", desc->ny),
+        PF_ARGUMENT_NUMBER("nz", desc->nz),
+        PF_ARGUMENT_NUMBER("bricks[0]", desc->bricks[0]),
+        PF_ARGUMENT_NUMBER("bricks[1]", desc->bricks[1]),
+        PF_ARGUMENT_NUMBER("bricks[2]", desc->bricks[2]),
+        PF_ARGUMENT_NUMBER("fields", desc->fields),
+        PF_ARGUMENT_TEXT("algorithm", desc->algorithm),
+        PF_ARGUMENT_TEXT("order", desc->order),
+        PF_ARGUMENT_TEXT("precision", desc->precision),
+        PF_ARGUMENT_TEXT("rigor", desc->rigor),
+        PF_ARGUMENT_TEXT("sync", desc->sync),
+    };
+    return pf_same_arguments("the descriptors of bricks of lines", (int)(sizeof arguments / sizeof arguments[0]), arguments,
+                             comm);
 }
 
 static int take_numbers(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc)
@@ -84,6 +86,7 @@ static int take_numbers(pencilfft_brick_lines plan, const pencilfft_brick_lines_
                                                   .ranks = desc->bricks[axis],
                                                   .position = plan->rank / apart % desc->bricks[axis],
                                                   .apart = apart,
+                                                  .group = MPI_COMM_NULL,
                                                   .turn_phase = PF_UNKNOWN_PHASE,
                                                   .fft_phase = PF_UNKNOWN_PHASE};
     return PENCILFFT_OK;
@@ -143,18 +146,17 @@ void pf_brick_extent(const struct pencilfft_brick_lines_s *plan, int axis, int a
 static int make_lines(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc, int axis)
 {
     struct pf_brick_axis *a = &plan->axis[axis];
-    MPI_Comm comm = MPI_COMM_NULL;
+    const struct pf_group_key key = {.size = a->ranks, .step = a->apart};
     int64_t extent[3];
     pf_brick_extent(plan, axis, 0, extent);
     extent[axis] = plan->fields;
     a->count = extent[0] * extent[1] * extent[2];
-    PF_MPI(MPI_Comm_split(plan->comm, plan->rank - a->position * a->apart, a->position, &comm));
     pencilfft_line_desc line = lines_of(desc, a);
-    int status = pencilfft_line_create(&line, comm, &a->lines);
-    if (status == PENCILFFT_MPI_ERROR)
+    int status = pf_group_join(plan->communicators, &key, &a->group);
+    if (status)
         return status;
-    PF_MPI(MPI_Comm_free(&comm));
-    return status ? of_axis(status, axis) : status;
+    status = pencilfft_line_create(&line, a->group, &a->lines);
+    return status && status != PENCILFFT_MPI_ERROR ? of_axis(status, axis) : status;
 }
 
 static int make_axes(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc)
@@ -226,14 +228,17 @@ static void name_all(pencilfft_brick_lines plan)
 static int start(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
 {
     void *made;
-    MPI_Comm own = MPI_COMM_NULL;
-    int status = pf_begin("pencilfft_brick_lines_create", plan && desc, sizeof **plan, comm, &made, &own);
+    struct pf_communicators *communicators;
+    int status = pf_begin("pencilfft_brick_lines_create", plan && desc, sizeof **plan, comm, &made, &communicators);
     if (status)
         return status;
     *plan = made;
-    (*plan)->comm = own;
-    PF_MPI(MPI_Comm_rank(own, &(*plan)->rank));
-    PF_MPI(MPI_Comm_size(own, &(*plan)->ranks));
+    (*plan)->communicators = communicators;
+    (*plan)->comm = communicators->all;
+    for (int axis = 0; axis < 3; axis++)
+        (*plan)->axis[axis].group = MPI_COMM_NULL;
+    PF_MPI(MPI_Comm_rank((*plan)->comm, &(*plan)->rank));
+    PF_MPI(MPI_Comm_size((*plan)->comm, &(*plan)->ranks));
     return status;
 }
 
@@ -270,11 +275,13 @@ int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan)
         return status;
     for (int axis = 2; axis >= 0; axis--) {
         int ended = pencilfft_line_destroy(plan->axis[axis].lines);
+        if (!ended)
+            ended = pf_group_leave(plan->communicators, &plan->axis[axis].group);
         status = status ? status : ended;
     }
     free(plan->raw);
-    PF_MPI_OR_DONE(MPI_Comm_free(&plan->comm));
-done:
+    if (!status)
+        status = pf_communicators_leave(plan->communicators);
     free(plan);
     return status;
 }

@@ -15,6 +15,7 @@ struct pf_brick_axis {
     int ranks, position; /* of this rank among those of its lines */
     int apart;           /* of these, as ranks of the plan */
     struct pf_line_layout ends[2]; /* of a line, before and after a forward transform */
+    MPI_Comm group;            /* of the ranks that share its lines */
     pencilfft_line_plan lines; /* NULL: the axis has one point */
     int64_t count;       /* of its lines on this rank; may be 0 */
     int exchanges, first_exchange;
@@ -22,7 +23,8 @@ struct pf_brick_axis {
 };
 
 struct pencilfft_brick_lines_s {
-    MPI_Comm comm;
+    struct pf_communicators *communicators;
+    MPI_Comm comm; /* all of these */
     int rank, ranks, fields;
     int checks_calls; /* same_call.h */
     size_t element_bytes;

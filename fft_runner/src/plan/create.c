@@ -1,7 +1,8 @@
 /* Making and ending a plan.
  * Idea:  a table of stages; after each one all ranks agree whether to go on (failure.c), so that no rank waits in a
  *        collective for one that has given up, and everything is undone in one place.
- * Cost:  a communicator split for each exchange, one small all-reduce a stage, as many boxes as the groups have members. */
+ * Cost:  communicators.c; one small all-reduce a stage, as many boxes as the groups have members. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
                        desc->destroy_input);
     plan->destroys_input = desc->destroy_input;
+    if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
+        return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
@@ -91,8 +94,12 @@ static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
     for (int e = 0; e < plan->exchanges; e++) {
-        PF_MPI(MPI_Comm_split(plan->all, pf_member(plan, e, 0), plan->rank, &plan->group[e]));
-        PF_MPI(MPI_Comm_set_errhandler(plan->group[e], MPI_ERRORS_RETURN));
+        const struct pf_geometry *g = &plan->geometry;
+        int over = g->decomposition->exchange[e].over;
+        const struct pf_group_key key = {.size = g->grid[over], .step = pf_grid_step(g, over)};
+        int status = pf_group_join(plan->communicators, &key, &plan->group[e]);
+        if (status)
+            return status;
         PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
         PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
     }
@@ -141,17 +148,18 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
 {
     void *made;
-    MPI_Comm all = MPI_COMM_NULL;
-    int status = pf_begin("pencilfft_plan_create", plan && desc, sizeof **plan, comm, &made, &all);
+    struct pf_communicators *communicators;
+    int status = pf_begin("pencilfft_plan_create", plan && desc, sizeof **plan, comm, &made, &communicators);
     if (status)
         return status;
     struct pencilfft_plan_s *p = made;
-    p->all = all;
+    p->communicators = communicators;
+    p->all = communicators->all;
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
         p->group[e] = MPI_COMM_NULL;
     *plan = p;
-    PF_MPI(MPI_Comm_rank(all, &p->rank));
-    PF_MPI(MPI_Comm_size(all, &p->ranks));
+    PF_MPI(MPI_Comm_rank(p->all, &p->rank));
+    PF_MPI(MPI_Comm_size(p->all, &p->ranks));
     return status;
 }
 
@@ -196,11 +204,10 @@ int pencilfft_plan_destroy(pencilfft_plan plan)
         return status;
     release_local(plan);
     pf_ends_release(plan);
-    for (int e = 0; e < plan->exchanges; e++)
-        if (plan->group[e] != MPI_COMM_NULL)
-            PF_MPI_OR_DONE(MPI_Comm_free(&plan->group[e]));
-    PF_MPI_OR_DONE(MPI_Comm_free(&plan->all));
-done:
+    for (int e = 0; e < plan->exchanges && !status; e++)
+        status = pf_group_leave(plan->communicators, &plan->group[e]);
+    if (!status)
+        status = pf_communicators_leave(plan->communicators);
     free(plan);
     return status;
 }

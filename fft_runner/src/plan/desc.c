@@ -1,16 +1,14 @@
 /* The members of a descriptor by their names: other languages set them in this way without repeating the structure, and the
- * ranks' descriptors are compared by them.
- * Cost:  one all-reduce of two numbers per member. */
+ * ranks' descriptors are compared by them. */
 #include "plan/desc.h"
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/failure.h"
 #include "common/names.h"
+#include "common/same.h"
 
 enum kind { INT64, INT, REAL, TEXT, BOX };
 static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text", "a box"};
@@ -142,47 +140,23 @@ int pencilfft_desc_set_box(pencilfft_desc *desc, const char *member, const penci
 
 /* ---- comparing them ----------------------------------------------------------------------------------------- */
 
-static int64_t number_of(const pencilfft_desc *desc, const struct member *member)
+static struct pf_argument argument_of(const pencilfft_desc *desc, const struct member *member)
 {
     const void *at = (const char *)desc + member->offset;
-    const char *text; /* for this, its hash */
-    int64_t bits;
     switch (member->kind) {
-    case INT64: return *(const int64_t *)at;
-    case INT: return *(const int *)at;
-    case TEXT: text = *(const char *const *)at; return (int64_t)(pf_hash(text ? text : "", text ? strlen(text) : 0) >> 1);
-    default: memcpy(&bits, at, sizeof bits); return bits;
+    case INT64: return (struct pf_argument)PF_ARGUMENT_NUMBER(member->name, *(const int64_t *)at);
+    case INT: return (struct pf_argument)PF_ARGUMENT_NUMBER(member->name, *(const int *)at);
+    case REAL: return (struct pf_argument){member->name, PF_REAL, .real = *(const double *)at};
+    default: return (struct pf_argument)PF_ARGUMENT_TEXT(member->name, *(const char *const *)at);
     }
 }
 
-static int differs(const pencilfft_desc *desc, const struct member *member)
-{
-    const void *at = (const char *)desc + member->offset;
-    char value[64];
-    const char *text = member->kind == TEXT ? *(const char *const *)at : NULL;
-    switch (member->kind) {
-    case TEXT: snprintf(value, sizeof value, text ? "'%.50s'" : "none", text); break;
-    case REAL: snprintf(value, sizeof value, "%g", *(const double *)at); break;
-    default: snprintf(value, sizeof value, "%lld", (long long)number_of(desc, member));
-    }
-    return pf_fail(PENCILFFT_MISMATCH,
-                   "the descriptors differ between ranks: %s is %s on rank 0 and something else on "
-                   "others; all members must be equal",
-                   member->name, value);
-}
-
-/* A number v is the same on all ranks if the largest v is the complement of the largest complement. */
 int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm)
 {
-    int status = PENCILFFT_OK;
-    int64_t mine[2][N_MEMBERS], largest[2][N_MEMBERS];
-    for (int i = 0; i < N_MEMBERS; i++) {
-        mine[0][i] = rows[i].own ? 0 : number_of(desc, &rows[i]);
-        mine[1][i] = ~mine[0][i];
-    }
-    PF_MPI(MPI_Allreduce(mine, largest, 2 * N_MEMBERS, MPI_INT64_T, MPI_MAX, comm));
-    for (int i = 0; i < N_MEMBERS && !status; i++)
-        if (largest[0][i] != ~largest[1][i])
-            status = differs(desc, &rows[i]);
-    return status;
+    struct pf_argument arguments[N_MEMBERS];
+    int count = 0;
+    for (int i = 0; i < N_MEMBERS; i++)
+        if (!rows[i].own)
+            arguments[count++] = argument_of(desc, &rows[i]);
+    return pf_same_arguments("the descriptors", count, arguments, comm);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "lines/transforms.h"
 #include "plan/make.h"
 
@@ -88,7 +89,8 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
     const struct pf_decomposition *d = plan->geometry.decomposition;
     const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
     int status = PENCILFFT_OK;
-    bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_transform_make(desc, &transform) == PENCILFFT_OK;
+    bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_bounded_product(n, PF_MAX_ELEMENTS) > 0 &&
+                  pf_transform_make(desc, &transform) == PENCILFFT_OK;
     for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() says what is wrong */
         memcpy(plan->end[end].n, n, sizeof n);
         plan->end[end].n[2] = end ? transform.output_nz : transform.input_nz;
@@ -125,7 +127,7 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         inside[rank] = pf_end_inside(plan, end, rank);
     }
     struct pf_remap_request request = {
-        .all = plan->all,
+        .communicators = plan->communicators,
         .ranks = plan->ranks,
         .me = plan->rank,
         .from = end ? inside : outside,

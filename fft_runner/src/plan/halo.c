@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
+#include "common/same.h"
 #include "exchange/neighbours.h"
 #include "plan/make.h"
 #include "plan/same_call.h"
@@ -62,18 +63,14 @@ static int check_request(pencilfft_plan plan, int array, const int64_t low[3], c
 
 static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3])
 {
-    enum { NUMBERS = 7 };
-    int64_t mine[2 * NUMBERS], least[2 * NUMBERS];
-    for (int i = 0; i < NUMBERS; i++) {
-        mine[i] = i == 0 ? array : i < 4 ? low[i - 1] : high[i - 4];
-        mine[NUMBERS + i] = -mine[i];
-    }
-    PF_MPI(MPI_Allreduce(mine, least, 2 * NUMBERS, MPI_INT64_T, MPI_MIN, plan->all));
-    for (int i = 0; i < NUMBERS; i++)
-        if (least[i] != -least[NUMBERS + i])
-            return pf_fail(PENCILFFT_MISMATCH, "pencilfft_halo_create: %s is %lld on one rank and %lld on another",
-                           i == 0 ? "the array" : "a width", (long long)least[i], -(long long)least[NUMBERS + i]);
-    return PENCILFFT_OK;
+    const struct pf_argument arguments[] = {
+        PF_ARGUMENT_NUMBER("array", array),     PF_ARGUMENT_NUMBER("low[0]", low[0]),
+        PF_ARGUMENT_NUMBER("low[1]", low[1]),   PF_ARGUMENT_NUMBER("low[2]", low[2]),
+        PF_ARGUMENT_NUMBER("high[0]", high[0]), PF_ARGUMENT_NUMBER("high[1]", high[1]),
+        PF_ARGUMENT_NUMBER("high[2]", high[2]),
+    };
+    return pf_same_arguments("the arguments of pencilfft_halo_create", (int)(sizeof arguments / sizeof arguments[0]),
+                             arguments, plan->all);
 }
 
 /* ---- making ---------------------------------------------------------------------------------------------------------- */
@@ -93,7 +90,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
     int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
     if (!status) {
         struct pf_neighbours_request request = {
-            .all = plan->all,
+            .communicators = plan->communicators,
             .ranks = plan->ranks,
             .me = plan->rank,
             .geometry = &plan->geometry,

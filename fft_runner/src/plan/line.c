@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "plan/begin.h"
@@ -44,37 +45,18 @@ void pencilfft_line_desc_init(pencilfft_line_desc *desc)
 
 /* ---- what is asked for -------------------------------------------------------------------------------------------------- */
 
-int64_t pf_number_of(const char *text)
-{
-    return (int64_t)(pf_hash(text ? text : "", text ? strlen(text) : 0) >> 1);
-}
-
-int pf_same_members(const char *what, int members, const char *const *names, const int64_t *values, MPI_Comm comm)
-{
-    int64_t mine[2][PF_MEMBERS] = {{0}}, largest[2][PF_MEMBERS];
-    for (int i = 0; i < PF_MEMBERS; i++) {
-        mine[0][i] = i < members ? values[i] : 0;
-        mine[1][i] = ~mine[0][i];
-    }
-    PF_MPI(MPI_Allreduce(mine, largest, 2 * PF_MEMBERS, MPI_INT64_T, MPI_MAX, comm));
-    for (int i = 0; i < members; i++)
-        if (largest[0][i] != ~largest[1][i])
-            return pf_fail(PENCILFFT_MISMATCH, "the descriptors of %s differ between ranks in %s; all members must be equal",
-                           what, names[i]);
-    return PENCILFFT_OK;
-}
-
 static int same_everywhere(const pencilfft_line_desc *desc, MPI_Comm comm)
 {
-    static const char *const names[] = {"n", "lines", "algorithm", "order", "precision", "rigor", "sync"};
-    const int64_t values[] = {desc->n,
-                              desc->lines,
-                              pf_number_of(desc->algorithm),
-                              pf_number_of(desc->order),
-                              pf_number_of(desc->precision),
-                              pf_number_of(desc->rigor),
-                              pf_number_of(desc->sync)};
-    return pf_same_members("a line", (int)(sizeof values / sizeof values[0]), names, values, comm);
+    const struct pf_argument arguments[] = {
+        PF_ARGUMENT_NUMBER("n", desc->n),
+        PF_ARGUMENT_NUMBER("lines", desc->lines),
+        PF_ARGUMENT_TEXT("algorithm", desc->algorithm),
+        PF_ARGUMENT_TEXT("order", desc->order),
+        PF_ARGUMENT_TEXT("precision", desc->precision),
+        PF_ARGUMENT_TEXT("rigor", desc->rigor),
+        PF_ARGUMENT_TEXT("sync", desc->sync),
+    };
+    return pf_same_arguments("the descriptors of a line", (int)(sizeof arguments / sizeof arguments[0]), arguments, comm);
 }
 
 static int take_numbers(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
@@ -270,14 +252,15 @@ static void name_phases(pencilfft_line_plan plan)
 static int start(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
 {
     void *made;
-    MPI_Comm own = MPI_COMM_NULL;
-    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &own);
+    struct pf_communicators *communicators;
+    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &communicators);
     if (status)
         return status;
     *plan = made;
-    (*plan)->comm = own;
-    PF_MPI(MPI_Comm_rank(own, &(*plan)->rank));
-    PF_MPI(MPI_Comm_size(own, &(*plan)->ranks));
+    (*plan)->communicators = communicators;
+    (*plan)->comm = communicators->all;
+    PF_MPI(MPI_Comm_rank((*plan)->comm, &(*plan)->rank));
+    PF_MPI(MPI_Comm_size((*plan)->comm, &(*plan)->ranks));
     return status;
 }
 
@@ -323,8 +306,7 @@ int pencilfft_line_destroy(pencilfft_line_plan plan)
     }
     for (int i = 0; i < 4; i++)
         free(plan->raw[i]);
-    PF_MPI_OR_DONE(MPI_Comm_free(&plan->comm));
-done:
+    status = pf_communicators_leave(plan->communicators);
     free(plan);
     return status;
 }

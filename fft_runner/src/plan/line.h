@@ -1,6 +1,7 @@
 /* A plan for distributed lines: the steps of its algorithm with what each needs on this rank. */
 #pragma once
 
+#include "exchange/communicators.h"
 #include "exchange/line_move.h"
 #include "exchange/sync.h"
 #include "lines/complex_calls.h"
@@ -20,7 +21,8 @@ struct pf_line_work {
 };
 
 struct pencilfft_line_plan_s {
-    MPI_Comm comm;
+    struct pf_communicators *communicators;
+    MPI_Comm comm; /* all of these */
     int rank, ranks;
     int checks_calls; /* same_call.h */
     int64_t lines;
@@ -48,9 +50,3 @@ int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_lin
 int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out);
 /* One buffer, or two that have nothing in common. */
 int pf_line_apart(const char *function, const void *in, size_t in_bytes, const void *out, size_t out_bytes);
-
-/* For pf_same_members(): the same number for the same text. */
-int64_t pf_number_of(const char *text);
-/* Collective: whether the members of a descriptor are the same on all ranks; `what` it describes is for the message. */
-enum { PF_MEMBERS = 16 };
-int pf_same_members(const char *what, int members, const char *const *names, const int64_t *values, MPI_Comm comm);

@@ -1,6 +1,7 @@
 /* A plan: what is known of a transform on one rank. Data alone; what is done with it is in the files named at each part. */
 #pragma once
 
+#include "exchange/communicators.h"
 #include "exchange/exchange.h"
 #include "exchange/messages.h"
 #include "exchange/partner_order.h"
@@ -144,7 +145,8 @@ struct pencilfft_plan_s {
     const struct pf_sync *sync;
 
     int exchanges; /* of the decomposition; arrays have this many in use, or one more */
-    MPI_Comm all, group[PF_MAX_EXCHANGES];
+    struct pf_communicators *communicators;
+    MPI_Comm all, group[PF_MAX_EXCHANGES]; /* of these */
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
     struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
     int bricks[3]; /* along x, y and z; 0 without bricks */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <fftw3.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,16 +357,66 @@ static int not_written(const char *path)
                    errno ? strerror(errno) : "no space");
 }
 
-/* The name is new: nothing that was put there before is followed or written over, and others, on other hosts, have others. */
-static int write_beside(const char *path, char *beside, const struct text *text)
+enum { MOST_LINKS = 40, MOST_NAMES = 10000, NAME_ROOM = 48 };
+
+/* Replaces *name, which is a link, by the path of its target. A link of somebody else could name any file of ours. */
+static int follow(char **name, uid_t owner)
 {
-    int descriptor = mkstemp(beside);
+    char target[PATH_MAX];
+    ssize_t length = readlink(*name, target, sizeof target);
+    errno = length == sizeof target ? ENAMETOOLONG : owner && owner != geteuid() ? EACCES : length < 0 ? errno : 0;
+    if (errno)
+        return errno;
+    const char *slash = strrchr(*name, '/');
+    int folder = *target != '/' && slash ? (int)(slash + 1 - *name) : 0;
+    size_t size = (size_t)folder + (size_t)length + 1;
+    char *next = malloc(size);
+    if (!next)
+        return ENOMEM;
+    snprintf(next, size, "%.*s%.*s", folder, *name, (int)length, target);
+    free(*name);
+    *name = next;
+    return 0;
+}
+
+/* The file that a path names, behind all links, which stay links; in memory that the caller frees. */
+static int find_file(const char *path, char **name)
+{
+    struct stat about;
+    if (!(*name = strdup(path)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
+    for (int links = 0; !lstat(*name, &about) && S_ISLNK(about.st_mode); links++) {
+        errno = links < MOST_LINKS ? follow(name, about.st_uid) : ELOOP;
+        if (errno)
+            return not_written(path);
+    }
+    return PENCILFFT_OK;
+}
+
+/* With the permissions of the file that it replaces, or those that umask leaves. Wisdom that all may write is not read. */
+static int create_beside(const char *file, char *beside, size_t size)
+{
+    int descriptor = -1;
+    struct stat about;
+    errno = EEXIST;
+    for (int i = 0; i < MOST_NAMES && descriptor < 0 && errno == EEXIST; i++) {
+        snprintf(beside, size, "%s.new-%ld-%d", file, (long)getpid(), i);
+        descriptor = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH);
+    }
+    if (descriptor >= 0 && !stat(file, &about) && S_ISREG(about.st_mode))
+        fchmod(descriptor, about.st_mode & (S_IRWXU | S_IRWXG | S_IROTH)); /* that file may be on another kind of disk */
+    return descriptor;
+}
+
+/* The name is new: nothing that was put there before is followed or written over, and others, on other hosts, have others. */
+static int write_beside(const char *path, const char *file, char *beside, size_t size, const struct text *text)
+{
+    int descriptor = create_beside(file, beside, size);
     if (descriptor < 0)
         return not_written(path);
     errno = 0;
-    int whole = fchmod(descriptor, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH) == 0 &&
-                write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
-    if (close(descriptor) || !whole || rename(beside, path)) {
+    int whole = write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
+    if (close(descriptor) || !whole || rename(beside, file)) {
         int status = not_written(path);
         unlink(beside);
         return status;
@@ -375,13 +426,16 @@ static int write_beside(const char *path, char *beside, const struct text *text)
 
 static int write_whole(const char *path, const struct text *text)
 {
-    size_t size = strlen(path) + 32;
-    char *beside = malloc(size);
-    if (!beside)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
-    snprintf(beside, size, "%s.new-XXXXXX", path);
-    int status = write_beside(path, beside, text);
+    char *file = NULL;
+    int status = find_file(path, &file);
+    size_t size = file ? strlen(file) + NAME_ROOM : 0;
+    char *beside = status ? NULL : malloc(size);
+    if (beside)
+        status = write_beside(path, file, beside, size, text);
+    else if (!status)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
     free(beside);
+    free(file);
     return status;
 }
 

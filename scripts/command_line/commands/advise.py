@@ -1,15 +1,25 @@
 """`pencilmap advise`: what to run a transform with on some nodes, why, and what to measure to be sure."""
 
+import os
 from textwrap import wrap
 
 import click
 
-from pencilmap.mapper.advise import TERMS, Advice, advise, exchange_of, ranks_against_threads, schedule_of, settings, time_of
-from pencilmap.mapper.threads import shared_dict
-from pencilmap.model.errors import MachineError
-from pencilmap.model.machine_file import machine_names
+from pencilmap.mapper.studies.advise import (
+    TERMS,
+    Advice,
+    advise,
+    exchange_of,
+    ranks_against_threads,
+    schedule_of,
+    settings,
+    time_of,
+)
+from pencilmap.mapper.studies.threads import shared_dict
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.machines.files import machine_names
 from pencilmap.model.predict import Prediction
-from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_json, print_table, say, threads_table
 
@@ -34,7 +44,7 @@ def command(machine: str | None, nodes: str | None, torus: str | None, bandwidth
         raise MachineError("advice needs a machine: --machine NAME, or --torus SHAPE with --bandwidth RATE")
     if threads and tasks_per_node == 1:
         raise MachineError("--threads compares several tasks on a node with one: give --tasks-per-node 2 or more")
-    where = settings(fft, machine, nodes, torus, tasks_per_node, bandwidth)
+    where = settings(fft, machine, nodes, torus, tasks_per_node, bandwidth, os.environ)
     found = advise(where)
     shared = ranks_against_threads(where) if threads else []
     if as_json:
@@ -46,7 +56,7 @@ def command(machine: str | None, nodes: str | None, torus: str | None, bandwidth
     _table(found, top)
     if shared:
         threads_table(shared, time_of)
-    for line in (*_answer(found), *_unknown(found)):
+    for line in (*_answer(found), *_launch(found, top), *_unknown(found)):
         say("\n".join(wrap(line, NARROW, break_long_words=False)))
     runs = _runs(found)
     if runs:
@@ -77,6 +87,12 @@ def _answer(found: Advice):
     return [f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
             f"{schedule_of(best)}: {milliseconds(time_of(best))}", f"in sequence, {100 * found.share:.0f} % of this time is "
             f"{TERMS[found.term]}"]
+
+
+def _launch(found: Advice, top):
+    """What default means, if it is listed."""
+    site, listed = found.where.site, any(p.placement == "default" for p in found.found[:top])
+    return [f"default is {site.launch_phrase(*site.launch.orders)}"] if listed else []
 
 
 def _unknown(found: Advice):

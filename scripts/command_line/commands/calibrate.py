@@ -7,19 +7,25 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, text_with_unit, write_machine
-from pencilmap.mapper.compare import bandwidth_of_record
-from pencilmap.mapper.files import check_writable
-from pencilmap.mapper.probes import machine_of_probe, probed_figures, range_dict, range_text, read_probes
-from pencilmap.mapper.records import read_records
-from pencilmap.mapper.samples import published_samples, record_samples
-from pencilmap.model.calibrate import RULES, calibrate, quality, split
-from pencilmap.model.errors import CalibrationError
-from pencilmap.model.machine import load_machine
-from pencilmap.model.machine_file import machine_names
-from pencilmap.model.probe import fit_probe
-from pencilmap.model.published import PUBLISHED
-from pencilmap.model.splits import LIKELY, honest_errors, likely_range
+from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.runs.calibrated import (
+    calibrated_figures,
+    figure_text,
+    machine_of_records,
+    text_with_unit,
+    write_machine,
+)
+from pencilmap.mapper.runs.compare import bandwidth_of_record
+from pencilmap.mapper.runs.probes import machine_of_probe, probed_figures, range_dict, range_text, read_probes
+from pencilmap.mapper.runs.records import read_records
+from pencilmap.mapper.runs.samples import published_samples, record_samples
+from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
+from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
+from pencilmap.model.times.probe import fit_probe
+from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
@@ -58,11 +64,11 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
         records, machine, Path(output).stem if output else "calibrated")
     training, held_out = split(samples, rule)
-    found = calibrate(training, base.costs.cache_per_node, fit_bandwidth)
+    found = calibrate(training, base.costs, fit_bandwidth)
     source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
              f"{len(samples)} times fitted)"
     errors = quality(training, held_out, found.time_s)
-    fit = lru_cache(lambda some: calibrate(some, base.costs.cache_per_node, fit_bandwidth))
+    fit = lru_cache(lambda some: calibrate(some, base.costs, fit_bandwidth))
     held = honest_errors(samples, fit) if honest else []
     likely = likely_range(samples, fit) if honest or output else None
     if output:
@@ -83,7 +89,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
                 [f"note: {line}" for line in refused])
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
     if held:
-        honest_table(held, "errors |predicted/measured - 1| of exchanges that were not fitted")
+        honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
     if likely:
         say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
             f"{likely[1]:.3g} times as long as predicted")

@@ -2,11 +2,11 @@
 
 import click
 
-from pencilmap.mapper.formats import mapping_of, read_document, recognise
+from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recognise
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
-from pencilmap.scripts.command_line.answers import answer, launchers_order
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
+from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
@@ -23,16 +23,25 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     """Validate a placement file of any format against machine and grid and print its loads."""
     tasks = where.grid(grid)
     document = read_document(file)
-    format_name = format_name or recognise(document)
+    if format_name is None:
+        format_name = recognise(document)
+        where = of_launcher(where, format_name)
     mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+    judged = FORMATS[format_name].judged(document)
     if as_json:
-        print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
+        print_json({"file": file, "format": format_name, "valid": True,
+                    "valid_for": [launcher for launcher, why in judged.items() if not why],
+                    "predictions": [p.as_dict() for p in found]})
         return
     prediction_table(found, where.where, wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    say(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
+    say(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    for launcher, why in judged.items():
+        if why:
+            say(f"{file}: not valid for {launcher}: {why}")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launchers_order(where, found[0], routing), start=file))
+        say(answer(found, launched(where, found[0], routing), start=file))

@@ -2,12 +2,12 @@
 
 import click
 
-from pencilmap.mapper.compare import compare_published, compare_records
-from pencilmap.mapper.records import read_records
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import RULES, quality, split
-from pencilmap.model.errors import FigureError
-from pencilmap.model.machine import load_machine
+from pencilmap.mapper.runs.compare import compare_published, compare_records
+from pencilmap.mapper.runs.records import read_records
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import RULES, quality, split
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say

@@ -3,12 +3,12 @@
 import click
 import numpy as np
 
-from pencilmap.mapper.files import check_writable
-from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
+from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.formats import FORMATS, format_named, launch_of, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.launching import (
     FORMAT_TO_WRITE,
     LAUNCHER,
@@ -44,7 +44,7 @@ def command(file: str, where: Setting, grid: str | None, from_name: str | None, 
     mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, from_name)
     where.site.check_mapping(mapping)
     write_mapping(mapping, output, form.name, job)
-    launch = format_named(form.name).launch(mapping, job, output)
+    launch = launch_of(mapping, output, form.name, job)
     notes = list(_notes(mapping, from_name, form.name))
     if as_json:
         print_json({"file": file, "from": from_name, "output": output, "ranks": mapping.n_tasks,

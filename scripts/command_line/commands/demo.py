@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.compare import compare_published, compare_records, schedule_of_record
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of

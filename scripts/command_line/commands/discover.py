@@ -9,10 +9,13 @@ from typing import Any
 import click
 
 from pencilmap.mapper.allocations import READERS, look_around
-from pencilmap.mapper.allocations.found import Picture
+from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
-from pencilmap.mapper.files import temporary_folder, write_whole
-from pencilmap.model.torus import format_torus
+from pencilmap.mapper.base.files import temporary_folder, write_whole
+from pencilmap.mapper.base.hosts import hosts_per_node
+from pencilmap.mapper.launch_orders import visible_order
+from pencilmap.model.base.errors import printable
+from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
@@ -37,7 +40,8 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
         asked = _hardware(folder, hardware)
         picture = look_around(os.environ, [*files, *asked], torus)
         told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader knows nothing but the temporary file
-        picture = replace(picture, facts=tuple(f._replace(source=told.get(f.source, f.source)) for f in picture.facts))
+        facts = [f._replace(source=told.get(f.source, f.source)) for f in picture.facts]
+        picture = replace(picture, facts=(*facts, *_launch_order()))
     if output and picture.nodes is not None:
         write_whole(output, picture.table())
     if as_json:
@@ -48,6 +52,15 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
     if unwritten:
         say(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
     return 0 if picture.facts and not unwritten else 1
+
+
+def _launch_order():
+    """The order of the ranks if the environment tells it, in a list."""
+    launch = visible_order(os.environ)
+    if launch is None:
+        return []
+    phrase = launch.phrase(*launch.orders) if launch.orders else f"{launch.title}, which is no order of axes or slots"
+    return [Fact("launch order", phrase, printable(launch.reason))]
 
 
 def _hardware(folder, wanted):
@@ -68,16 +81,15 @@ def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
     return {"facts": [fact._asdict() for fact in picture.facts],
             "torus": format_torus(picture.torus) if picture.torus else None,
             "nodes": None if picture.nodes is None or picture.torus is None else [
-                {"node": c, "host": picture.names.get(n)}
-                for n, c in zip(picture.nodes.tolist(), picture.torus.coordinates(picture.nodes).tolist())],
+                {"node": coordinates, "host": name} for name, coordinates in picture.places()],
             "tasks_per_node": picture.tasks_per_node, "missing": picture.missing and spelled(picture.missing),
             "slot_cores": _bound(picture),
             "options": _options(picture, output or "NODES") or None}
 
 
 def _bound(picture: Picture) -> list[str] | None:
-    """Processors of each slot, where both are known and there are enough."""
-    cores, tasks = picture.cores or (), picture.tasks_per_node or 0
+    """Processors of each slot of a host, if both are known and there are enough."""
+    cores, tasks = picture.cores or (), (picture.tasks_per_node or 0) // hosts_per_node(picture.hosts)
     return list(slot_cores(cores, tasks)) if 0 < tasks <= len(cores) else None
 
 

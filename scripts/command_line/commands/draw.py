@@ -6,17 +6,17 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import FigureError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
-from pencilmap.model.torus import Torus
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing

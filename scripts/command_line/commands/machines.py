@@ -2,8 +2,8 @@
 
 import click
 
-from pencilmap.model.errors import PartitionError
-from pencilmap.model.machine_file import machine_names, package_figures
+from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.machines.files import machine_names, package_figures
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, completed
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
@@ -28,7 +28,7 @@ def command(name: str | None, n_nodes: int | None, wide: bool, as_json: bool) ->
 
 
 def _loaded(name):
-    from pencilmap.model.machine import load_machine  # with NumPy, which the list of all machines does not need
+    from pencilmap.model.machines.machine import load_machine  # with NumPy, which the list of all machines does not need
 
     return load_machine(name)
 
@@ -88,7 +88,7 @@ def _costs(costs):
 
 
 def _show_partitions(machine, n_nodes, as_json):
-    from pencilmap.model.machine import machine_partitions
+    from pencilmap.model.machines.machine import machine_partitions
 
     found = machine_partitions(machine, n_nodes)
     if not found:

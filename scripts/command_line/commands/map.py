@@ -1,12 +1,14 @@
 """`pencilmap map`: write a placement for the launcher."""
 
+from dataclasses import asdict
+
 import click
 
-from pencilmap.mapper.files import check_writable
-from pencilmap.mapper.formats import format_named, write_mapping
+from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
-from pencilmap.scripts.command_line.answers import answer
+from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
@@ -22,23 +24,25 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
             hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, wide: bool,
             as_json: bool) -> None:
-    """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
+    """Write the best placement, or the one named, and print its prediction next to that of the launch order, and how to
     launch it."""
     form = format_to_write(format_name, where)
     check_writable(output)
     with hearing():
         tasks = where.grid(grid, schedule)
         job = where.job(hosts, cores_per_task, hwloc, program)
-        chosen, default = (where.place(text, tasks, schedule) for text in (placement, "default"))
+        chosen = where.place(placement, tasks, schedule)
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, form.name, job)
-    both = [where.shown(chosen, name=placement, schedule=schedule), where.shown(default, schedule=schedule)]
-    launch = format_named(form.name).launch(mapping, job, output)
+    best = where.shown(chosen, name=placement, schedule=schedule)
+    launch = launched(where, best, schedule=schedule, most=tasks.n_tasks)
+    shown = [best, *(p for _, p in launch.orders)]
+    how = launch_of(mapping, output, form.name, job)
     if as_json:
-        print_json({"file": output, **launch_as_dict(launch, form),
-                    "predictions": [p.as_dict() for p in both]})
+        print_json({"file": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
+                    "predictions": [p.as_dict() for p in shown]})
         return
-    prediction_table(both, where.where, wide)
-    say(answer(both[:1], both[1]))
+    prediction_table(shown, where.where, wide)
+    say(answer([best], launch))
     say(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
-    show_launch(launch, form)
+    show_launch(how, form)

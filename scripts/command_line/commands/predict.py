@@ -5,16 +5,16 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
-from pencilmap.mapper.threads import choices, divisors_of, shared_dict
-from pencilmap.model.errors import FigureError, GridError, MachineError
-from pencilmap.model.line_problem import LineProblem
+from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
+from pencilmap.model.base.errors import FigureError, GridError, MachineError
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
-from pencilmap.model.torus import Torus
-from pencilmap.scripts.command_line.answers import answer, launchers_order
+from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -74,10 +74,10 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
             grid == BEST and schedule != SEQUENCE) else []
         halos = predicted_halos(where, found, halo, schedule) if halo else []
-    default = None if routing == ALL_ROUTINGS else launchers_order(where, ranked(found)[0], routing, exchange, direction)
+    launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], routing, exchange, direction)
     if page:
-        both = [] if default is None or any(p.placement == default.placement for p in found) else [default]
-        write_page(page, where, [*both, *found], schedule, answer(found, default, alone[0] if alone else None))
+        both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
+        write_page(page, where, [*both, *found], schedule, answer(found, launch, alone[0] if alone else None))
     if as_json:
         print_json(*[p.as_dict() for p in found] if not halo else [
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
@@ -89,7 +89,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         if halo:
             halo_table(found, halos, halo)
         if routing != ALL_ROUTINGS:
-            say(answer(found, default, alone[0] if alone else None))
+            say(answer(found, launch, alone[0] if alone else None))
         if page:
             click.echo()
             say(f"wrote {page}")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.files import check_writable, write_whole
-from pencilmap.model.errors import FigureError
+from pencilmap.mapper.base.files import check_writable, write_whole
+from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.tables import print_json, say

@@ -1,19 +1,31 @@
 """`pencilmap reproduce`: every table and figure of the five sources, beside what is computed or measured in its place."""
 
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic
+
 import click
 
-from pencilmap.model.errors import RecordError
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.model.base.errors import RecordError
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
+from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
 
+SILENT_S = 10.0   # after so long without a word, the command says that it goes on
+MOST_S = 1800.0   # by default: the longest figure takes a quarter of it on two idle processors
 NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in figures]
 
 
 @click.command("reproduce")
 @click.argument("figure", required=False, metavar="[SOURCE:FIGURE]", shell_complete=completed(lambda: NAMES))
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=MOST_S, show_default=True,
+              help="The longest time that a figure may take.")
 @with_options(JSON)
-def command(figure: str | None, as_json: bool) -> None:
+def command(figure: str | None, seconds: float, as_json: bool) -> None:
     """Compute a published table or figure again, e.g. jagode:table1; without an argument list them all."""
     if figure is None:
         _list(as_json)
@@ -23,7 +35,8 @@ def command(figure: str | None, as_json: bool) -> None:
         raise RecordError(f"{figure} ({asked.title}) cannot be computed: {asked.published}; in its place: {asked.here}")
     if asked.measures:
         say("note: this runs programs under mpirun here; other work on the machine changes the times", err=True)
-    found = asked.compute()
+    with shown() as show, _within(seconds, figure), _words(show, figure):
+        found = asked.compute()
     if as_json:
         print_json({"figure": figure, "title": asked.title, "published": asked.published,
                     "here": asked.here} | found.as_dict())
@@ -33,6 +46,52 @@ def command(figure: str | None, as_json: bool) -> None:
     say(f"published: {asked.published}; here: {asked.here}")
     columns = [_folded(name) for name in found.columns]
     print_table(None, *fitted(columns, [[_cell(value) for value in row] for row in found.rows], []), found.notes)
+
+
+@contextmanager
+def _within(seconds: float, figure: str) -> Iterator[None]:
+    """Raise RecordError if it takes longer. Programs that run are ended, as by Ctrl-C."""
+    over = Event()
+
+    def ring(number, frame):
+        over.set()
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except Exception as error:  # compiled code may have replaced the TimeoutError
+        if not over.is_set():
+            raise
+        raise RecordError(f"{figure} is not done within {seconds:g} s; give more with --seconds") from error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
+    """Show the progress messages, and a line whenever there was none for `SILENT_S`."""
+    done, began, last = Event(), monotonic(), [monotonic()]
+
+    def listener(line):
+        last[0] = monotonic()
+        show(line)
+
+    def go_on():
+        while not done.wait(max(0.01, last[0] + SILENT_S - monotonic())):
+            if monotonic() >= last[0] + SILENT_S:
+                listener(f"{figure}: still computing after {monotonic() - began:.0f} s")
+
+    ticker = Thread(target=go_on, daemon=True)
+    ticker.start()
+    try:
+        with heard_by(listener):
+            yield
+    finally:
+        done.set()
+        ticker.join()
 
 
 def _list(as_json):

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.records import read_records
-from pencilmap.mapper.scaling import (
+from pencilmap.mapper.runs.records import read_records
+from pencilmap.mapper.studies.scaling import (
     PUBLICATIONS,
     against_slabs,
     aspects,
@@ -16,12 +16,12 @@ from pencilmap.mapper.scaling import (
     weak,
     weak_efficiencies,
 )
-from pencilmap.model.errors import RecordError
-from pencilmap.model.machine import load_machine
-from pencilmap.model.machine_file import machine_names
-from pencilmap.model.scaling import LEAST_POINTS, Fit, bisection_bandwidth, crossing_bytes, fit
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.units import milliseconds, parse
+from pencilmap.model.base.errors import RecordError
+from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.times.scaling import LEAST_POINTS, Fit, bisection_bandwidth, crossing_bytes, fit
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix

@@ -7,20 +7,20 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes
 from pencilmap.mapper.setting import figures_used
-from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
-from pencilmap.model.costs import Costs
+from pencilmap.mapper.studies.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.model.base.errors import FigureError, GridError, PartitionError
+from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import FigureError, GridError, PartitionError
-from pencilmap.model.grid import parse_grid, per_node
-from pencilmap.model.machine import Machine, load_machine
-from pencilmap.model.machine_file import machine_names
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
-from pencilmap.model.units import milliseconds, parse
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import Machine, load_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.grid import parse_grid, per_node
+from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import FFT, grid_option
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import fitted, from_optimal, print_json, print_table, say

@@ -4,14 +4,14 @@ import os
 
 import click
 
-from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.errors import GridError
-from pencilmap.model.line_problem import LineProblem
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import parse
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.schedules.schedule import PAIR
-from pencilmap.model.torus import as_torus
-from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.halos import HALO, halo_messages
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from pencilmap.mapper.transposes import Case, by_exchange, ratios, read_transposes
-from pencilmap.model.errors import RecordError, near
+from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios, read_transposes
+from pencilmap.model.base.errors import RecordError, near
 from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.files import append_whole, check_appendable
+from pencilmap.mapper.base.files import append_whole, check_appendable
+from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.mapper.progress import heard_by
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import UnitError
+from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.errors import UnitError
-from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import parse_transform
-from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options

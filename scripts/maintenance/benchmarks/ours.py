@@ -39,7 +39,8 @@ class Ours:
                          destroy_input=DESTROY in words, layout=STRIDE1 if STRIDE1 in words else "natural")
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
-        addresses = (self.plan._checked(self.input, source, False), self.plan._checked(self.output, target, True))
+        addresses = [self.plan._place(array, name, array is self.output).address
+                     for array, name in ((self.input, source), (self.output, target))]
         self._execute = partial(_function("execute"), self.plan._alive(), BACKWARD if backward else FORWARD, *addresses)
 
     def run(self) -> None:

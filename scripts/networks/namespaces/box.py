@@ -12,7 +12,7 @@ import tempfile
 import threading
 from typing import Any
 
-from pencilmap.mapper.progress import say
+from pencilmap.mapper.base.progress import say
 from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces.network import EmulationError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pencilmap.model.arrays import Ints
+from pencilmap.model.base.arrays import Ints
 from pencilmap.scripts.networks.namespaces import kernel
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 

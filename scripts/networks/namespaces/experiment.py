@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.compare import Comparison, compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.mapper.runs.compare import Comparison, compare_records
+from pencilmap.model.network.torus import format_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import format_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
@@ -139,7 +139,8 @@ def _verified(experiment, program):
 
 def _options(experiment, transform):
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
-              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--tasks-per-node": (1,)}
+              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--coordinates": ("hostname",),
+              "--tasks-per-node": (1,)}
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.scripts.networks.namespaces.build import build
 from pencilmap.scripts.networks.namespaces.counters import sent_bytes
 from pencilmap.scripts.networks.namespaces.kernel import backlog_drops

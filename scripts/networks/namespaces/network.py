@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.traffic.loads import LinkLoads
 
 MOST_NODES = 256
 HEADQUARTERS = "hq"  # where mpirun runs; every node has an unshaped link to it, as Blue Gene has a service network

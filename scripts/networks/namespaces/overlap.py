@@ -6,11 +6,11 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from pencilmap.mapper.compare import compare_record
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.mapper.runs.compare import compare_record
+from pencilmap.model.network.torus import format_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.torus import format_torus
-from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, launch_of

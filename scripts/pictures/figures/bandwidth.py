@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from textwrap import wrap
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
-from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import FigureError
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.errors import FigureError
 
 Target: TypeAlias = str | PathLike[str] | BinaryIO
 

@@ -6,11 +6,11 @@ hosts stand where springs of their links put them. Hosts of the chosen row and c
 
 import numpy as np
 
-from pencilmap.model.arrays import Floats
-from pencilmap.model.errors import FigureError
-from pencilmap.model.graph_network import GraphNetwork
-from pencilmap.model.loads import LinkLoads, m_scale
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import WIDTH, Target, figure, heading, load_colours, save
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes, look_of

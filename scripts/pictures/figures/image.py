@@ -18,10 +18,10 @@ from math import atan2, ceil, degrees, hypot, prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.model.arrays import Floats, Ints
-from pencilmap.model.errors import FigureError
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import figure, heading, save
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pencilmap.model.errors import FigureError
+from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, Target, figure, heading, save
 

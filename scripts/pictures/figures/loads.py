@@ -9,10 +9,10 @@ left white.
 
 import numpy as np
 
-from pencilmap.model.arrays import Floats, Ints
-from pencilmap.model.errors import FigureError
-from pencilmap.model.loads import LinkLoads, m_scale
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, load_colours, save
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
@@ -81,7 +81,7 @@ def link_values(loads: LinkLoads, with_bytes: bool) -> Floats:
 class Blocks:
     """Position of each node's cell in the strip of a dimension: nested blocks, alternately to the right and upwards.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> Blocks(Torus((4, 3, 2)), 1).extent           # y to the right, x upwards, z repeats: two blocks of 3 and a gap of 1
     (7, 4)
     """

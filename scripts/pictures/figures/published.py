@@ -7,7 +7,7 @@ was predicted; lines are the time model; the dashed line is the paper's bound.
 
 from collections.abc import Sequence
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 

@@ -6,7 +6,7 @@ Marks are the times of the fastest grids; lines the fitted a/P + d/P^(2/3); the 
 from collections.abc import Sequence
 from typing import Any
 
-from pencilmap.model.errors import FigureError
+from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 

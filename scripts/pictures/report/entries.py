@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pencilmap.mapper.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
-from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
-from pencilmap.model.mapping import Mapping
+from pencilmap.mapper.runs.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
+from pencilmap.mapper.runs.records import mapping_of_record, read_records, transform_of_record
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.transform import Transform
-from pencilmap.model.units import milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.tori import Placed
 

@@ -10,10 +10,10 @@ from itertools import count
 from math import inf
 from shlex import join
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
-from pencilmap.model.transform import Transform
-from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
 from pencilmap.scripts.pictures.report.entries import Entry, printable
@@ -88,7 +88,7 @@ def _measured_s(entry):
 
 
 def _pair(found, timed):
-    """Numbers of the views before and after: the launcher's order or else the slowest, and the fastest of another one on
+    """Numbers of the views before and after: the launch order or else the slowest, and the fastest of another one on
     the same torus. The second is None where there is no other."""
     best: dict[int, float] = {}
     for view, seconds in timed:

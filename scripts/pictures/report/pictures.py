@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from pencilmap.mapper.compare import Comparison, compare_published
-from pencilmap.model.errors import FigureError
-from pencilmap.model.machine import load_machine
+from pencilmap.mapper.runs.compare import Comparison, compare_published
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.pictures.figures.bandwidth import Point, draw_bandwidth, point_of, rate_text
 from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import as_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.pictures.figures.loads import link_values
 
 AT_ONCE = "all exchanges at once"

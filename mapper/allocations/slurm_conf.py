@@ -1,0 +1,295 @@
+"""Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, what ``scontrol show`` prints of them.
+
+The first key of a line says its kind; the other keys of the line belong to it. Sources: slurm.conf(5) and topology.conf(5);
+src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for levels; 22.05, run
+by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+from pencilmap.mapper.base.hosts import check_name
+from pencilmap.mapper.formats.hostlist import box_coordinates, expand_hosts
+from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.model.base.errors import AllocationError, MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS
+
+UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
+KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
+MOST_INCLUDES = 8
+MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together
+_PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-*+/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
+_RECORD = re.compile(r"^(NodeName|PartitionName)=.*(\n[ \t].*)*?[ \t](CPUAlloc|TotalNodes)=", re.MULTILINE)
+
+
+class Statement(NamedTuple):
+    """A line with the lines that continue it: its document and number, its kind (the first key), and its other keys.
+
+    Keys have lower case, because Slurm ignores case. Of a key given twice the last value counts.
+    """
+
+    document: Document
+    line: int
+    kind: str
+    value: str
+    keys: dict[str, str]
+
+    def refuse(self, message: str) -> MapfileError:
+        return self.document.refuse(message, self.line)
+
+    def hosts(self, text: str, most: int = MOST_HOSTS) -> list[str]:
+        """Names of a list, between commas or blanks."""
+        try:
+            return [check_name(name) for name in expand_hosts(re.sub(r"[\s,]+", ",", text).strip(","), most)]
+        except MapfileError as error:
+            raise self.refuse(str(error)) from error
+
+
+@dataclass
+class Unit:
+    """A switch, a block or a ring: its hosts, and the level of a switch above its hosts."""
+
+    hosts: tuple[str, ...]
+    level: int = 0
+
+
+@dataclass
+class Configuration:
+    """What the lines say.
+
+    hosts : names of NodeName lines, in order
+    places : coordinates of names in box notation
+    units : units of the network by kind (``switchname``, ...) and name
+    partitions : hosts by name of the partition
+    settings : values of the other lines
+    torus : shape of the torus that ``scontrol show topology`` prints
+    """
+
+    hosts: dict[str, None] = field(default_factory=dict)
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    units: dict[str, dict[str, Unit]] = field(default_factory=dict)
+    partitions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    torus: str | None = None
+    members: int = 0
+
+    def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        """Hosts of a unit or a partition. Raises MapfileError if all together are too many: a few lines name any number."""
+        self.members += len(hosts)
+        if self.members > MOST_MEMBERS:
+            raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
+        return hosts
+
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """Each host once: of NodeName lines, else of the network, else of the partitions."""
+        of_units = {name: None for units in self.units.values() for unit in units.values() for name in unit.hosts}
+        return tuple(self.hosts or of_units or {name: None for names in self.partitions.values() for name in names})
+
+
+def read_configuration(document: Document) -> Configuration:
+    """The configuration in a document. Raises MapfileError naming the line that cannot be read."""
+    told = list(_records(document) if _RECORD.search(document.text) else statements(document))
+    found, features = Configuration(), dict[str, set[str]]()
+    for each in told:
+        if each.kind == "nodename":
+            _node(each, found, features)
+        elif each.kind == "torusname" and "dims" in each.keys:
+            found.torus = each.keys["dims"]
+            _add_hosts(each, found, each.keys.get("nodes", ""))
+        elif each.kind not in KINDS:
+            found.settings[each.kind] = each.value
+    _read_units(told, found)
+    _partitions(told, found, features)
+    return found
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------------
+
+
+def statements(document: Document, depth: int = 0) -> Iterator[Statement]:
+    """The lines of a configuration file, as Slurm puts them together."""
+    cluster = ""
+    for number, text in _joined(document):
+        include = re.match(r"\s*include\s+(\S+)\s*$", text, re.IGNORECASE)
+        if include:
+            yield from _included(document, number, include[1].replace("%c", cluster), depth)
+            continue
+        statement = _statement(document, number, text)
+        cluster = statement.value if statement.kind == "clustername" else cluster
+        yield statement
+
+
+def _joined(document: Document) -> Iterator[tuple[int, str]]:
+    """Number and text of lines without comments, with the lines that continue them, and without escapes."""
+    start, parts = 0, list[str]()
+    lines = document.text.split("\n")
+    for number, raw in enumerate(lines, 1):
+        line = _uncommented(raw)
+        start = start if parts else number
+        stripped = line.rstrip()
+        slashes = len(stripped) - len(stripped.rstrip("\\"))
+        if slashes % 2 and number < len(lines):
+            parts.append(stripped[:-1])
+            continue
+        text = re.sub(r"\\(.?)", r"\1", "".join([*parts, line]))
+        parts = []
+        if text.strip():
+            yield start, text
+
+
+def _uncommented(line: str) -> str:
+    """The line up to a ``#`` that no backslash escapes."""
+    for found in re.finditer("#", line):
+        before = line[:found.start()]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            return before
+    return line
+
+
+def _statement(document, number, text) -> Statement:
+    pairs, at = list[tuple[str, str]](), 0
+    while found := _PAIR.match(text, at):
+        pairs.append((found[1].lower(), found[2] if found[2] is not None else found[3]))
+        at = found.end()
+    rest = text[at:].strip()
+    if rest or not pairs:
+        raise document.refuse(f"{rest[:40]!r} is not KEY=VALUE, which Slurm reads", number)
+    (kind, value), *others = pairs
+    if again := next((key for key, _ in others if key in KINDS), None):
+        raise document.refuse(f"{again} is not a key of {kind}; begin a line with it", number)
+    return Statement(document, number, kind, value, dict(others))
+
+
+def _included(document, number, name, depth):
+    if depth == MOST_INCLUDES:
+        raise document.refuse(f"Include {name[:80]}: files include one another more than {MOST_INCLUDES} deep", number)
+    try:
+        inside = read_document(Path(document.label).parent / name, AllocationError)
+    except AllocationError as error:
+        raise document.refuse(f"Include: {error}; put that file beside this one", number) from error
+    yield from statements(inside, depth + 1)
+
+
+def _records(document: Document) -> Iterator[Statement]:
+    """The records of ``scontrol show nodes`` and ``scontrol show partitions``, whose values may have blanks and ``#``."""
+    current: Statement | None = None
+    for number, line in enumerate(document.text.split("\n"), 1):
+        if not line.strip():
+            continue
+        begin = re.match(r"(NodeName|PartitionName)=(\S+)", line)
+        if not begin and (current is None or not re.match(r"\s+[A-Za-z/]+[=:]", line)):
+            raise document.refuse(f"{line.strip()[:40]!r} is not part of a record that scontrol shows", number)
+        if begin:
+            if current:
+                yield current
+            current = Statement(document, number, begin[1].lower(), begin[2], {})
+        nodes = re.search(r"(?<=\s)Nodes=(\S*)", line)
+        if nodes and current and current.kind == "partitionname":
+            current.keys["nodes"] = "" if nodes[1] == "(null)" else nodes[1]
+    if current:
+        yield current
+
+
+# ---- kinds of lines -------------------------------------------------------------------------------------------------------
+
+
+def _node(each, found, features):
+    told = each.keys.get("features", each.keys.get("feature"))
+    if each.value.upper() == "DEFAULT":
+        features[""] = set() if told is None else set(told.split(","))  # of all lines below
+        return
+    for name in _add_hosts(each, found, each.value):
+        for feature in features.get("", ()) if told is None else told.split(","):
+            features.setdefault(feature, set()).add(name)
+
+
+def _add_hosts(each, found, text):
+    """The hosts of a list, added to the configuration."""
+    names = each.hosts(text, MOST_HOSTS - len(found.hosts)) if text else []
+    for name in names:
+        if name in found.hosts:
+            raise each.refuse(f"host {name} is already in a line above; Slurm refuses a node that is defined twice")
+        found.hosts[name] = None
+    found.places |= box_coordinates(text) if "x" in text else {}
+    return names
+
+
+def _read_units(told, found):
+    """Switches, blocks and rings. Switches above others get the hosts below them."""
+    waiting: list[Statement] = []
+    for each in told:
+        if each.kind not in UNITS:
+            continue
+        kind = UNITS[each.kind]
+        known, shown = found.units.setdefault(each.kind, {}), each.keys.get("level", "").isdecimal()
+        if each.value in known:
+            raise each.refuse(f"{kind} {each.value[:40]} has already been defined")
+        if "switches" in each.keys and "nodes" in each.keys and not shown:
+            raise each.refuse(f"switch {each.value[:40]} has both Nodes= and Switches=; Slurm takes one of them")
+        names = _unit_hosts(each, found, each.keys["nodes"]) if "nodes" in each.keys else ()
+        known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0)
+        if "switches" in each.keys and not shown:
+            waiting.append(each)
+    _resolve(waiting, found)
+
+
+def _unit_hosts(each, found, text):
+    names = tuple(dict.fromkeys(each.hosts(text)))
+    if strange := next((n for n in names if n.upper() == "ALL" or (found.hosts and n not in found.hosts)), None):
+        raise each.refuse(f"{strange[:40]} is not a host; name the hosts of {each.kind}={each.value[:40]}")
+    return found.within(each, names)
+
+
+def _resolve(waiting, found):
+    """Hosts and levels of switches above switches: those whose children are known first."""
+    switches = found.units.get("switchname", {})
+    children = {each.value: each.hosts(each.keys["switches"]) for each in waiting}
+    for each in waiting:
+        if strange := next((c for c in children[each.value] if c not in switches or c == each.value), None):
+            raise each.refuse(f"switch {each.value[:40]} has an invalid child {strange[:40]}")
+    told = {each.value: each for each in waiting}
+    try:
+        order = [name for name in TopologicalSorter(children).static_order() if name in children]
+    except CycleError as error:
+        first = next(each for each in waiting if each.value in error.args[1])
+        raise first.refuse(f"switch {first.value[:40]} is below itself") from error
+    for name in order:
+        below = [switches[child] for child in children[name]]
+        hosts = below[0].hosts if len(below) == 1 else tuple(dict.fromkeys(host for unit in below for host in unit.hosts))
+        switches[name] = Unit(found.within(told[name], hosts), 1 + max(unit.level for unit in below))
+
+
+def _partitions(told, found, features):
+    sets, default = dict[str, tuple[str, ...]](), ""
+    for each in told:
+        if each.kind == "nodeset":
+            members = features.get(each.keys.get("feature") or " ", set())
+            listed = _members(each, found, sets, each.keys.get("nodes", ""))
+            sets[each.value] = tuple(dict.fromkeys([*listed, *(n for n in found.hosts if n in members)]))
+    for each in told:
+        if each.kind != "partitionname":
+            continue
+        if each.value.upper() == "DEFAULT":
+            default = each.keys.get("nodes", default)
+            continue
+        if each.value in found.partitions:
+            raise each.refuse(f"partition {each.value[:40]} has already been defined")
+        found.partitions[each.value] = _members(each, found, sets, each.keys.get("nodes", default))
+
+
+def _members(each, found, sets, text):
+    """Hosts of a partition: each once, in the order of the nodes where these are known."""
+    if text.strip().upper() == "ALL":
+        return found.within(each, tuple(found.hosts))
+    names = dict[str, None]()
+    for name in each.hosts(text) if text.strip() else []:
+        inside = sets.get(name, (name,))
+        if name not in sets and found.hosts and name not in found.hosts:
+            raise each.refuse(f"{name[:40]} is neither a host nor a NodeSet of this file")
+        names |= dict.fromkeys(inside)
+    return found.within(each, tuple(n for n in found.hosts if n in names) if found.hosts else tuple(names))

@@ -1,0 +1,196 @@
+"""Names of nodes: launchers use names, the model uses numbers."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import Formatter
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.network import Network
+
+MAX_NAME = 255
+_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
+
+
+def check_name(name: str) -> str:
+    """A host's name, as launchers, shells and batch systems take it. Raises MapfileError for any other.
+
+    >>> check_name("r1c2-n03.site.org")
+    'r1c2-n03.site.org'
+    """
+    if _NAME.fullmatch(name):
+        return name
+    what = f"has {len(name)} characters" if len(name) > MAX_NAME else "is none that launchers take"
+    raise MapfileError(f"host name {name[:40]!r} {what}; names have letters, digits and . _ -, begin with a letter, a digit "
+                       f"or _, and have at most {MAX_NAME} characters")
+
+
+@dataclass(frozen=True, eq=False)
+class Hosts:
+    """Host name of every node, by a template or by a table.
+
+    Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. On reading, any
+    name whose last numbers are coordinates is accepted. Raises MapfileError when a template has unknown fields, or a name is
+    given twice.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> hosts = Hosts(Torus((4, 2)), "n{y}{x:02d}")
+    >>> hosts.names([5]), hosts.node("n101"), hosts.node("n101.site.org"), hosts.node("m")
+    (['n101'], 5, 5, None)
+    >>> Hosts(Torus((4, 2))).node("cab-3-1")
+    7
+    """
+
+    network: Network
+    #: with fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``
+    template: str | None = None
+    table: dict[int, str] | None = field(default=None, repr=False)  #: names of some or all nodes
+    #: node of each host, in the launcher's order, in place of a table: a node may have several hosts, each node as many
+    hosts: dict[str, int] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.hosts is not None:
+            check_even(self.hosts, self.network)
+            object.__setattr__(self, "table", first_hosts(self.hosts))
+        if self.is_default:
+            object.__setattr__(self, "table", self.network.host_names)  # None on a torus
+        if self.template is not None:
+            _check_template(self.template, self.network)
+        if self.table is not None:
+            _check_names(self.table.values())
+
+    @cached_property
+    def per_node(self) -> int:
+        """Hosts at each node of the network."""
+        return hosts_per_node(self.hosts) if self.hosts else 1
+
+    @property
+    def is_default(self) -> bool:
+        return self.template is None and self.table is None
+
+    def names(self, nodes: ArrayLike) -> list[str]:
+        """Names of nodes: list of str, in the order given."""
+        nodes = np.asarray(nodes, dtype=np.int64)
+        if self.table is not None:
+            return [check_name(self._listed(self.table, n)) for n in nodes.tolist()]
+        coordinates = self.network.coordinates(nodes).tolist()
+        if self.template is None:
+            return ["node-" + "-".join(map(str, c)) for c in coordinates]
+        axes = self.network.axes
+        names = [self.template.format(node=n, **dict(zip(axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+        if len(set(names)) < np.unique(nodes).size:
+            raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; "
+                               f"put a character between the fields or give them a width, e.g. {{{axes[0]}:02d}}")
+        return names
+
+    def node(self, name: str) -> int | None:
+        """Number of the node of that name, with or without its domain; None when no node has it."""
+        if self.is_default:
+            coordinates = self.coordinates_in(name)
+            return None if coordinates is None or self.network.outside(coordinates) else int(self.network.node(coordinates))
+        return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
+
+    def why_not(self, name: str) -> str:
+        """The sentence that explains why `node` found nothing."""
+        if self.is_default:
+            coordinates, d = self.coordinates_in(name), self.network.n_dimensions
+            outside = self.network.outside(coordinates) if coordinates else None
+            return outside or (
+                f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}; names such as "
+                f"{self.names([0])[0]} are needed, or `hosts` to name the nodes")
+        example = next(iter(self.table.values())) if self.table else self.names([0])[0]
+        return f"host {name[:40]!r} is not a node of {self.network.title}; its nodes are named {example} and so on"
+
+    def coordinates_in(self, name: str) -> list[int] | None:
+        """The last numbers of a name, one for each dimension, or None when there are fewer."""
+        found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.network.n_dimensions:]]
+        return found if len(found) == self.network.n_dimensions else None
+
+    def _listed(self, table: dict[int, str], node: int) -> str:
+        if node not in table:
+            where = tuple(self.network.coordinates(node).tolist())
+            raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is "
+                               "used")
+        return table[node]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        if self.hosts is not None:
+            return self.hosts
+        if self.table is not None:
+            return {name: node for node, name in self.table.items()}
+        nodes = np.arange(self.network.n_nodes)
+        return dict(zip(self.names(nodes), nodes.tolist()))
+
+
+def first_hosts(hosts: dict[str, int]) -> dict[int, str]:
+    """The first host of each node.
+
+    >>> first_hosts({"a": 3, "b": 3, "c": 1})
+    {3: 'a', 1: 'c'}
+    """
+    names: dict[int, str] = {}
+    for name, node in hosts.items():
+        names.setdefault(node, name)
+    return names
+
+
+def hosts_per_node(hosts: dict[str, int]) -> int:
+    """The most hosts of a node.
+
+    >>> hosts_per_node({"a": 3, "b": 3, "c": 1})
+    2
+    """
+    return max(Counter(hosts.values()).values(), default=1)
+
+
+def check_even(hosts: dict[str, int], network: Network) -> None:
+    """Raise MapfileError unless each node of the network has as many hosts as the others: slots are alike on all nodes."""
+    counts = Counter(hosts.values())
+    if len(set(counts.values())) > 1:
+        told = []
+        for node in (max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)):
+            told.append(f"{network.node_name(node)} has {', '.join([name for name, at in hosts.items() if at == node][:3])}")
+        raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(told)}; correct the coordinates, or use "
+                           "only nodes with all of their hosts")
+
+
+def _check_template(template, network):
+    known = (*network.axes, "node")
+    try:
+        parsed = list(Formatter().parse(template))
+    except ValueError as error:
+        raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(network)}") from error
+    strange = re.search(r"[^A-Za-z0-9._-]", "".join(text for text, *_ in parsed))
+    if strange:
+        raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} is not allowed in a host name; letters, "
+                           "digits and . _ - can")
+    if parsed and parsed[0][0]:
+        check_name(parsed[0][0])
+    fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
+              for _, name, spec, conversion in parsed if name is not None]
+    for name, spec in fields:
+        if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
+            raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is not one of "
+                               f"{', '.join(known)} with a width such as 03d; {_fields(network)}")
+    used = {name for name, _ in fields}
+    needed = {axis for axis, n in zip(network.axes, network.shape) if n > 1}
+    if "node" not in used and not needed <= used:
+        raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(network)}")
+
+
+def _fields(network):
+    axes = "".join(f"{{{axis}}}" for axis in network.axes)
+    return f"use a field for each axis, e.g. n-{axes}, or the node's number, e.g. nid{{node:05d}}"
+
+
+def _check_names(names):
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise MapfileError(f"host name {name[:40]!r} is given to two nodes; every node needs its own")
+        seen.add(name)

@@ -1,0 +1,172 @@
+"""Which launch order applies: that of the job's settings, of the launcher, of the machine, or the usual one.
+
+The settings are variables of the environment. A visible setting decides even if its order cannot be written here: then no
+order applies, and no gain is stated.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.formats import FORMATS
+from pencilmap.model.machines.machine import Machine
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.launch_order import USUAL, LaunchOrder
+
+FILLS, ROUND = ("tn",), ("nt",)
+CRAY_METHODS = {"0": ("Cray's round-robin order", ROUND), "2": ("Cray's folded order", ()),
+                "3": ("the order of Cray's MPICH_RANK_ORDER file", ()), "1": ("Cray's SMP order", FILLS)}
+OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cache", "l2cache", "l3cache", "board", "ppr",
+                 "fill")
+OPENMPI_POLICIES = ("OMPI_MCA_rmaps_base_ranking_policy", "PRTE_MCA_rmaps_default_ranking_policy",  # decide before these:
+                    "OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy",
+                    "OMPI_MCA_rmaps_base_schedule_policy")
+OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_byslot": "slot"}
+
+
+def launch_order(site: Site, machine: Machine | None = None, launcher: str | None = None,
+                 environ: Mapping[str, str] | None = None) -> LaunchOrder:
+    """The launch order of a site, in the letters of its network.
+
+    Parameters
+    ----------
+    machine : Machine, optional
+        Its file may name the order, or else the formats of its launcher.
+    launcher : str, optional
+        The placement format of the launcher that the user named, see `pencilmap.mapper.formats.FORMATS`.
+    environ : mapping, optional
+        The variables of the job; none by default.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> site = Site(Torus((4, 4)), 2)
+    >>> [launch_order(site, environ=job).orders for job in ({}, {"SLURM_DISTRIBUTION": "cyclic"})]
+    [('tn',), ('nt',)]
+    """
+    set_here = job_setting(environ or {})
+    if set_here:
+        return _on(site, set_here)
+    for found in _known(machine, launcher, environ or {}):
+        fitting = _on(site, found)
+        if fitting.orders:
+            return fitting
+    return USUAL
+
+
+def _on(site, order):
+    """The order here. Where a node has one slot, orders that differ in the slot alone are one."""
+    here = order.on(site.network.axes, site.digits)
+    if site.tasks_per_node > 1 or not here.orders:
+        return here
+    different = {re.sub("t[0-9]*", "", each): each for each in reversed(here.orders)}
+    return replace(here, orders=tuple(different.values()), certain=here.certain or len(different) < len(here.orders))
+
+
+def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
+    """The orders that may apply without a setting of the job, the first one first."""
+    formats = machine.figures["formats"].value if machine and "formats" in machine.figures else ()
+    if launcher and launcher not in formats:
+        yield from _of_format(launcher)
+    if machine and machine.launch_order:
+        yield machine.launch_order
+    for name in formats[:1]:
+        yield from _of_format(name)
+    yield from _of_batch_system(environ)
+
+
+def _of_format(name):
+    return [FORMATS[name].launch_order] if name in FORMATS and FORMATS[name].launch_order else []
+
+
+def _of_batch_system(environ):
+    for reader in READERS.values():
+        if reader.format and reader.from_environment and reader.from_environment(environ):
+            yield from (replace(order, reason=f"the job around this command ({re.split('[;:]', reader.title)[0]})")
+                        for order in _of_format(reader.format))
+
+
+def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
+    """The order that the environment of a job tells: its settings, or else its batch system. None without either."""
+    return job_setting(environ) or next(_of_batch_system(environ), None)
+
+
+def job_setting(environ: Mapping[str, str]) -> LaunchOrder | None:
+    """The order that a variable of the job sets, None if no such variable is set.
+
+    >>> job_setting({"MPICH_RANK_REORDER_METHOD": "2"}).orders, job_setting({})
+    ((), None)
+    """
+    return next(filter(None, (read(environ) for read in (_cray, _openmpi, _slurm, _cray_default, _intel, _runjob, _mpirun))),
+                None)
+
+
+def _set(environ, variable, title, orders, source):
+    return LaunchOrder(orders, title, source, True, f"{variable}={environ[variable][:80]}")
+
+
+def _cray(environ):
+    """Every method but 1, which keeps the order of srun or aprun."""
+    return None if environ.get("MPICH_RANK_REORDER_METHOD") == "1" else _cray_default(environ)
+
+
+def _cray_default(environ):
+    method = environ.get("MPICH_RANK_REORDER_METHOD")
+    if not method:
+        return None
+    title, orders = CRAY_METHODS.get(method, ("Cray's order", ()))
+    return _set(environ, "MPICH_RANK_REORDER_METHOD", title, orders, "intro_mpi(3) of Cray MPICH")
+
+
+def _slurm(environ):
+    """SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
+    given = environ.get("SLURM_DISTRIBUTION", "")
+    if not given:
+        return None
+    first = given.lower().split(",")[0].split(":")[0]
+    kind, _, size = ("block" if first in ("*", "pack", "nopack") else first).partition("=")
+    plane = size or environ.get("SLURM_DIST_PLANESIZE", "")
+    orders = {"block": FILLS, "cyclic": ROUND,
+              "plane": (f"t{int(plane)}nt",) if re.fullmatch("[0-9]{1,6}", plane) else ()}.get(kind, ())
+    name = f"plane {plane}" if kind == "plane" else kind[:20]
+    return _set(environ, "SLURM_DISTRIBUTION", f"Slurm's {name} order", orders, "srun(1), --distribution")
+
+
+def _openmpi(environ):
+    """Open MPI 4 has the variables OMPI_MCA, and 5 those of PRRTE."""
+    given = {variable: environ.get(variable, "") for variable in OPENMPI_POLICIES}
+    given |= {variable: policy if environ.get(variable, "") in ("1", "true") else ""
+              for variable, policy in OPENMPI_SWITCHES.items()}
+    variable = next((variable for variable, policy in given.items() if policy), None)
+    if variable is None:
+        return None
+    policy, *modifiers = given[variable].lower().split(":")
+    orders = ROUND if policy == "node" else FILLS if policy in OPENMPI_FILLS and "span" not in modifiers else ()
+    title = f"Open MPI {5 if variable.startswith('PRTE') else 4}'s order by {policy[:20]}"
+    return _set(environ, variable, title, orders, "mpirun(1), --map-by and --rank-by")
+
+
+def _intel(environ):
+    count = environ.get("I_MPI_PERHOST", "")
+    if not count:
+        return None
+    orders = (f"t{int(count)}nt",) if re.fullmatch("[0-9]{1,6}", count) else FILLS if count in ("all", "allcores") else ()
+    return _set(environ, "I_MPI_PERHOST", "Intel MPI's order", orders, "Intel MPI developer reference, I_MPI_PERHOST")
+
+
+def _runjob(environ):
+    """Blue Gene/Q: letters, the rightmost fastest, or a file."""
+    given = environ.get("RUNJOB_MAPPING", "")
+    orders = (given[::-1].lower(),) if re.fullmatch("[A-ET]{6}", given) else ()
+    return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if given else None
+
+
+def _mpirun(environ):
+    """Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
+    for variable in ("BG_MAPPING", "BGLMPI_MAPPING"):
+        given = environ.get(variable, "")
+        if given:
+            orders = (given.lower(),) if re.fullmatch("[XYZT]{4}", given) else ()
+            return _set(environ, variable, "mpirun's order", orders, "mpirun -mapfile of Blue Gene")
+    return None

@@ -1,0 +1,116 @@
+"""Machine files with calibrated figures: what was known about the machine, and what a fit found."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from os import PathLike
+from typing import Any
+
+import tomli_w
+
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.errors import CalibrationError, MachineError
+from pencilmap.model.machines.files import Figure
+from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
+
+BY = "pencilmap calibrate"    # how the source of a calibrated figure begins
+CERTAIN = 0.25                # a figure known to that ratio counts as certain
+_SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
+
+
+def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
+                       likely: tuple[float, float] | None = None) -> dict[str, Figure]:
+    """The figures of a machine file after a calibration.
+
+    Fitted figures replace those of the file. Figures that the fit left out stay, unless they come from an earlier
+    calibration that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
+    `source` tells the data, e.g. ``"--published bluegene-l (...)"``; `likely` is
+    `pencilmap.model.times.held_out.likely_range` of all samples.
+    """
+    figures = {key: figure for key, figure in machine.figures.items()
+               if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
+    for key, found in calibration.figures.items():
+        figures[key] = _figure(key, found, machine, source)
+    figures.pop(RATIO, None)
+    if likely is not None:
+        figures[RATIO] = Figure([float(f"{ratio:.3g}") for ratio in likely], f"{BY} {source}", True,
+                                "of nine in ten exchanges when their placement or their size was not fitted")
+    return figures
+
+
+def _disowned(reason):
+    return reason is not None and not reason.startswith(NO_SAMPLE)
+
+
+def _figure(key: str, found: Fitted, machine: Machine, source: str) -> Figure:
+    shared = f"; {found.note}" if found.note else ""
+    return Figure(figure_text(key, found, machine), f"{BY} {source}", found.uncertainty <= CERTAIN and not found.note,
+                  f"one standard deviation of the fit: {100 * found.uncertainty:.2g} %{shared}")
+
+
+def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float | list[str]:
+    """A fitted figure as a machine file writes it: four digits and the unit, a plain number for contention.
+
+    >>> from pencilmap.model.times.calibrate import Fitted
+    >>> figure_text("message_cost", Fitted(8.2063e-7, 0.2), None), figure_text("contention", Fitted(0.4861, 0.2), None)
+    ('0.8206 us', 0.4861)
+    >>> [figure_text(name, Fitted(1.48e8, 0.1), None) for name in ("injection_per_task", "fft_rate_per_task")]
+    ['148 MB/s', '0.148 Gflop/s']
+    """
+    if key == "link_bandwidth":
+        known = (machine.torus.bandwidth if machine else None) or ()
+        rates = [text_with_unit(rate / found.value, "byte/s") for rate in known]
+        return rates[0] if len(set(rates)) == 1 else rates
+    unit = COSTS[key][1]
+    return float(f"{found.value:.4g}") if unit is None else text_with_unit(found.value, unit)
+
+
+def text_with_unit(value: float, unit: str) -> str:
+    """A quantity in ``byte/s``, ``s`` or ``flop/s`` with four digits.
+
+    >>> text_with_unit(2.5e-6, "s")
+    '2.5 us'
+    """
+    name, scale = _SCALES[unit]
+    return f"{value / scale:.4g} {name}"
+
+
+def machine_text(machine: Machine, figures: dict[str, Figure]) -> str:
+    """The machine file (TOML) of a machine with these figures, checked by reading it back."""
+    first = ["shape", "tasks_per_node", "link_bandwidth"]
+    data: dict[str, Any] = {"name": machine.name, "title": machine.title, "axes": machine.torus.axes}
+    for key in dict.fromkeys([*first, *figures]):
+        data[key] = {name: value for name, value in asdict(figures[key]).items() if value != "" or name != "note"}
+    text = "# Every figure names its source; `certain = false` marks what is derived or doubtful.\n" + tomli_w.dumps(data)
+    read_machine(text.encode("utf-8"), "that is to be written")
+    return text
+
+
+def write_machine(machine: Machine, figures: dict[str, Figure], path: str | PathLike[str]) -> None:
+    """Write a machine file; it appears whole or not at all."""
+    write_whole(path, machine_text(machine, figures), MachineError)
+
+
+def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: tuple[float, ...]) -> Machine:
+    """A machine known only from run records: its torus and the tasks per node.
+
+    Raises CalibrationError when the records are of different machines or name none. `bandwidth` is bytes per second, one for
+    all dimensions or one for each.
+    """
+    shapes = {record["placement"]["torus"] for record in records} - {None}
+    tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}
+    if len(shapes) != 1:
+        named = ", ".join(sorted(shapes)) or "none is named"
+        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({named}); name the machine with "
+                               "`machine`")
+    shape = parse_torus(shapes.pop())
+    torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
+    rates = [text_with_unit(rate, "byte/s") for rate in torus.bandwidth or ()]
+    said = "run records"
+    figures = {"shape": Figure(str(torus), said, True), "tasks_per_node": Figure(min(tasks, default=1), said, True),
+               "link_bandwidth": Figure(rates[0] if len(set(rates)) == 1 else rates, said, True)}
+    return Machine(name, f"{name}, from run records", torus, min(tasks, default=1), figures)
+
+
+assert set(PRICES) == {"link_bandwidth", *COSTS} - {"cache_per_node", "cache_per_task", "progress"}

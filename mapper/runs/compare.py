@@ -1,0 +1,321 @@
+"""Predictions compared with measurements: run records of real and simulated runs, and the published table."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import RecordError, ScheduleError
+from pencilmap.model.base.reading import parse_json
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict, predict_messages
+from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.times.costs import Costs, MessageRange
+from pencilmap.model.times.published import Cell, bluegene_l_512
+from pencilmap.model.traffic.halo import HALO, halo
+from pencilmap.model.traffic.remap import REMAPS
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One exchange, or all exchanges of a run whose schedule has them travel together, predicted and measured.
+
+    t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.times.timing`); t_ratio
+    and time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
+    name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
+    solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
+    exchanges together, whose m is their joint load. time_range_s is where nine in ten measured times are expected. warnings
+    are those of the runner: reasons why its times are not meaningful.
+    """
+
+    source: str
+    network: str
+    torus: str
+    tasks_per_node: int
+    grid: str
+    placement: str
+    transform: str
+    stage: str
+    m: float | None
+    t_s: float | None
+    time_s: float | None
+    measured_s: float
+    spread: tuple[float, float]
+    link_bandwidth: float | None
+    busiest: str | None
+    note: str = ""
+    warnings: tuple[str, ...] = ()
+    time_range_s: tuple[float, float] | None = None
+
+    @property
+    def t_ratio(self) -> float | None:
+        return self.measured_s / self.t_s if self.t_s and self.measured_s > 0 else None
+
+    @property
+    def time_ratio(self) -> float | None:
+        return self.measured_s / self.time_s if self.time_s and self.measured_s > 0 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings),
+                "time_range_s": None if self.time_range_s is None else list(self.time_range_s), "t_ratio": self.t_ratio,
+                "time_ratio": self.time_ratio}
+
+
+def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
+    """Join run records with the predictions for the placements that they really had.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Run records, as `pencilmap.mapper.runs.records.read_records` gives them.
+    source : str
+        Name of the source in the result.
+
+    Returns
+    -------
+    list
+        Every exchange of each record. Where the schedule is not the sequence, there is one row for all of them, because the
+        time of an exchange is then the time that ranks wait for it. A pair of transforms has one row too.
+    """
+    return [row for number, record in enumerate(records, 1) for row in compare_record(record, f"{source}:{number}")]
+
+
+def compare_record(record: Record, source: str) -> list[Comparison]:
+    """The rows of one record, see `compare_records`; `source` is its name in the result."""
+    if has_lines(record):
+        return _rows_of_lines(record, source)
+    transform = transform_of_record(record)
+    prediction, note = prediction_of_record(record)
+    labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
+    together = schedule_of_record(record) != SEQUENCE or record["direction"] == PAIR
+    for some in [names] if together else [[name] for name in names]:
+        samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
+        found.append(("+".join(some), samples, prediction and (
+            _all_exchanges(prediction) if together else _move(prediction, some[0]))))
+    if "halo" in record:
+        found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
+    placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
+    return [_row(source, labels.get("network", "real"), prediction, name, exchange, record["grid"], transform, samples,
+                 placement, note, warnings) for name, samples, exchange in found]
+
+
+def _halo(record, transform):
+    """The halo that was timed beside a transform, predicted."""
+    mapping, _ = _placed(record, {})
+    messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
+    return predict_messages(mapping, messages, transform, record["labels"].get("routing"), _costs(record["labels"]))
+
+
+def _rows_of_lines(record, source):
+    """Every exchange of distributed lines. Where no bandwidth is known, its time is without that of the busiest link."""
+    mapping, note = _placed(record, {})
+    labels, problem = record["labels"], line_problem_of_record(record)
+    names = problem.stages(record["ranks"])
+    forecast = dict.fromkeys(names)
+    if mapping is not None and mapping.network.bandwidth is not None:
+        forecast = {stage.name: stage for stage in problem.forecast(mapping, _costs(labels), routing=labels.get("routing"),
+                                                                    backward=record["direction"] == "backward")}
+    rows = []
+    for name in names:
+        samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
+        rows.append(Comparison(
+            source, labels.get("network", "real"), str(mapping.network) if mapping else "-",
+            mapping.tasks_per_node if mapping else 0, "x".join(map(str, problem.bricks or (record["ranks"],))),
+            labels.get("placement", record["placement"]["source"]), problem.told, name, None, stage and stage.link_s,
+            stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
+            tuple(record.get("warnings", ()))))
+    return rows
+
+
+def schedule_of_record(record: Record) -> str:
+    """The schedule of a run. A record that names none has the sequence."""
+    return record.get("schedule") or SEQUENCE
+
+
+def _move(prediction, name):
+    """The exchange or remap of that name; None for the remaps of boxes that are no bricks."""
+    return next((stage for stage in prediction.moves if stage.name == name), None)
+
+
+def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=()):
+    measured, spread = median(samples), (min(samples), max(samples))
+    timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
+    return Comparison(
+        source, network, str(prediction.network) if prediction else "-",
+        prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
+        float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
+        spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
+        str(exchange.busiest) if exchange and exchange.busiest else None, note, warnings,
+        time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """All exchanges of a prediction under its schedule, with the members of an `ExchangePrediction` that a row shows."""
+
+    m: tuple[Any, ...]
+    t_s: float | None
+    time_s: float | None
+    busiest: None = None
+
+
+def _all_exchanges(prediction):
+    """The row of all exchanges under the schedule. Ranks do not wait while they compute."""
+    found = prediction.schedule
+    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
+        (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
+        (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
+    return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
+
+
+def _bandwidth(exchange, prediction, transform, measured):
+    """Equation 16 solved for B in the dimension that bounds: the nominal bandwidth times bound over measured."""
+    network = prediction.network
+    i = max(range(network.n_dimensions), key=lambda j: float(exchange.m[j]) / network.bandwidth[j])
+    return float(exchange.m[i]) * transform.total_bytes / (4 * network.n_nodes * measured)
+
+
+def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
+    """Prediction for the placement that the ranks of a run really had.
+
+    It is None where the run does not know its torus. A note about the prediction, or the reason why there is none, comes
+    with it. `changes` are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
+    The label `routing` names the rule of the network; without it the default is used.
+    """
+    asked = {key: value for key, value in record.items() if key not in ("phases", "time", HALO)}
+    return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
+
+
+@lru_cache(maxsize=64)
+def _prediction(text, changed):
+    """The prediction of a run. Runs that differ only in their times, as most of a file do, share one prediction."""
+    record, changes = parse_json(text), dict(changed)
+    labels, transform = record["labels"], transform_of_record(record)
+    mapping, note = _placed(record, changes)
+    if mapping is None:
+        return None, note
+    try:
+        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
+                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
+        return replace(found, likely=_likely(labels)), note
+    except ScheduleError as error:
+        return None, str(error)
+
+
+def _placed(record, changes):
+    """The mapping of a run on its torus, with a note about it; None where that is not known."""
+    placement, labels = record["placement"], record["labels"]
+    if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
+        return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
+    bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
+    shape = parse_torus(placement["torus"])
+    rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
+    torus = parse_torus(placement["torus"], bandwidth=rates, cables=_cables(labels, shape.n_dimensions))
+    mapping = mapping_of_record(record, torus, labels.get("placement", "recorded"))
+    notes = []
+    if placement["coordinate_source"] == "assumed":
+        order = placement.get("launch_order")
+        notes.append(f"coordinates were assumed{f' (launch order {order})' if order else ''}, not found: the times are not "
+                     "those of this torus")
+    if rates is None:
+        notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
+    return mapping, "; ".join(notes)
+
+
+def _algorithms(record):
+    """The exchange algorithm of each stage. It is the default where the model does not know the one that ran."""
+    names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
+    return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
+
+
+def _costs(labels):
+    """The figures of the labels, and those of the machine unless its network was simulated: a simulation has no other
+    costs.
+    """
+    real = "machine" in labels and labels.get("network") != "simulated"
+    costs = load_machine(labels["machine"]).costs if real else Costs()
+    costs = replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+    if "ports" not in labels:
+        return costs
+    if not labels["ports"].isdigit() or int(labels["ports"]) < 1:
+        raise RecordError(f"label ports={labels['ports'][:60]}: a whole number of 1 or more is needed")
+    return replace(costs, message_cost_s=None, messages=(
+        MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
+
+
+def _likely(labels):
+    """The range of the machine if all its figures are used."""
+    is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
+    return load_machine(labels["machine"]).likely if is_real else None
+
+
+def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
+    """Bytes per second of the links by the labels of a run, one for all dimensions or one for each. None where no label
+    says it.
+    """
+    labels = record["labels"]
+    if "link_bandwidth" in labels:
+        return tuple(parse(part, "byte/s") for part in labels["link_bandwidth"].split(","))
+    if "machine" in labels:
+        rates = load_machine(labels["machine"]).torus.bandwidth or ()
+        return rates if len(set(rates)) > 1 else rates[:1]
+    return None
+
+
+def _cables(labels, n_dimensions):
+    """The cables of the machine. None (one each) where no machine is named or it has another number of dimensions."""
+    found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
+    return found if len(found) == n_dimensions else None
+
+
+def compare_published() -> list[Comparison]:
+    """Every published cell of Blue Gene/L beside the prediction. For totals only the predicted time contains the FFTs."""
+    machine = load_machine("bluegene-l")
+    return [_published_row(cell, replace(prediction_of_cell(cell, machine.torus, machine.costs), likely=machine.likely))
+            for cell in bluegene_l_512()]
+
+
+def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Prediction:
+    """Prediction for a cell of a published table."""
+    return _predict_cached(torus, cell.placement, cell.grid, cell.tasks_per_node, cell.transform, costs)
+
+
+@lru_cache(maxsize=256)
+def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
+    site = Site(torus, tasks_per_node)
+    site = replace(site, launch=launch_order(site, load_machine("bluegene-l")))
+    return predict(place(placement, site, grid), transform, costs=costs)
+
+
+def _published_row(cell, prediction):
+    source = f"UT-CS-08-613 App. A, {cell.mode}"
+    if cell.phase == "total":
+        return Comparison(source, "published", str(prediction.network), cell.tasks_per_node, str(cell.grid), cell.placement,
+                          str(cell.transform), "total", None, prediction.t_s, prediction.total_s, cell.time_s,
+                          (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only")
+    return _row(source, "published", prediction, cell.phase, _move(prediction, cell.phase), cell.grid.shape,
+                cell.transform, [cell.time_s], cell.placement, _what_the_bound_leaves_out(cell))
+
+
+def _what_the_bound_leaves_out(cell):
+    """Why a published cell is not expected within 10 % of the bound; empty where it is (docs/time-model.md)."""
+    if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
+        return "above the bound for a reason that no term of the model explains"
+    left_out = []
+    if cell.mapping == "cube64" and cell.phase == "row":
+        left_out.append("contention inside the box")
+    if cell.mapping == "cube8" and cell.mode == "CO" and cell.phase == "row":
+        left_out.append("injection limit of a task")
+    if cell.transform.nx <= 256:
+        left_out.append("cost of each message")
+    return f"not in the bound: {', '.join(left_out)}" if left_out else ""

@@ -1,0 +1,151 @@
+"""Results of network_probe: read, and written into a machine file as figures."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from os import PathLike
+from typing import Any
+
+from pencilmap.mapper.runs.calibrated import BY, text_with_unit
+from pencilmap.model.base.errors import CalibrationError, RecordError
+from pencilmap.model.base.reading import parse_json, read_whole, reading
+from pencilmap.model.machines.files import Figure
+from pencilmap.model.machines.machine import MESSAGES, Machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.times.costs import MessageRange
+from pencilmap.model.times.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
+
+SCHEMA = "pencilmap-network-probe/1"
+CERTAIN = 0.25   # a fit whose times are this near in the mean counts as certain
+FIGURES = ("link_bandwidth", MESSAGES, "hop_latency")
+
+
+def read_probes(paths: Sequence[str | PathLike[str]]) -> Probe:
+    """All results of some files of JSON lines, which must be of one network, as one.
+
+    Raises RecordError naming file and line, CalibrationError where they are of several networks.
+    """
+    found = [record for path in paths for record in _read(path)]
+    kinds = {(r["torus"], r["tasks_per_node"], r["labels"].get("routing")) for r in found}
+    if len(kinds) != 1:
+        named = " and ".join(sorted(f"{torus or 'no torus'} with {tasks or 'unknown'} tasks a node"
+                                    for torus, tasks, _ in kinds))
+        raise CalibrationError(f"the results are of several networks ({named}); fit one at a time")
+    shape, tasks, rule = kinds.pop()
+    return Probe(
+        parse_torus(shape) if shape else None, tasks,
+        tuple(Trip(t["from"], t["to"], t["hops"], t["bytes"], t["seconds"]) for r in found for t in r["round_trips"]),
+        tuple(Burst(b["from"], tuple(b["to"]), b["bytes"], b["seconds"]) for r in found for b in r["bursts"]),
+        tuple(Streams(s["axis"], tuple((a, b) for a, b in s["pairs"]), s["bytes"], s["seconds"])
+              for r in found for s in r["streams"]), rule)
+
+
+def _read(path):
+    import jsonschema
+
+    schema = parse_json((files("pencilmap.fft_runner") / "network_probe.schema.json").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    content = read_whole(path, RecordError)
+    with reading(str(path), RecordError, len(content)):
+        records = []
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+            if not line.strip():
+                continue
+            try:
+                record = parse_json(line)
+            except (ValueError, RecursionError) as error:
+                raise RecordError(f"{path} line {number} is not JSON: {error}") from error
+            wrong = next(validator.iter_errors(record), None)
+            where = "" if wrong is None else ".".join(map(str, wrong.absolute_path)) or "top level"
+            problem = f"{where}: {wrong.message[:200]}" if wrong is not None else _outside(record)
+            if problem:
+                raise RecordError(f"{path} line {number} is not a result of network_probe ({SCHEMA}): {problem}")
+            records.append(record)
+        if not records:
+            raise RecordError(f"{path} has no result of a probe: network_probe writes one")
+        return records
+
+
+def _outside(record: dict[str, Any]) -> str | None:
+    """What no schema can say: nodes and axes are those of the torus."""
+    if record["torus"] is None:
+        return None
+    torus = parse_torus(record["torus"])
+    nodes = {n for t in record["round_trips"] for n in (t["from"], t["to"])}
+    nodes |= {n for b in record["bursts"] for n in (b["from"], *b["to"])}
+    nodes |= {n for s in record["streams"] for pair in s["pairs"] for n in pair}
+    if max(nodes, default=0) >= torus.n_nodes:
+        return f"node {max(nodes)} is outside of torus {torus}, which has {torus.n_nodes} nodes"
+    return next((f"axis {s['axis']} is none of torus {torus}" for s in record["streams"]
+                 if s["axis"] not in tuple(torus.axes)), None)
+
+
+def machine_of_probe(probe: Probe, name: str) -> Machine:
+    """A machine known only from a probe; its link bandwidth is still to be filled in.
+
+    Raises CalibrationError where the nodes had no coordinates.
+    """
+    if probe.torus is None:
+        raise CalibrationError("the nodes of the probe had no coordinates: give network_probe --machine-torus SHAPE, or "
+                               "name the machine with `machine`")
+    torus = parse_torus(str(probe.torus), bandwidth=(1.0,) * probe.torus.n_dimensions)
+    said = "network_probe"
+    tasks = probe.tasks_per_node or 1
+    figures = {"shape": Figure(str(torus), said, True), "tasks_per_node": Figure(tasks, said, True)}
+    return Machine(name, f"{name}, from network_probe", torus, tasks, figures)
+
+
+def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Figure]:
+    """The figures of a machine file after a probe. They replace those of the file and its costs of messages by size.
+
+    Raises CalibrationError where neither the file nor the probe says what the links carry.
+    """
+    figures = {key: figure for key, figure in machine.figures.items() if key not in ("message_cost", "message_size_cost")}
+    told = {q.of: q for q in fit.quality}
+
+    def figure(value, kind, note=""):
+        row = told[kind]
+        text = f"fit: {100 * row.mean:.2g} % off in the mean, {100 * row.largest:.2g} % at most"
+        return Figure(value, f"{BY} {source}", row.mean <= CERTAIN and not note, "; ".join(filter(None, (text, note))))
+
+    rates = link_rates(machine.torus, fit)
+    if rates is not None:
+        doubts = [c.axis for c in fit.cuts if c.link_bandwidth and not c.slowed]
+        note = f"at least that along {', '.join(map(str, doubts))}: streams did not slow each other" if doubts else ""
+        figures["link_bandwidth"] = figure(rates, "streams across a cut", note)
+    elif "link_bandwidth" not in figures:
+        raise CalibrationError("a machine file needs the link bandwidth, and the probe has no streams: name the machine "
+                               "with `machine`")
+    kind = "messages at once" if "messages at once" in told else "messages alone"
+    figures[MESSAGES] = figure([range_text(each) for each in fit.messages], kind, "; ".join(fit.notes))
+    if fit.hop_latency_s is not None:
+        figures["hop_latency"] = figure(text_with_unit(fit.hop_latency_s, "s"), "messages alone")
+    return figures
+
+
+def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
+    """The bandwidth of a link as a machine file writes it: one text, or one for each dimension. None without streams."""
+    known = {c.axis: c.link_bandwidth for c in fit.cuts if c.link_bandwidth is not None}
+    if not known:
+        return None
+    rates = [known.get(axis) or max(known.values()) for axis in torus.axes]
+    if max(rates) <= (1 + ALIKE) * min(rates):
+        return text_with_unit(sum(rates) / len(rates), "byte/s")
+    return [text_with_unit(rate, "byte/s") for rate in rates]
+
+
+def range_text(each: MessageRange) -> dict[str, Any]:
+    """A range of messages as a machine file writes it.
+
+    >>> range_text(MessageRange(8192, 2e-6, 3, 1e9))
+    {'up_to': '8192 B', 'start': '2 us', 'ports': 3, 'rate': '1000 MB/s'}
+    """
+    found: dict[str, Any] = {} if each.up_to == float("inf") else {"up_to": f"{each.up_to:.0f} B"}
+    found |= {"start": text_with_unit(each.start_s, "s"), "ports": each.ports}
+    rates = {"rate": each.rate, "together": each.together}
+    return found | {key: text_with_unit(rate, "byte/s") for key, rate in rates.items() if rate}
+
+
+def range_dict(each: MessageRange) -> dict[str, Any]:
+    """A range of messages for JSON: SI units, null for what has no limit."""
+    return asdict(each) | {"up_to": None if each.up_to == float("inf") else each.up_to}

@@ -1,0 +1,202 @@
+"""Run records: this module reads files of them and gives every record in the version of today."""
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from itertools import islice
+from math import isfinite, prod
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.errors import GridError, PencilmapError, RecordError
+from pencilmap.model.base.reading import parse_json, read_whole, reading
+from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform, transform_of
+from pencilmap.model.traffic.remap import REMAPS
+
+Record = dict[str, Any]
+SCHEMA = "pencilmap-run-record/2"
+LINE = "line"  # a decomposition of the runner that has no array of three axes
+MOST_ERRORS = 100  # among which the one that is told is looked for
+SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
+
+
+def read_records(path: str | PathLike[str]) -> list[Record]:
+    """Run records of a JSON lines file, each checked against the schema of its version and upgraded to version 2.
+
+    Raises
+    ------
+    RecordError
+        Naming file and line.
+    """
+    import jsonschema  # noqa: F401  # before the clock of `reading` runs: what it takes to load is no cost of the file
+
+    content = read_whole(path, RecordError)
+    try:
+        lines = content.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
+    with reading(str(path), RecordError, len(content)):
+        records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not records:
+        raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
+    return records
+
+
+def _parse(line, path, number):
+    import jsonschema
+
+    try:
+        record = parse_json(line, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path} line {number} is not JSON: {error}") from error
+    version = record.get("schema") if isinstance(record, dict) else None
+    schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
+    wrong = jsonschema.exceptions.best_match(islice(_validator(schema).iter_errors(record), MOST_ERRORS))
+    if wrong is not None:
+        where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
+        raise RecordError(f"{path} line {number} is not a run record of {schema}: {where}: {wrong.message[:300]}")
+    record = upgraded(record)
+    problem = next(_problems(record), None)
+    if problem:
+        raise RecordError(f"{path} line {number} is not a run record of {schema}: {problem}")
+    return record
+
+
+def _problems(record: Record) -> Iterator[str]:
+    """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
+    if has_lines(record):
+        yield from _problems_of_line(record)
+        return
+    try:
+        decomposition = grid_of_record(record).decomposition
+    except GridError as error:
+        yield str(error)
+        return
+    found, names = [stage["name"] for stage in record["stages"]], list(decomposition.names)
+    if decomposition.has_bricks:
+        names = [REMAPS[0], *names, REMAPS[1]]
+    given = [name for name in found if name not in REMAPS]  # boxes of its own may be remapped in any run
+    if found != names and (decomposition.has_bricks or given != names):
+        yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
+    yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
+                if phase not in record["phases"])
+
+
+def _problems_of_line(record):
+    one = record["decomposition"] == LINE
+    if len(record["size"]) != (1 if one else 3) or record["grid"] != [record["ranks"]]:
+        yield f"{'a line has one extent' if one else 'bricks of lines have three'}, and a grid of all ranks"
+        return
+    try:
+        names = line_problem_of_record(record).stages(record["ranks"])
+    except GridError as error:
+        yield str(error)
+        return
+    if tuple(stage["name"] for stage in record["stages"]) != names:
+        yield f"stages: such a line has {', '.join(names) or 'none'}"
+    yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
+                if phase not in record["phases"])
+
+
+def _finite(text):
+    """A number of JSON, which has none that are not finite, though Python reads them."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
+
+
+@lru_cache
+def _validator(schema):
+    import jsonschema
+
+    text = (files("pencilmap.fft_runner") / SCHEMA_FILES[schema]).read_text("utf-8")
+    library = jsonschema.Draft202012Validator
+    each = library.VALIDATORS["items"]
+
+    def items(validator, allowed, found, where):
+        """Lists of numbers at once; the library, which takes a hundred times as long for each, where one is wrong."""
+        if not (isinstance(found, list) and _are_numbers(allowed, found)):
+            yield from each(validator, allowed, found, where)
+    return jsonschema.validators.extend(library, {"items": items})(json.loads(text))
+
+
+def _are_numbers(allowed, found):
+    """Whether a schema asks for numbers, perhaps with a smallest one, and all that were found are such."""
+    kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
+    if not set(allowed) <= {"type", "minimum"} or not set(map(type, found)) <= kinds:
+        return False
+    return not found or min(found) >= allowed.get("minimum", min(found))
+
+
+def upgraded(record: Record) -> Record:
+    """A record in version 2. A record that is already in it is returned as it is. Version 1 had pencils only."""
+    if record["schema"] == SCHEMA:
+        return record
+    known = record.get("exchanges", {})
+    stages = []
+    for name in ("row", "column"):
+        exchange = dict(known.get(name, {"name": None if record["exchange"] == "auto" else record["exchange"]}))
+        stages.append({"name": name, "exchange": exchange.pop("name"), **exchange})
+    rest = {key: value for key, value in record.items() if key not in ("schema", "exchanges")}
+    return {"schema": SCHEMA, "decomposition": "pencil", **rest, "stages": stages}
+
+
+def has_lines(record: Record) -> bool:
+    """Whether a run transformed a distributed line, or bricks on which such lines run."""
+    return bool(record["decomposition"] == LINE or "algorithm" in record)
+
+
+def line_problem_of_record(record: Record) -> LineProblem:
+    """What such a run transformed, as the model knows it. Raises GridError."""
+    bricks = None if record["decomposition"] == LINE else bricks_named(record["decomposition"]).bricks
+    if bricks is not None and prod(bricks) != record["ranks"]:
+        raise GridError(f"lines run on one brick for each of {record['ranks']} ranks, brick:PxQxS, "
+                        f"not on {record['decomposition']}")
+    return LineProblem(tuple(record["size"]), bricks, record.get("algorithm", ""), record.get("order", ""),
+                       record.get("fields", 1), record["precision"])
+
+
+def transform_of_record(record: Record) -> Transform:
+    """The transform of a run record. Raises RecordError where distributed lines were transformed, which have no
+    `Transform`.
+    """
+    if has_lines(record):
+        what = "a distributed line" if record["decomposition"] == LINE else "bricks on which distributed lines run"
+        raise RecordError(f"a record is of {what}; only pencilmap compare reads such records, leave it out")
+    if len(record["size"]) != 3:
+        raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
+    return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
+
+
+def grid_of_record(record: Record) -> ProcessGrid:
+    """The process grid of a run record; of lines that of slabs, all ranks."""
+    if has_lines(record):
+        return ProcessGrid(*record["grid"], decomposition=decomposition_named("slab"))
+    return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
+
+
+def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
+    """The mapping that the ranks of a run really had. Raises RecordError where there is no such mapping."""
+    ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
+    for r in ranks:
+        found = len(r["coordinate"])
+        problem = network.outside(r["coordinate"]) if found == network.n_dimensions else (
+            f"{found} coordinates, but {network.title} has {network.n_dimensions} dimensions")
+        if problem:
+            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
+    try:
+        nodes = network.node(np.array([r["coordinate"] for r in ranks]))
+        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or 1, nodes,
+                       np.array([r["slot"] for r in ranks]), name)
+    except (PencilmapError, OverflowError) as error:
+        raise RecordError(f"the record's placement is impossible: {error}") from error

@@ -1,0 +1,420 @@
+"""Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
+
+Idea: take the best few of the launch orders and of compact groupings (`pencilmap.mapper.searches.starts`). Anneal them by
+swaps of two ranks and moves to idle slots, on the exact routed loads (`pencilmap.mapper.searches.routed_swaps`). The
+objective is that of the schedule; in sequence it is the sum over the exchanges of the worst weighted length. A p-norm over
+all links decides between placements of equal cost, and where a step does not change the worst link. The best placement seen
+is kept. So the answer is never worse than any start, and all launch orders of the axes are starts.
+Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
+bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
+Cost: one evaluation is O(group x path).
+Deterministic: the same seed and number of evaluations give the same placement, on any machine, unless seconds cut it short.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.searches import routed_swaps
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.starts import grouped, launchers, products, slots_of
+from pencilmap.model.network.torus import TIES, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.traffic.objective import Objective, in_sequence
+
+EVALUATIONS = 50_000
+SECONDS = 120.0
+TRIALS = 3             # starts of different kinds that are annealed for a while; then the best one is annealed further
+TRIAL_SHARE = 0.25     # of the evaluations, for these and one random start
+HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
+WARM = 0.8, 0.05       # as HOT and COLD
+DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
+LARGEST = 300          # decimal digits of the largest number
+ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # in which the rest is used: temperatures, doublings
+MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
+GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any length
+
+USUAL = (DimensionOrder(),)  # rules of routing
+TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
+
+MOST_KEPT = 16  # searches
+
+ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
+        "interrupt": "interrupted, this is the best so far"}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to search."""
+
+    evaluations: int = EVALUATIONS  #: placements looked at, including the starts: this number makes an answer reproducible
+    seconds: float | None = SECONDS  #: a limit; when it cuts the search short, the answer says so
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found."""
+
+    mapping: Mapping
+    cost: float  #: the objective; in sequence the sum over the exchanges of the worst weighted length
+    #: start, start_cost: the start with the least cost
+    start: str
+    start_cost: float
+    launcher_cost: float  #: the same for the launch order of the site; if that is not known, for ranks that fill each node
+    evaluations: int
+    seconds: float
+    cut: str | None  #: what ended the search before its evaluations were used up: "seconds", "interrupt", or None
+
+    def __str__(self) -> str:
+        text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launch order "
+                f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
+        return f"{text}; {ENDS[self.cut]}" if self.cut else text
+
+
+class _Cut(Exception):
+    """The search is to end now."""
+
+
+def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
+           report: Callable[[str], None] | None = None, wanted: Objective | None = None,
+           rules: Sequence[DimensionOrder] = USUAL) -> Found:
+    """Search for a placement with a small objective, by default that of exchanges in sequence.
+
+    The result is never worse than the best product placement, where there is one, or than any launch order of the axes. The
+    exception is a time limit that ends before all of these were tried. The site may be any torus, with any usable nodes and
+    idle slots; `report` is called with one line of text now and then. Under several rules of routing the worst one counts.
+    Raises GridError when the grid does not fit the site.
+
+    >>> from pencilmap.model.placement.allocation import Allocation
+    >>> from pencilmap.model.network.torus import Torus
+    >>> torus = Torus((4, 4))
+    >>> site = Site(torus, allocation=Allocation(torus).without([5]))
+    >>> found = search(site, ProcessGrid(3, 5), budget=Budget(evaluations=2000))
+    >>> found.cost < found.launcher_cost, found.evaluations
+    (True, 2000)
+    """
+    site.check_grid(grid)
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    began, run, known = monotonic(), _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules), None
+    if _alike(grid, wanted):
+        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
+                 budget, tuple(rules))
+    if known in _done and _done[known].grid != grid:
+        run = _done[known].of(grid, began)
+        return run.found(None)
+    cut = None
+    try:
+        run.search()
+        if known is not None:
+            _keep(known, run)
+    except _Cut:
+        cut = "seconds"
+    except (KeyboardInterrupt, SystemError) as error:
+        if run.launcher_cost is None or not by_signal(error, KeyboardInterrupt):
+            raise
+        cut = "interrupt"
+    return run.found(cut)
+
+
+_done: dict[Any, "_Run"] = {}  # the last searches that came to their end
+
+
+def _alike(grid, wanted):
+    """Whether CxR is the same problem as RxC: exchanges of rows and columns, one after the other."""
+    return len(grid.shape) == 2 and wanted == in_sequence(2)
+
+
+def _keep(known, run):
+    _done[known] = run
+    if len(_done) > MOST_KEPT:
+        del _done[next(iter(_done))]
+
+
+class _Run:
+    """A search that runs: the state of the loop, and how much of the budget is used.
+
+    The loop works on the grid with its dimensions in rising order, so that CxR and RxC are one search where all exchanges
+    count alike: the second one asks for what the first one found.
+    """
+
+    def __init__(self, site, grid, seed, budget, report, wanted, rules):
+        self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
+        self.wanted, self.rules = wanted, rules
+        self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
+        self.turned = _turned(grid)
+        self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)), rules)
+        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # there a rising norm finds less on meshes
+        self.began = monotonic()
+        self.used = 0
+        self.start, self.start_cost = "", np.inf
+        self.launcher_costs: dict[ProcessGrid, float] = {}
+
+    @property
+    def launcher_cost(self):
+        """The cost of the launch order. None before it is known."""
+        return self.launcher_costs.get(self.grid)
+
+    def of(self, grid, began):
+        """This search, at its end, for one of both grids that it is for."""
+        run = copy(self)
+        run.grid, run.turned, run.began = grid, _turned(grid), began
+        # its launch order is not tried where one group takes every slot: there all placements cost the same
+        run.launcher_costs = {grid: run.launcher_costs[self.grid], **run.launcher_costs}
+        return run
+
+    def search(self):
+        self._know_the_best_product()
+        tried = self._try_starts()
+        left = self.budget.evaluations - self.used
+        trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
+        if trial > 0:
+            ends = [self._anneal(slot, trial, name) for name, slot in tried]
+            ends.append(self._melt(trial))
+            _, slot = min(ends, key=lambda end: end[0])
+            for k, (between, doublings) in enumerate(ROUNDS):
+                if not self.whole:
+                    self.state.doublings[0] = min(doublings, self._most_doublings())
+                self._anneal(slot, (self.budget.evaluations - self.used) // (len(ROUNDS) - k), "the best of these", between)
+                slot = self.state.best_slot.copy()
+
+    def _most_doublings(self):
+        """The largest number for which lengths ten times as large as the present ones remain finite numbers."""
+        return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.top.max()))))
+
+    def _melt(self, steps):
+        """Anneal from a random start, so hot at first that no start would matter."""
+        slot = np.random.default_rng(self.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
+        links = routed_swaps.links_of(self.state)
+        return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
+
+    def _know_the_best_product(self):
+        """Where the grid fills a torus, begin with the best product. Its cost needs no routing, and a time limit may come
+        early.
+        """
+        site, grid = self.site, self.grid
+        if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+            return
+        product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
+        letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
+        mapping = product.mapping()
+        self.start, self.start_cost = "best product", max(
+            float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
+        self.state.best[0] = self.start_cost
+        self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
+
+    def _starts(self):
+        """The launch orders always, the other starts while the budget lasts. Only one where all placements load the
+        links alike.
+        """
+        for name, slot, grid in self._all_starts():
+            if self.used >= self.budget.evaluations and grid is None:
+                return
+            yield name, slot, grid
+            if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
+                self.budget = Budget(self.used)
+                if self.launcher_cost is not None:
+                    return
+
+    def _all_starts(self):
+        """Launch orders of RxC and of CxR where these are one problem (in sequence), otherwise of the grid as it is.
+        Then groups of neighbours for the grid in rising order.
+        """
+        both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
+        for shape in dict.fromkeys(both):
+            grid = ProcessGrid(*shape, decomposition=self.grid.decomposition)
+            for name, slot in launchers(self.site, grid):
+                yield name, slot[_turned(grid)], grid
+        for name, slot in grouped(self.site, self.short):
+            yield name, slot, None
+        if self.wanted != in_sequence(len(self.grid.shape)):
+            yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
+
+    def _try_starts(self):
+        """Evaluate all starts. Returns the best of each kind, as many as are annealed."""
+        best_of_kind = {}
+        last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
+        for name, slot, grid in self._starts():
+            routed_swaps.settle_down(self.state, slot)
+            self.used += 1
+            cost = float(routed_swaps.cost(self.state))
+            if grid is not None:
+                self.launcher_costs.setdefault(grid, cost)
+            if cost < self.start_cost - 1e-9:
+                self.start, self.start_cost = name, cost
+            routed_swaps.remember(self.state)
+            key = (cost, float(routed_swaps.energy(self.state)))
+            kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
+            if kind not in best_of_kind or key < best_of_kind[kind][0]:
+                best_of_kind[kind] = key, name, slot
+            if self.launcher_cost is not None:
+                self._look()
+        self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launch order {self.launcher_cost:.4g}")
+        kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
+        return [(name, slot) for _, name, slot in kept]
+
+    def _anneal(self, slot, steps, name, between=(HOT, COLD)):
+        """Anneal from a start. Returns the (cost, energy) of the best placement of this annealing, and its slots."""
+        state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
+        routed_swaps.settle_down(state, slot)
+        state.best[:] = np.inf
+        routed_swaps.remember(state)
+        try:
+            self._cool(steps, name, between)
+        finally:
+            end = tuple(state.best), state.best_slot.copy()
+            if before[0][0] < end[0][0] - 1e-9:
+                state.best[:], state.best_slot[:] = before
+        return end
+
+    def _cool(self, steps, name, between):
+        state = self.state
+        share = max(routed_swaps.energy(state), 1.0) / routed_swaps.links_of(state)
+        hot, cold = (part * share for part in between)
+        done, piece = 0, min(steps, 100)
+        while done < steps:
+            low, high = (hot * (cold / hot) ** (k / steps) for k in (done + piece, done))
+            routed_swaps.anneal(state, piece, high, low)
+            routed_swaps.refresh(state)
+            done += piece
+            self.used += piece
+            self.report(f"{self.used} evaluations, best {state.best[0]:.4g} (from {name})")
+            self._look()
+            piece = min(steps - done, 1000)
+
+    def _look(self):
+        if self.budget.seconds is not None and monotonic() - self.began > self.budget.seconds:
+            raise _Cut
+
+    def found(self, cut):
+        nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
+        place = np.empty_like(self.state.best_slot)
+        place[self.turned] = self.state.best_slot
+        name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
+        notes = (f"{name}: {ENDS[cut]}",) if cut else ()
+        mapping = Mapping(self.site.network, self.grid, T, nodes[place // T], place % T, name, notes)
+        return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
+                     monotonic() - self.began, cut)
+
+
+def _turned(grid):
+    """The rank of `grid` for each rank of the grid with its dimensions in rising order: int array, shape (P,)."""
+    slowest_first = sorted(range(len(grid.shape)), key=lambda i: grid.shape[i])[::-1]
+    ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
+    return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
+
+
+def _order_of_exchanges(grid):
+    """The exchanges of `grid` in the order of those of the grid with its dimensions in rising order."""
+    letters, stages = grid.decomposition.letters, grid.decomposition.exchanges
+    meant = dict(zip(letters, (letters[i] for i in sorted(range(len(grid.shape)), key=lambda i: grid.shape[i]))))
+    return [next(e for e, other in enumerate(stages) if set(other.letters) == {meant[x] for x in stage.letters})
+            for stage in stages]
+
+
+def _terms(wanted, order):
+    """What each term counts, and its shares of the exchanges in that order: float arrays, shapes (M,) and (M, E)."""
+    return (np.array([float(term.count) for term in wanted.terms]),
+            np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
+
+
+def _state(site, grid, seed, terms, rules=USUAL):
+    """The state of the inner loop, before any rank is placed."""
+    torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
+    N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
+    nodes = site.allocation.nodes
+    place = np.full(N, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes)) * T
+    steps, sizes = _groups(grid)
+    worth, shares = terms
+    M, E = shares.shape
+    unit = np.zeros((Q, M, Q, E, d))
+    for q in range(Q):
+        unit[q, :, q] = shares[:, :, None] * _units(torus, P, sizes)
+    unit = unit.reshape(Q * M, Q * E, d)
+    flows = [np.flatnonzero(some) for some in unit.any(axis=2)]
+    lane, extent = _lanes(torus)
+    start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
+
+    def zeros(*shape, kind=np.int64):
+        return np.zeros(shape, dtype=kind)
+
+    changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
+    return routed_swaps.State(
+        P, T, steps, sizes, np.array([rule.dimensions(torus) for rule in rules]),
+        *_legs(torus, [rule.tie for rule in rules]), np.array(torus.shape), np.array(torus.strides),
+        np.array([torus.is_ring(i) for i in range(d)]), lane, start[:-1], extent, np.tile(worth, Q),
+        np.repeat(np.arange(Q), M), np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit,
+        np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P), zeros(P), zeros(S),
+        zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(Q * M, kind=float),
+        zeros(Q * M, kind=float), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(*changes),
+        zeros(Q * E, len(extent)), zeros(*lanes), zeros(Q * E, len(extent)), zeros(Q * E), zeros(1), _random_state(seed),
+        np.full(1, GAIN), np.full(1, DOUBLINGS), np.full(2, np.inf), zeros(P))
+
+
+def _legs(torus, ties):
+    """The first line of every rule and dimension, and all lines, of `routed_swaps.State.legs`."""
+    found: dict[tuple, int] = {}
+    first: list[int] = []
+    lines: list[tuple] = []
+    for tie in ties:
+        for i, n in enumerate(torus.shape):
+            if (tie, i) not in found:
+                found[tie, i] = len(lines)
+                lines += _legs_of(n, torus.is_ring(i), tie, len(lines))
+            first.append(found[tie, i])
+    return np.array(first).reshape(len(ties), -1), np.array(lines)
+
+
+def _legs_of(n, ring, tie, first):
+    """The lines of one dimension. The first of them gets that number."""
+    lines, others = [], []
+    for a in range(n):
+        for b in range(n):
+            up = (b - a) % n
+            up_halves = (2 if b >= a else 0) if not ring else 2 if 2 * up < n else 0 if 2 * up > n else \
+                {"split": 1, "parity": 2 * (a % 2 == 0), "plus": 2}[tie]
+            ways = [(0, up_halves, a, b, int(b < a), -1), (1, 2 - up_halves, b + 1, a + 1, int(b > a), -1)]
+            some = [way for way in ways if way[1]]
+            if len(some) == 2:
+                others.append(some[1])
+                some[0] = (*some[0][:-1], first + n * n + len(others) - 1)
+            lines.append(some[0])
+    return lines + others
+
+
+def _lanes(torus):
+    """The lane that runs up for every node and dimension, and the dimension of every lane: int arrays, (N, d) and (K,)."""
+    places, first, lane, extent = torus.coordinates(np.arange(torus.n_nodes)), 0, [], []
+    for i, n in enumerate(torus.shape):
+        foot = np.arange(torus.n_nodes) - places[:, i] * torus.strides[i]  # the node of the line at coordinate 0
+        _, line = np.unique(foot, return_inverse=True)
+        lane.append(first + 2 * line.ravel())
+        first += 2 * (torus.n_nodes // n)
+        extent += [i] * (2 * (torus.n_nodes // n))
+    return np.stack(lane, axis=1).astype(np.int64), np.array(extent, dtype=np.int64)
+
+
+def _groups(grid):
+    """The step from a rank to the next in a group, and the size of the group, for each exchange: int arrays, shape (E,)."""
+    groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
+    return (np.array([group[0, 1] - group[0, 0] if group.shape[1] > 1 else 1 for group in groups]),
+            np.array([group.shape[1] for group in groups]))
+
+
+def _units(torus, n_tasks, sizes):
+    """Half a message on the m scale, slower dimensions counted longer: float array, shape (E, d)."""
+    rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
+    weight = rates.max() / rates / np.array(torus.cables)
+    return np.stack([2 * torus.n_nodes / (n_tasks * int(size)) * weight for size in sizes])
+
+
+def _random_state(seed):
+    return np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)  # odd, so never 0

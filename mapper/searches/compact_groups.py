@@ -1,0 +1,134 @@
+"""Compact groups of slots for the starts of the local search: blobs, spectral parts, and columns matched to rows.
+
+Idea: groups along one dimension of the grid are compact parts of the usable nodes. Blobs grow from the slot farthest from
+the middle. Each step adds the slot that is nearest to those the blob has. Spectral parts are cut along the second
+eigenvector of the graph of the nodes, again and again. Links of later dimensions count a little less, so that the
+eigenvector is unique on tori and cubes. The order inside the groups makes the groups across them. Members that sit alike in
+all groups, relative to the middle of their group, are matched with the least sum of distances. So the groups across spread
+evenly, as the cosets of a lattice do.
+Source: M. Fiedler, "Algebraic connectivity of graphs", Czechoslovak Math. J. 23 (1973); A. Pothen, H. Simon, K.-P. Liou,
+"Partitioning sparse matrices with eigenvectors of graphs", SIAM J. Matrix Anal. Appl. 11 (1990); H. W. Kuhn, "The Hungarian
+method for the assignment problem", Naval Res. Logist. 2 (1955), by `scipy.optimize.linear_sum_assignment`.
+Cost: O(S^2) for blobs and for the eigenvectors of S slots, O(size^3) for each group that is matched.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+
+MOST_SLOTS = 1024  # beyond, eigenvectors take longer than the search
+MATCHINGS = 3      # rounds, each with the mean places of the last as its pattern
+FADING = 0.01      # how much less a link of the next dimension counts
+
+Groups = list[np.ndarray]
+
+
+def blobs(site: Site, sizes: Sequence[int]) -> Groups:
+    """Groups of these sizes that grow by distance: int arrays with the slots of each, nearest first.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> [group.tolist() for group in blobs(Site(Torus((6,), (False,))), [3, 3])]
+    [[0, 1, 2], [5, 4, 3]]
+    """
+    apart = distances(site)
+    far, free, found = apart.sum(axis=1), np.ones(len(apart), dtype=bool), []
+    for size in sizes:
+        each = int(np.argmax(np.where(free, far, -1)))
+        group, near = [each], apart[each].copy()
+        free[each] = False
+        for _ in range(size - 1):
+            each = int(np.argmin(np.where(free, near, np.iinfo(np.int64).max)))
+            group.append(each)
+            free[each] = False
+            near += apart[each]
+        found.append(np.array(group))
+    return found
+
+
+def spectral(site: Site, sizes: Sequence[int]) -> Groups:
+    """Groups of these sizes by recursive cuts along the second eigenvector: int arrays with the slots of each.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> sorted(sorted(group.tolist()) for group in spectral(Site(Torus((4, 2), (False, False))), [4, 4]))
+    [[0, 1, 4, 5], [2, 3, 6, 7]]
+    """
+    return _cut(_affinity(site), np.arange(site.n_slots), list(sizes))
+
+
+def _cut(affinity, some, sizes):
+    if len(sizes) == 1:
+        return [some[:sizes[0]]]
+    half = len(sizes) // 2
+    part = affinity[np.ix_(some, some)]
+    _, vectors = np.linalg.eigh(np.diag(part.sum(axis=1)) - part)
+    along = vectors[:, 1]
+    along = along * np.sign(along[np.argmax(np.abs(along) > 1e-6)])  # eigenvectors have no sign of their own
+    order = some[np.argsort(along.round(9), kind="stable")]
+    left = len(order) * sum(sizes[:half]) // sum(sizes)
+    return _cut(affinity, order[:left], sizes[:half]) + _cut(affinity, order[left:], sizes[half:])
+
+
+def _affinity(site):
+    """How strongly two slots belong together: 2 on one node, about 1 on neighbours, little beyond: all are connected."""
+    torus, places, apart = as_torus(site.network), _places(site), distances(site)
+    found = np.where(apart == 0, 2.0, 1e-3 / (1.0 + apart) ** 2)
+    for i in range(torus.n_dimensions):
+        found[(apart == 1) & (places[:, None, i] != places[None, :, i])] = 1.0 - FADING * i
+    np.fill_diagonal(found, 0.0)
+    return found
+
+
+def matched(site: Site, groups: Groups) -> Groups:
+    """The groups, all of one size. The members of each are put in such an order that members with the same number sit
+    alike.
+    """
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
+    torus, where = as_torus(site.network), _places(site)
+    offsets = [_offsets(torus, where[group]) for group in groups]
+    pattern, orders = offsets[0], [np.arange(len(group)) for group in groups]
+    for _ in range(MATCHINGS):
+        orders = [linear_sum_assignment(np.abs(pattern[:, None, :] - each[None, :, :]).sum(axis=2))[1] for each in offsets]
+        pattern = np.mean([each[order] for each, order in zip(offsets, orders)], axis=0)
+    return [group[order] for group, order in zip(groups, orders)]
+
+
+def _offsets(torus, where):
+    """Places relative to the middle of a group; on a ring the shorter way from its first member."""
+    n = np.array(torus.shape)
+    ring = np.array([torus.is_ring(i) for i in range(torus.n_dimensions)])
+    offsets = where - where[0]
+    offsets = np.where(ring, (offsets + n // 2) % n - n // 2, offsets)
+    return offsets - offsets.mean(axis=0)
+
+
+def _places(site):
+    """Coordinates of the node of every slot: int array, shape (S, d)."""
+    return np.repeat(site.network.coordinates(site.allocation.nodes), site.tasks_per_node, axis=0)
+
+
+def distances(site: Site) -> np.ndarray:
+    """Hops between any two slots: int array, shape (S, S)."""
+    where = _places(site)
+    return hops_apart(as_torus(site.network), where, where)
+
+
+def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Hops between any of some coordinates, shape (A, d), and any of others, shape (B, d): int array, shape (A, B)."""
+    found = np.zeros((len(some), len(others)), dtype=np.int64)
+    for i, n in enumerate(torus.shape):
+        hops = np.abs(some[:, None, i] - others[None, :, i])
+        found += np.minimum(hops, n - hops) if torus.is_ring(i) else hops
+    return found
+
+
+def grown(site: Site, count: int, size: int, geometric: Callable[[], Groups]) -> Iterator[tuple[str, np.ndarray]]:
+    """Orders of slots, `size` for each of `count` groups: blobs, spectral parts and geometric parts, all matched."""
+    if site.n_slots > MOST_SLOTS or min(count, size) < 2:
+        return
+    for name, make in (("blobs", lambda: blobs(site, [size] * count)), ("spectral", lambda: spectral(site, [size] * count)),
+                       ("parts", geometric)):
+        yield name, np.concatenate(matched(site, make()))

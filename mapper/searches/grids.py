@@ -1,0 +1,36 @@
+"""The grids of a machine ranked by their best product placements."""
+
+from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.times.costs import Costs
+
+
+def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
+               decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
+    """The best product placement of every grid, the fastest first. Grids that leave tasks without data are used only if all
+    do.
+
+    With the machine's `costs` the predicted time decides, else the link time.
+    """
+    found = []
+    for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):
+        product = best_product_of(torus, grid, tasks_per_node, transform)
+        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
+    return sorted(found, key=lambda f: f[2].order)
+
+
+def filled_grids(n_tasks: int, transform: Transform | None = None,
+                 decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
+    """The grids of `n_tasks` tasks on which every task holds a part of the transform. All grids where there is no such
+    grid.
+
+    >>> [str(grid) for grid in filled_grids(4, Transform(2, 4, 4))], len(filled_grids(4, Transform(1, 1, 1)))
+    (['2x2', '4x1'], 3)
+    """
+    grids = all_grids(n_tasks, decomposition)
+    return [grid for grid in grids if transform is None or transform.fills(grid)] or grids

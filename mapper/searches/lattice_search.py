@@ -1,0 +1,309 @@
+"""Lattice tilings: columns are the cosets of a sub-lattice, rows the translates of one tile; or rows and columns exchanged.
+
+Idea: a torus with its slots is a group, Z_n1 x ... x Z_nd x Z_T. Let L be a subgroup of C elements. Its cosets, taken as
+columns, load all links of a dimension alike. Any tile with one element of every coset, moved by the elements of L, gives
+the rows. So the columns have no busiest link, and the tile can be made compact and even: its loads are folded onto the
+cosets of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
+
+Subgroups are the sub-lattices of Z^(d+1) that contain n_i e_i, one for each Hermite normal form whose rows generate them.
+Those with the same distances, up to an exchange of dimensions that are alike, are taken as equal. The coset loads are known
+before any search. The most promising lattices are annealed a little, the better ones more, and the best to the end. A
+lattice is left out when its coset load and least tile load do not beat the best tiling found. The least tile load is the
+sum of the distances from a task to the R - 1 nearest slots, shared by all links.
+Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
+Cost: a step is O(tile x path); a second or a few. Needs: rings only, a pencil grid that fills every slot, even blocks.
+Deterministic: the same seed and evaluations give the same tiling.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product as cartesian
+from math import inf, prod
+
+import numpy as np
+
+from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.searches.lattice_tile import anneal, folded
+from pencilmap.mapper.searches.product_search import weights
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+
+MEMBER_STEPS = 32_000_000  # by default: steps times the tasks of the tile that is annealed; some seconds
+ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
+USUAL_TILE = 16
+MOST_LATTICES = 5_000    # normal forms looked at: enough for all in up to four dimensions and for Blue Gene/Q
+MOST_PLACES = 1 << 14
+MOST_TILE = 512           # tasks: larger tiles are not annealed
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """One tiling.
+
+    form : tuple of tuple of int
+        Rows of the Hermite normal form, upper triangular: they generate the lattice in dimensions and slots.
+    tile : tuple of int
+        Places of the tile, one of every coset; place = node + N * slot.
+    cosets : str
+        The letter of the dimension of the grid whose groups are the cosets.
+    """
+
+    torus: Torus
+    tasks_per_node: int
+    form: tuple[tuple[int, ...], ...]
+    tile: tuple[int, ...]
+    cosets: str = "c"
+
+    def mapping(self, grid: ProcessGrid) -> Mapping:
+        """The mapping: member k of a translate is tile[k] moved; translates are numbered by the places of the lattice."""
+        shape = _shape(self.torus, self.tasks_per_node)
+        lattice = np.flatnonzero(coset_numbers(shape, self.form) == 0)
+        strides = np.array([prod(shape[:i]) for i in range(len(shape))])
+        where = (coordinates(shape, np.array(self.tile))[None, :, :] + coordinates(shape, lattice)[:, None, :]) % shape
+        place = where @ strides                                     # [translate, member of the tile]
+        place = (place if self.cosets == "c" else place.T).ravel()  # rank = q R + p
+        N = self.torus.n_nodes
+        return Mapping(self.torus, grid, self.tasks_per_node, place % N, place // N, str(self))
+
+    def __str__(self) -> str:
+        rows = "/".join(".".join(map(str, row)) for row in self.form)
+        return f"lattice:{self.cosets}={rows},tile={'.'.join(map(str, self.tile))}"
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """A lattice that is tried, and what is known of its tilings.
+
+    form : of the lattice; numbers : of the coset of every place; cosets : letter of their dimension of the grid
+    load : of its cosets on the weighted m scale
+    floor : least load of any tile
+    """
+
+    form: tuple
+    numbers: np.ndarray
+    cosets: str
+    load: float
+    floor: float
+
+
+def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
+                evaluations: int | None = None, below: float = inf,
+                patience: int | None = None) -> tuple[Tiling | None, float]:
+    """The best tiling found and its cost: sum of the worst lengths of rows and columns, exchanged one after the other.
+
+    `evaluations` are steps of the annealing for tiles of 16 tasks; larger tiles get fewer. By default there are as many as
+    take some seconds. Only tilings that cost less than `below` count. The search ends after `patience` rounds without a
+    better one, or on Ctrl-C. The result is None where there is no such tiling.
+
+    >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), evaluations=20_000)
+    >>> float(f"{cost:.3f}"), tiling.cosets
+    (4.8, 'c')
+    """
+    shape = _shape(torus, tasks_per_node)
+    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried_lattices(torus, shape, grid, below)]
+    left = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
+    best, cost, rounds, idle = None, below, iter(ROUNDS), 0
+    kept, times, steps = next(rounds)
+    report = now_and_then(say)
+    while runs and left > 0 and (patience is None or idle < patience):
+        runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
+        idle += 1
+        for run in runs:
+            for _ in range(times):
+                if left > 0 and run.floor < cost - 1e-9:
+                    run.anneal(max(1, min(steps, left // len(run.start))))
+                    left -= steps * len(run.start)
+            if run.cost < cost - 1e-9:
+                best, cost, idle = run.tiling(), run.cost, 0
+        report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
+        kept, times, steps = next(rounds, (kept, times, steps))
+    return best, cost
+
+
+class _Run:
+    """The annealing of one lattice."""
+
+    def __init__(self, torus, tasks_per_node, lattice, grid, seed):
+        self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed
+        shape = _shape(torus, tasks_per_node)
+        self.shape, self.cost, self.floor = shape, float("inf"), lattice.load + lattice.floor
+        size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
+        self.members = coordinates(shape, np.flatnonzero(lattice.numbers == 0))
+        self.start = self.tile = _compact(shape, lattice.numbers, size)
+        self.folded = _folded(torus, tasks_per_node, lattice.form, size)
+
+    def anneal(self, steps):
+        """Anneal once more from the compact tile. This finds more than going on from the best tile."""
+        load, tile = anneal(self.folded, self.start, self.members, steps, self.seed)
+        self.seed += 1
+        if self.lattice.load + load < self.cost - 1e-12:
+            self.cost, self.tile = self.lattice.load + load, tile
+
+    def tiling(self):
+        strides = np.array([prod(self.shape[:i]) for i in range(len(self.shape))])
+        return Tiling(self.torus, self.tasks_per_node, self.lattice.form, tuple((self.tile @ strides).tolist()),
+                      self.lattice.cosets)
+
+
+def _shape(torus, tasks_per_node):
+    return np.array([*torus.shape, tasks_per_node], dtype=np.int64)
+
+
+def coordinates(shape: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Coordinates and slot of places: int array, shape (..., d + 1)."""
+    found = []
+    for n in shape.tolist():
+        found.append(place % n)
+        place = place // n
+    return np.stack(found, axis=-1)
+
+
+def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Hermite normal forms of the sub-lattices of Z^d of this index that contain every n_i e_i.
+
+    >>> sorted(normal_forms((4, 2), 2))
+    [((1, 0), (0, 2)), ((1, 1), (0, 2)), ((2, 0), (0, 1))]
+    """
+    d = len(shape)
+
+    def build(i, rest, below):
+        if i < 0:
+            if rest == 1:
+                yield tuple(below)
+            return
+        for a in divisors(rest):
+            if shape[i] % a:
+                continue
+            for tail in cartesian(*(range(row[i + 1 + k]) for k, row in enumerate(below))):
+                row = (*([0] * i), a, *tail)
+                if _contains(below, i, tuple(shape[i] // a * x for x in row)):
+                    yield from build(i - 1, rest // a, [row, *below])
+
+    yield from build(d - 1, index, [])
+
+
+def _contains(below, i, vector):
+    """Whether the entries of a vector to the right of `i` are a sum of rows below."""
+    rest = list(vector)
+    for k, row in enumerate(below):
+        factor, remainder = divmod(rest[i + 1 + k], row[i + 1 + k])
+        if remainder:
+            return False
+        rest = [x - factor * y for x, y in zip(rest, row)]
+    return True
+
+
+def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) -> bool:
+    """Whether a form is one of a sub-lattice of this index that contains every n_i e_i, upper triangular.
+
+    >>> is_form(np.array([4, 2]), ((1, 1), (0, 2)), 2), is_form(np.array([4, 2]), ((1, 1), (0, 1)), 2)
+    (True, False)
+    """
+    d = len(shape)
+    if [len(row) for row in form] != [d] * d or any(any(row[:i]) or not row[i] for i, row in enumerate(form)):
+        return False
+    if prod(row[i] for i, row in enumerate(form)) != index:
+        return False
+    return all(shape[i] % row[i] == 0 and _contains(form[i + 1:], i, tuple(int(shape[i]) // row[i] * x for x in row))
+               for i, row in enumerate(form))
+
+
+def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """The number of its coset for every place, 0 for the lattice itself: int array, shape (places,)."""
+    rest = coordinates(shape, np.arange(int(np.prod(shape))))
+    number = np.zeros(len(rest), dtype=np.int64)
+    for i, row in enumerate(form):
+        rest = rest - (rest[:, i] // row[i])[:, None] * np.array(row)
+        number = number * row[i] + rest[:, i]
+    return number
+
+
+def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
+    """The different lattices whose cosets are the columns or the rows. Those with the least load of cosets and tile come
+    first.
+
+    Lattices on which no tiling can cost less than `below` are left out, and so are those with too large tiles.
+    """
+    found: dict[tuple, Lattice] = {}
+    scale = np.array([float(w) for w in weights(torus)])
+    for letter, tile in (("c", grid.shape[0]), ("r", grid.shape[1])):
+        if tile > MOST_TILE:
+            continue
+        floor = _least_tile(torus, shape, tile, scale)
+        for count, form in enumerate(normal_forms(tuple(shape.tolist()), tile)):
+            if count >= MOST_LATTICES:
+                break
+            numbers = coset_numbers(shape, form)
+            apart = _apart(torus, coordinates(shape, np.flatnonzero(numbers == 0)))
+            load = float((_lengths(torus, apart.mean(axis=0)) * scale).max())
+            if load + floor >= below - 1e-9:
+                continue
+            alike = letter, _signature(torus, scale, apart)
+            found.setdefault(alike, Lattice(form, numbers, letter, load, floor))
+    return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
+
+
+def _signature(torus, scale, apart):
+    """A key that is equal for lattices which differ only by an exchange of dimensions that are alike."""
+    kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
+    parts = [np.sort(apart[:, [i for i, k in enumerate(kinds) if k == kind]], axis=1) for kind in dict.fromkeys(kinds)]
+    rows = np.concatenate(parts, axis=1)
+    totals = [tuple(sorted(part.tolist())) for part in
+              (apart[:, [i for i, k in enumerate(kinds) if k == kind]].sum(axis=0) for kind in dict.fromkeys(kinds))]
+    return tuple(totals), rows[np.lexsort(rows.T)].tobytes()
+
+
+def _apart(torus, where):
+    """Distance from place 0 in each dimension: int array, shape (places, d)."""
+    n = np.array(torus.shape)
+    where = where[:, :-1]
+    return np.minimum(where, n - where)
+
+
+def _lengths(torus, hops):
+    """Lengths of loads that are the same on every link, from the mean hops in each dimension. A node has two links on a
+    ring, and one on a line of two.
+    """
+    return np.array([h * (2 if torus.is_ring(i) else 4) for i, h in enumerate(hops)])
+
+
+def _least_tile(torus, shape, size, scale):
+    """The least load of a tile: the weighted hops to the `size` nearest slots, over all links."""
+    apart = _apart(torus, coordinates(shape, np.arange(int(np.prod(shape)))))
+    factor = _lengths(torus, np.ones(torus.n_dimensions)) * scale
+    used = [i for i, n in enumerate(torus.shape) if n > 1]
+    if not used:
+        return 0.0
+    share = 1 / (1 / factor[used]).sum()  # the links of all dimensions filled alike
+    return float(np.sort(apart.sum(axis=1))[:size].sum()) / size * share
+
+
+def _compact(shape, numbers, size):
+    """A tile of the places nearest to place 0: int array, shape (size, d + 1)."""
+    where = coordinates(shape, np.arange(len(numbers)))
+    apart = np.minimum(where, shape - where).sum(axis=1)
+    order = np.argsort(apart, kind="stable")
+    _, first = np.unique(numbers[order], return_index=True)
+    chosen = order[np.sort(first)]
+    assert len(chosen) == size
+    return where[chosen]
+
+
+def _folded(torus, tasks_per_node, form, size):
+    """Where the loads of a tile go: the cosets of the lattice's projection, in the torus without slots."""
+    shape = _shape(torus, tasks_per_node)
+    numbers = coset_numbers(shape, form)
+    label = np.arange(torus.n_nodes)
+    members = coordinates(shape, np.flatnonzero(numbers == 0))[:, :-1]
+    strides = np.array(torus.strides)
+    every = torus.coordinates(np.arange(torus.n_nodes))
+    projected = np.unique(members @ strides)
+    for shift in torus.coordinates(projected):
+        label = np.minimum(label, ((every + shift) % torus.shape) @ strides)
+    _, key = np.unique(label, return_inverse=True)
+    times = len(members) // len(projected)
+    unit = np.array([float(w) for w in weights(torus)]) * 2.0 * times / (tasks_per_node * size)  # of half a message
+    return folded(np.array(torus.shape), np.array([torus.is_ring(i) for i in range(torus.n_dimensions)]),
+                  key.ravel().astype(np.int64), unit, tasks_per_node)

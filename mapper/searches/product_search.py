@@ -1,0 +1,218 @@
+"""The best product placement, found exactly.
+
+Idea: the load in a dimension depends on that dimension's digit pattern alone, also when several exchanges are on the links
+at once. So each dimension offers a few non-dominated choices: extents in the process grid, and a length for every term of
+the objective. One dynamic program over the dimensions and the slots combines them to the extents of the grid.
+
+The product has the least objective, which is in sequence the sum over the exchanges of the worst lengths. Among equals the
+next-worse dimension decides, then the next, then hop-bytes, then the smaller number of messages that leave a node.
+
+The search is exact. It compares the largest length first, then the next. This order stays when both sides gain the same
+element. So the best beginning with some extents stays the best whatever is added to it.
+
+Sets of worst lengths that are worth less than any mapping can reach (the composition bound) are not tried. Lengths are
+whole numbers inside the search, on a scale common to all dimensions.
+
+Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
+milliseconds.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product as cartesian
+from math import lcm
+from operator import mul
+from typing import NamedTuple
+
+from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.base.factors import divisors, factorisations
+from pencilmap.model.bounds.any_routing import machine_bound
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
+from pencilmap.model.placement.pattern import Pattern, ring_load
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.traffic.joint_loads import ring_vectors
+from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
+
+
+def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None,
+                 maps: bool = True) -> Product:
+    """The product placement of `grid` whose exchanges together are fastest.
+
+    Parameters
+    ----------
+    torus : Torus
+        Its bandwidths weigh the dimensions; without bandwidth all links are alike.
+    grid : ProcessGrid
+        Its tasks must be as many as the slots.
+    wanted : Objective, optional
+        What is to be least; by default the exchanges take place one after the other.
+    maps : bool
+        Whether ring maps are tried where they can be better; False: digit patterns alone.
+
+    Examples
+    --------
+    >>> from pencilmap.model.predict import predict
+    >>> torus = Torus((8, 8, 8))
+    >>> [int(predict(best_product(torus, ProcessGrid(r, 512 // r))).cost) for r in (8, 64)]
+    [6, 6]
+    >>> str(best_product(torus, ProcessGrid(8, 64), wanted=at_once(2)))
+    'digits:x=r8,y=c8,z=c8'
+    >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2)))
+    'ring:x=r8,y=0.1/2.3/7.5/6.4,z=c8'
+    """
+    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {per_node(tasks_per_node)}")
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
+              for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
+    scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
+                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, wanted))])
+    counts = [term.count for term in wanted.terms]
+    least = scale * wanted.moved * max(weight * bound * cables for weight, bound, cables
+                        in zip(weights(torus), machine_bound(torus), torus.cables))
+    best = None
+    for worth, caps in _caps(places, counts):
+        if worth < least:
+            continue
+        if best is not None and worth > best[0][0]:
+            break
+        found = _combine(places, grid, caps)
+        if found is not None:
+            key = (_worth(map(max, zip(*(c.lengths for c in found.choices))), counts), found.key)
+            best = min(best, (key, found.choices), key=lambda b: b[0]) if best else (key, found.choices)
+    if best is None:
+        raise PlacementError(f"no product placement puts grid {grid} on torus {torus}")
+    *dimensions, slots = (c.pattern for c in best[1])
+    return Product(torus, tuple(dimensions), slots, grid.decomposition)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A way to share out a dimension: extents in the grid, weighted length for each term of the objective, hop length."""
+
+    pattern: Pattern | RingMap
+    extents: tuple[int, ...]
+    lengths: tuple[Fraction | int, ...]
+    hops: Fraction | int
+    partners: int = 0  # tasks of its groups that a task meets on its own node
+
+    def dominated_by(self, other: "_Choice") -> bool:
+        return all(b <= a for a, b in zip(self.lengths, other.lengths)) and other.hops <= self.hops
+
+
+def weights(torus: Torus) -> list[Fraction]:
+    """What a load in each dimension counts: one over its cables, and more where its links are slower. Exact fractions."""
+    rates = torus.bandwidth or (1,) * torus.n_dimensions
+    return [Fraction(max(rates)) / Fraction(rate) / cables for rate, cables in zip(rates, torus.cables)]
+
+
+def _divide(extents, grid):
+    return not any(n % extent for n, extent in zip(grid.shape, extents))
+
+
+@lru_cache(maxsize=1024)
+def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
+    """Non-dominated choices of a dimension of `n` nodes."""
+    kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
+    for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
+        vectors = ring_vectors(pattern, letters, ring)
+        choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
+                         tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)
+                               for term in wanted.terms),
+                         sum(ring_load(pattern, some, ring).total for some in letters) / n)
+        rivals = kept.setdefault(choice.extents, [])
+        if not any(choice.dominated_by(r) for r in rivals):
+            rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
+    return tuple(c for rivals in kept.values() for c in rivals)
+
+
+def _maps(n, ring, decomposition, wanted):
+    """The ring maps that are tried besides the patterns: they are made for exchanges that run at once."""
+    if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+        return []
+    return ring_maps(n, ring)
+
+
+def _whole_numbers(places):
+    """The scale that makes all lengths whole numbers, and the choices on it."""
+    scale = lcm(*(x.denominator for choices in places for c in choices for x in (*c.lengths, c.hops)))
+    return scale, [[replace(c, lengths=tuple(int(x * scale) for x in c.lengths), hops=int(c.hops * scale))
+                    for c in choices] for choices in places]
+
+
+def _slot_choices(tasks_per_node, decomposition, wanted):
+    """Choices of the slots. Slots cost the network nothing; they only make groups larger."""
+    found = []
+    for extents in factorisations(tasks_per_node, len(decomposition.letters)):
+        pattern = Pattern(tuple(zip(decomposition.letters, extents)))
+        found.append(_Choice(pattern, extents, (Fraction(0),) * len(wanted.terms), Fraction(0),
+                             sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
+    return found
+
+
+def _worth(lengths, counts):
+    """The objective from the largest length of each term."""
+    return sum(map(mul, counts, lengths))
+
+
+def _caps(places, counts):
+    """Worst lengths that could occur together, and what they are worth. The least worth comes first."""
+    of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
+    return sorted((_worth(caps, counts), caps) for caps in cartesian(*of_term))
+
+
+class _Beginning(NamedTuple):
+    """Choices for the first dimensions, and what decides among them: all lengths from the worst down, hop-bytes, messages.
+
+    key : (lengths in falling order, hops, minus the partners on the own node)
+    """
+
+    choices: tuple
+    key: tuple
+
+    def and_then(self, choice: _Choice) -> "_Beginning":
+        lengths, hops, partners = self.key
+        lengths = sorted((*lengths, *choice.lengths), reverse=True)
+        return _Beginning((*self.choices, choice), (lengths, hops + choice.hops, partners - choice.partners))
+
+
+def _combine(places, grid, caps):
+    """The best combination of one choice for each place, or None. Its extents multiply to the grid's, and no length is
+    above the caps.
+    """
+    found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
+    for choices in places:
+        low = [c for c in choices if all(length <= cap for length, cap in zip(c.lengths, caps))]
+        longer = {}
+        for extents, beginning in found.items():
+            for choice in low:
+                total = tuple(a * b for a, b in zip(extents, choice.extents))
+                if _divide(total, grid):
+                    candidate = beginning.and_then(choice)
+                    if total not in longer or candidate.key < longer[total].key:
+                        longer[total] = candidate
+        found = longer
+    return found.get(grid.shape)
+
+
+@lru_cache(maxsize=1024)
+def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
+    """All digit patterns of n nodes. They are the ordered factorisations in which neighbouring digits have different
+    letters.
+
+    >>> [str(p) for p in patterns(4)]
+    ['r4', 'r2c2', 'c4', 'c2r2']
+    """
+    def endings(rest, owner):
+        for radix in divisors(rest)[:0:-1]:
+            for tail in followed(rest // radix, owner):
+                yield ((owner, radix), *tail)
+
+    def followed(rest, owner):
+        return [()] if rest == 1 else [tail for other in letters if other != owner for tail in endings(rest, other)]
+
+    return tuple(Pattern(digits) for digits in followed(n, None))

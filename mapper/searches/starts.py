@@ -1,0 +1,245 @@
+"""Starting placements of the local search: launchers' orders, and groups of neighbouring slots.
+
+A start is an order of slots. The ranks take the slots in this order, group by group along one dimension of the process
+grid. An order that keeps neighbours together makes these groups compact.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import permutations, product as cartesian
+from math import prod
+
+import numpy as np
+
+from pencilmap.mapper.searches.compact_groups import MOST_SLOTS, grown, hops_apart
+from pencilmap.mapper.searches.default_order import FILLING, default
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, dealt
+from pencilmap.model.predict import predict
+from pencilmap.model.traffic.objective import Objective
+
+Starts = Iterator[tuple[str, np.ndarray]]
+
+SLOT_MOVED = 1e-3  # the cost of another slot on the same node, in squared hops
+MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
+
+
+def starts(site: Site, grid: ProcessGrid) -> Starts:
+    """All starts, the launchers' first: a name, and an int array of shape (P,) with the slot of each rank.
+
+    A slot is the number of its node in `site.allocation.nodes` times tasks_per_node plus the slot on the node.
+    """
+    yield from launchers(site, grid)
+    yield from grouped(site, grid)
+
+
+def grouped(site: Site, grid: ProcessGrid) -> Starts:
+    """The starts that keep neighbours together; all dimensions of the grid are treated alike."""
+    for make in (products, stretched_products, inner_products, bisections, compact, boxes):
+        yield from make(site, grid)
+
+
+def launchers(site: Site, grid: ProcessGrid) -> Starts:
+    """Every launch order: the launcher's own, and every order of the axes with the slots first and last."""
+    own = (*site.launch.orders, FILLING)[0]
+    others = [order for order in ("nt", "tn", *axis_orders(as_torus(site.network))) if order != own]
+    for order in (own, *others):
+        mapping = default(order, site, grid)
+        yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
+
+
+def axis_orders(torus: Torus) -> Iterator[str]:
+    """Distinct orders of the axes: the position of an axis of one node does not matter."""
+    long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
+    short = "".join(axis for axis in torus.axes if axis not in long)
+    for some in permutations(long):
+        axes = "".join(some) + short
+        yield axes + "t"
+        yield "t" + axes
+
+
+def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    """Slot numbers of places given as node and slot."""
+    place = np.full(site.network.n_nodes, -1, dtype=np.int64)
+    place[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
+    return place[node] * site.tasks_per_node + slot
+
+
+def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
+    """The best product placements of the whole torus with groups of the right size; unusable slots are skipped.
+
+    Where the torus has no such product, these are the ones with the next shorter and the next longer groups. `wanted` is
+    the objective of `best_product`.
+    """
+    for product, dimension in _whole_products(site, grid, wanted):
+        yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)
+
+
+def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
+    """The slots of the start of `products` that costs least on the whole torus. Nothing is routed."""
+    found = [(predict(product).cost, k, product, dimension)
+             for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
+    *_, product, dimension = min(found, key=lambda some: some[:2])
+    return _skipping(product, site, grid, dimension)
+
+
+def _whole_products(site, grid, wanted):
+    n_slots = site.network.n_nodes * site.tasks_per_node
+    for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
+        for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
+            yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
+                               wanted), dimension
+
+
+def _skipping(product, site, grid, dimension):
+    mapping = product.mapping()
+    kept = site.allocation.is_usable()[mapping.node_of_rank]
+    order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
+    return dealt(order[:grid.n_tasks], grid, dimension.letter)
+
+
+def _nearest_divisors(n, length):
+    """
+    >>> _nearest_divisors(216, 12), _nearest_divisors(216, 10), _nearest_divisors(8, 9)
+    ([12], [9, 12], [8])
+    """
+    every = divisors(n)
+    if length in every:
+        return [length]
+    return [k for k in every if k < length][-1:] + [k for k in every if k > length][:1]
+
+
+def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
+    """The best products of the grids that fill the whole torus and are at least as large in both dimensions, on usable
+    slots.
+
+    Groups with the fewest usable slots are left out. The remaining tasks move to usable slots with the least sum of squared
+    distances. This gives many short moves rather than one long one, so that groups stay compact.
+    """
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
+    torus, T = as_torus(site.network), site.tasks_per_node
+    n_slots = torus.n_nodes * T
+    if grid.n_tasks == n_slots or n_slots > MOST_SLOTS or len(grid.shape) != 2:
+        return
+    where = torus.coordinates(np.repeat(site.allocation.nodes, T))
+    for R in divisors(n_slots):
+        if grid.shape[0] > R or n_slots // R < grid.shape[1]:
+            continue
+        mapping = best_product(torus, ProcessGrid(R, n_slots // R), T).mapping()
+        usable = site.allocation.is_usable()[mapping.node_of_rank].reshape(-1, R)
+        p = _most(usable.sum(axis=0), grid.shape[0])
+        q = _most(usable[:, p].sum(axis=1), grid.shape[1])
+        rank = (q[:, None] * R + p).ravel()
+        apart = hops_apart(torus, torus.coordinates(mapping.node_of_rank[rank]), where)
+        turned = mapping.slot_of_rank[rank][:, None] != np.tile(np.arange(T), site.allocation.n_nodes)
+        yield f"stretched {R}x{n_slots // R}", linear_sum_assignment(apart**2 + SLOT_MOVED * turned)[1]
+
+
+def _most(values, count):
+    """Positions of the largest values, in rising order."""
+    return np.sort(np.argsort(-values, kind="stable")[:count])
+
+
+def inner_products(site: Site, grid: ProcessGrid) -> Starts:
+    """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
+    torus, T = as_torus(site.network), site.tasks_per_node
+    if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
+        return
+    usable = site.allocation.is_usable().reshape(torus.shape, order="F")
+    for shape in _shapes(grid.n_tasks // T, torus.shape):
+        corner = _corner(usable, shape)
+        if corner is not None:
+            box = Torus(shape, tuple(w and n == m for w, n, m in zip(torus.wrap, shape, torus.shape)), torus.bandwidth,
+                        torus.cables, torus.axes)
+            mapping = best_product(box, grid, T).mapping()
+            node = torus.node((mapping.coordinates() + corner) % torus.shape)
+            yield f"product of {box}", slots_of(site, node, mapping.slot_of_rank)
+
+
+def _shapes(n, largest):
+    """All boxes of n nodes with no side above `largest`."""
+    if not largest:
+        return [()] if n == 1 else []
+    return [(side, *rest) for side in divisors(n) if side <= largest[0] for rest in _shapes(n // side, largest[1:])]
+
+
+def _corner(usable, shape):
+    """The lowest corner of a box of that shape whose nodes are all usable; boxes may wrap around. None if there is none."""
+    whole = usable
+    for i, side in enumerate(shape):
+        whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])
+    found = np.argwhere(whole)
+    return found[0] if len(found) else None
+
+
+def bisections(site: Site, grid: ProcessGrid) -> Starts:
+    """Recursive bisection of the slots into compact groups, across the longest side, ties to the first or last axis."""
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
+        for turn in (1, -1):
+            order = np.concatenate(_bisection(site, grid.n_tasks // size, size, turn))
+            yield f"bisection {dimension.name}s", dealt(order, grid, dimension.letter)
+
+
+def _bisection(site, count, size, turn):
+    where = _coordinates(site)
+    return [_compact(where, group)[:size] for group in _bisected(where, np.arange(len(where)), count, turn)]
+
+
+def compact(site: Site, grid: ProcessGrid) -> Starts:
+    """Blobs, spectral and geometric parts as groups along each dimension, the groups across them matched."""
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
+        count = grid.n_tasks // size
+        for name, order in grown(site, count, size, partial(_bisection, site, count, size, 1)):
+            yield f"{name} {dimension.name}s", dealt(order, grid, dimension.letter)
+
+
+def _coordinates(site):
+    """Coordinates and slot of every slot: int array, shape (S, d + 1)."""
+    T = site.tasks_per_node
+    nodes = np.repeat(site.network.coordinates(site.allocation.nodes), T, axis=0)
+    return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
+
+
+def _bisected(where, some, groups, turn):
+    if groups == 1:
+        return [some]
+    low = groups // 2
+    ordered = some[_across_longest(where[some], turn)]
+    cut = len(some) * low // groups
+    return _bisected(where, ordered[:cut], low, turn) + _bisected(where, ordered[cut:], groups - low, turn)
+
+
+def _across_longest(where, turn):
+    """Order along the longest side; within one plane along the next longest, and so on; slots of a node stay together."""
+    extent = np.ptp(where[:, :-1], axis=0)
+    axes = sorted(range(len(extent)), key=lambda i: (extent[i], -turn * i))
+    return np.lexsort([where[:, -1], *(where[:, i] for i in axes)])
+
+
+def _compact(where, group):
+    """The slots of a group, the middle ones first, so that leftover slots lie at the edge; then in axis order."""
+    distance = np.abs(where[group, :-1] - np.median(where[group, :-1], axis=0)).sum(axis=1)
+    return group[np.argsort(distance, kind="stable")]
+
+
+def boxes(site: Site, grid: ProcessGrid) -> Starts:
+    """Slots box by box, for the boxes that hold about a group of a dimension."""
+    where = _coordinates(site)
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
+        for box in _boxes_of(site, size):
+            inner, outer = where[:, :-1] % box, where[:, :-1] // box
+            order = np.lexsort([where[:, -1], *inner.T, *outer.T])
+            yield f"boxes {'x'.join(map(str, box))} {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
+
+
+def _boxes_of(site, size):
+    """The most cubic boxes with at least as many slots as a group, and few more."""
+    shape, T = site.network.shape, site.tasks_per_node
+    if prod(min(n, 16) for n in shape) > 1 << 16:
+        return []
+    found = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]
+    return sorted(found, key=lambda box: (prod(box), sum(box), box))[:MOST_BOXES]

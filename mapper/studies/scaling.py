@@ -1,0 +1,210 @@
+"""Points for scaling studies, from run records, tables and publications; and the studies that they allow."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite, log2, prod
+from os import PathLike
+from pathlib import Path
+from statistics import median
+
+from pencilmap.mapper.runs.records import Record, transform_of_record
+from pencilmap.model.base.errors import RecordError
+from pencilmap.model.base.reading import read_whole, reading
+from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.times.published import bluegene_l_512, p3dfft_2012
+from pencilmap.model.times.scaling import Point, weak_efficiency
+
+COLUMNS = ("n", "ranks", "time_s", "grid", "decomposition", "transforms", "point_bytes", "mean_s", "deviation_s")
+NEEDED = COLUMNS[:3]
+COMPLEX_DOUBLE = 16
+SAME_LOAD = 1.01  # ratio of the points of two ranks, larger over smaller, up to which weak scaling takes them as equal
+
+
+def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
+    """The whole transform of each run record: the median over the repetitions of the slowest rank.
+
+    Mean and standard deviation over the ranks are the medians of those of each repetition; records of older programs have no
+    deviation.
+    """
+    return [_point(record, f"{Path(source).name}:{number}") for number, record in enumerate(records, 1)]
+
+
+def _point(record, source):
+    total, transform = record["phases"]["total"], transform_of_record(record)
+    deviations = total.get("deviation_s")
+    return Point(source, tuple(record["size"]), prod(record["grid"]), median(total["max_s"]), record["decomposition"],
+                 tuple(record["grid"]), float(transform.total_bytes), 1 + (record["direction"] == PAIR),
+                 median(total["mean_s"]), median(deviations) if deviations else None)
+
+
+def read_points(path: str | PathLike[str]) -> list[Point]:
+    """Points of a table of comma-separated values with the columns n, ranks and time_s, and any of the other `COLUMNS`.
+
+    n is the extent of a cube or ``NXxNYxNZ``; point_bytes is 16 where it is left out. Lines that start with # are comments.
+    Raises RecordError naming file and line.
+    """
+    content = read_whole(path, RecordError)
+    with reading(str(path), RecordError, len(content)):
+        try:
+            lines = content.decode("utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
+        numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+        if len(numbered) < 2:
+            raise RecordError(f"{path} has no points: the first line names the columns, {','.join(COLUMNS)}, of which the "
+                              "first three are needed, and each further line is a point")
+        names = [name.strip() for name in next(csv.reader([numbered[0][1]]))]
+        wrong = [name for name in names if name not in COLUMNS] + [name for name in NEEDED if name not in names]
+        if wrong:
+            raise RecordError(f"{path} line {numbered[0][0]}: column {wrong[0][:40]!r} is unknown or missing; the columns "
+                              f"are {', '.join(COLUMNS)}, of which the first three are needed")
+        return [_line(dict(zip(names, next(csv.reader([line])))), path, number) for number, line in numbered[1:]]
+
+
+def _line(cells, path, number):
+    where = f"{path} line {number}"
+    cells = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
+    try:
+        size = [int(n) for n in cells["n"].split("x")]
+        size = size * 3 if len(size) == 1 else size
+        grid = tuple(int(n) for n in cells["grid"].split("x")) if "grid" in cells else ()
+        ranks, transforms = int(cells["ranks"]), int(cells.get("transforms", "1"))
+        numbers = {name: float(cells[name]) for name in ("time_s", "mean_s", "deviation_s", "point_bytes")
+                   if name in cells or name == "time_s"}
+    except (KeyError, ValueError) as error:
+        raise RecordError(f"{where}: {error} is missing or not a number; write e.g. 1024,128,0.25 below "
+                          "n,ranks,time_s") from error
+    good = (len(size) == 3 and min(*size, ranks, transforms) > 0 and (not grid or prod(grid) == ranks)
+            and all(isfinite(x) and x >= 0 for x in numbers.values()) and numbers.get("time_s", 0) > 0)
+    if not good:
+        raise RecordError(f"{where}: extents, ranks and times must be above 0, and a grid must have as many tasks as there "
+                          "are ranks")
+    array = prod(size) * numbers.get("point_bytes", COMPLEX_DOUBLE)
+    return Point(f"{Path(path).name}:{number}", tuple(size), ranks, numbers["time_s"],
+                 cells.get("decomposition", "pencil"), grid, array, transforms, numbers.get("mean_s"),
+                 numbers.get("deviation_s"))
+
+
+# ---- publications ----------------------------------------------------------------------------------------------------
+
+
+def published_bluegene() -> list[Point]:
+    """The whole transforms of Jagode, Hein, Trew (2008), Appendix A: measured."""
+    return [Point(f"{cell.mode} {cell.mapping}", (cell.transform.nx,) * 3, cell.grid.n_tasks, cell.time_s, "pencil",
+                  cell.grid.shape, float(cell.transform.total_bytes)) for cell in bluegene_l_512() if cell.phase == "total"]
+
+
+def published_p3dfft() -> list[Point]:
+    """Points of the curve that Pekurovsky (2012) fitted to Fig. 4, computed, not measured: 4096^3 on 4,096 to 65,536 cores,
+    and the sizes of Fig. 9 on theirs.
+
+    The text has neither the points nor the coefficients of a/P + d/P^(2/3), but two numbers that determine them: the
+    bandwidth of the bisection, which is d, and the weak efficiency from 1024^3 on 128 to 8192^3 on 65,536 cores, which is a
+    over d, if a grows as N^3 log N and d as N^3. So the points show that the fit gives back the bandwidth that they contain,
+    and how far the two numbers agree with a third, the share of communication; they are no second measurement of it.
+    """
+    runs = [(4096, p) for p in (4096, 8192, 16384, 32768, 65536)] + [(1024, 128), (2048, 1024), (8192, 65536)]
+    return [Point(f"curve {n}^3 {p}", (n,) * 3, p, p3dfft_time(n, p), "pencil", (), n**3 * p3dfft_2012()["point_bytes"], 2)
+            for n, p in runs]
+
+
+def p3dfft_time(n: int, ranks: int) -> float:
+    """Seconds of the curve of `published_p3dfft` for n^3 on some ranks."""
+    computing, crossing = p3dfft_terms(n, ranks)
+    return computing + crossing
+
+
+def p3dfft_terms(n: int, ranks: int) -> tuple[float, float]:
+    """a/P and d/P^(2/3) of the same: seconds of the computing, and of what crosses the bisection.
+
+    >>> f"{p3dfft_terms(4096, 65536)[1]:.3f}"
+    '2.593'
+    """
+    fact = p3dfft_2012()
+    d_per_point = (fact["transposes"] * fact["point_bytes"] / 2 / fact["effective_bisection"]
+                   * fact["effective_bisection_cores"] ** (2 / 3))
+    (n0, p0), (n1, p1) = ((fact[f"weak_{which}_extent"], fact[f"weak_{which}_cores"]) for which in ("first", "last"))
+    slower = log2(n1) / log2(n0) / fact["weak_efficiency"]  # time of the last point over that of the first
+    a_per_point = d_per_point * (p1 ** (1 / 3) - slower * p0 ** (1 / 3)) / (slower * log2(n0) - log2(n1))
+    return n**3 * log2(n) * a_per_point / ranks, n**3 * d_per_point / ranks ** (2 / 3)
+
+
+PUBLICATIONS = {  # name: (points, what they are)
+    "bluegene-l": (published_bluegene, "Jagode, Hein, Trew (2008), Appendix A, measured"),
+    "p3dfft": (published_p3dfft, "Pekurovsky (2012): the curve of Fig. 4, computed from the numbers in the text"),
+}
+
+
+# ---- studies ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Study:
+    """Points that belong together, in order of ranks; name says what they share."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+def _kind(point):
+    """What two points must share to be compared."""
+    return point.transforms, None if point.array_bytes is None else round(point.array_bytes / point.points, 1)
+
+
+def best_points(points: Iterable[Point]) -> list[Point]:
+    """Of each size and number of ranks the fastest grid, in order of both."""
+    found: dict[tuple, Point] = {}
+    for point in points:
+        key = (point.size, _kind(point), point.ranks)
+        if key not in found or point.time_s < found[key].time_s:
+            found[key] = point
+    return sorted(found.values(), key=lambda p: (p.points, p.ranks))
+
+
+def size_text(size: Sequence[int]) -> str:
+    """``64^3`` of a cube, else the extents."""
+    return f"{size[0]}^3" if len(set(size)) == 1 else "x".join(map(str, size))
+
+
+def strong(points: Iterable[Point]) -> list[Study]:
+    """One study for each transform that ran on at least two numbers of ranks: the best grid of each."""
+    groups: dict[tuple, list[Point]] = {}
+    for point in best_points(points):
+        groups.setdefault((point.size, _kind(point)), []).append(point)
+    return [Study(size_text(size), tuple(some)) for (size, _), some in groups.items() if len(some) > 1]
+
+
+def weak(points: Iterable[Point]) -> list[Study]:
+    """Chains of transforms with the same number of points on a rank: the best grid of each, at least two sizes."""
+    chains: list[list[Point]] = []
+    for point in best_points(points):
+        load = point.points / point.ranks
+        home = next((c for c in chains if _kind(c[0]) == _kind(point) and c[-1].points < point.points
+                     and 1 / SAME_LOAD < load / (c[0].points / c[0].ranks) < SAME_LOAD), None)
+        if home is None:
+            chains.append(home := [])
+        home.append(point)
+    return [Study(f"{c[0].points / c[0].ranks:,.0f} points on a rank", tuple(c)) for c in chains if len(c) > 1]
+
+
+def weak_efficiencies(study: Study) -> list[float]:
+    """Of each point of a chain, with the factor log N of the work."""
+    return [weak_efficiency(study.points[0], point) for point in study.points]
+
+
+def against_slabs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
+    """(1D, 2D): the fastest of each, of every transform and number of ranks that ran both ways."""
+    points = list(points)
+    one, two = (best_points(p for p in points if p.is_1d is which) for which in (True, False))
+    return [(a, b) for a in one for b in two if (a.size, a.ranks, _kind(a)) == (b.size, b.ranks, _kind(b))]
+
+
+def aspects(points: Iterable[Point]) -> list[Study]:
+    """All grids of each transform and number of ranks that ran on several, by the length of a row."""
+    groups: dict[tuple, list[Point]] = {}
+    for point in points:
+        if len(point.grid) == 2:
+            groups.setdefault((point.size, point.ranks, _kind(point)), []).append(point)
+    return [Study(f"{size_text(size)} on {ranks} ranks", tuple(sorted(some, key=lambda p: p.grid)))
+            for (size, ranks, _), some in sorted(groups.items()) if len({p.grid for p in some}) > 1]

@@ -1,0 +1,98 @@
+"""Results of transpose_bench, read and compared: exchanges of one file, and one exchange of two files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from statistics import median
+from typing import Any
+
+from pencilmap.model.base.errors import RecordError
+from pencilmap.model.base.reading import parse_json, read_whole, reading
+
+SCHEMA = "pencilmap-transpose-bench/1"
+
+
+@dataclass(frozen=True)
+class Case:
+    """An exchange of messages of one size in groups of one size.
+
+    time_s : with packing, of the slowest rank, the median over repetitions and over runs of the same case.
+    mean_s, deviation_s : over the ranks, medians as well; the deviation None in files of older programs.
+    """
+
+    mpi: str
+    group: int
+    exchange: str
+    message_bytes: int
+    time_s: float
+    mean_s: float
+    deviation_s: float | None
+
+    @property
+    def key(self) -> tuple[int, str, int]:
+        return self.group, self.exchange, self.message_bytes
+
+
+def read_transposes(path: str | PathLike[str]) -> list[Case]:
+    """Every case of a file of JSON lines, by group, exchange and message size. Cases that their exchange refused are left
+    out.
+
+    Raises RecordError naming file and line.
+    """
+    content = read_whole(path, RecordError)
+    with reading(str(path), RecordError, len(content)):
+        found: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
+        for number, line in enumerate(content.decode("utf-8").splitlines(), 1):
+            try:
+                record = parse_json(line)
+            except ValueError as error:
+                raise RecordError(f"{path} line {number} is not JSON: {error}") from error
+            if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+                raise RecordError(f"{path} line {number} is not of transpose_bench (schema {SCHEMA})")
+            try:
+                if record["refused"] is None:
+                    key = record["group"], record["exchange"], record["message_bytes"]
+                    found.setdefault(key, []).append(record)
+                    median(record["total_times"]["max_s"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise RecordError(f"{path} line {number} is not of transpose_bench: {error} is missing or not a "
+                                  "time") from error
+        if not found:
+            raise RecordError(f"{path} has no times: transpose_bench writes them")
+        return [_case(key, records) for key, records in sorted(found.items())]
+
+
+def _case(key, records):
+    def middle(name):
+        each = [record["total_times"].get(name) for record in records]
+        return None if None in each else median(median(times) for times in each)
+
+    group, exchange, size = key
+    return Case(records[0]["mpi"], group, exchange, size, middle("max_s"), middle("mean_s"), middle("deviation_s"))
+
+
+Ratios = dict[int, dict[int, float]]  # bytes of a message: {ranks of a group: ratio}
+
+
+def ratios(cases: Sequence[Case], others: Sequence[Case]) -> Ratios:
+    """Times of the first cases over those of the others, where both have the group and the message size.
+
+    >>> mine, other = (Case("", 4, name, 16, t, t, None) for name, t in (("p2p", 3e-6), ("fftw", 2e-6)))
+    >>> ratios([mine], [other])
+    {16: {4: 1.5}}
+    """
+    known = {(case.group, case.message_bytes): case.time_s for case in others}
+    found: Ratios = {}
+    for case in cases:
+        other = known.get((case.group, case.message_bytes))
+        if other:
+            found.setdefault(case.message_bytes, {})[case.group] = case.time_s / other
+    return dict(sorted(found.items()))
+
+
+def by_exchange(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    """The cases of each exchange."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.exchange, []).append(case)
+    return found

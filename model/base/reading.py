@@ -1,0 +1,233 @@
+"""What is read from elsewhere passes here: files, and the parsers that may expand what is in them.
+
+A file has a budget before anything is made of it: bytes (`read_whole`), depth and expansion (`parse_json`, `parse_yaml`,
+`parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`). So a file of 1 MB ends within two seconds and half a gigabyte,
+and larger ones in proportion. Whatever a parser raises becomes the error of its reader. `tests/test_layers.py` makes sure
+that no other module calls a parser or reads a file that a user names.
+"""
+
+import contextlib
+import inspect
+import json
+import os
+import select
+import signal
+import stat
+import threading
+import time
+import tomllib
+from ast import literal_eval
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any
+from warnings import catch_warnings
+from xml.etree import ElementTree
+
+from pencilmap.model.base.errors import PencilmapError, reason
+
+MOST_BYTES = 1 << 28  # of any file
+MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; the parser is slow
+MOST_YAML_EVENTS = 50_000
+MOST_DEPTH = 64  # depth of brackets, where a parser would take any depth
+MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
+MOST_UNITS = 1000  # different bandwidths in a graph
+SECONDS = 1.5  # of computing for each megabyte begun; a correct file takes a part of it
+NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # how long a pipe may keep its reader waiting
+
+
+class _TooLong(Exception):
+    """Seconds are used up."""
+
+
+@contextmanager
+def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[None]:
+    """Whatever a parser raises in this block becomes `error`, which names what was read: no file ends in a traceback.
+
+    It may compute for `SECONDS` for each megabyte of `size`, which is in bytes.
+
+    >>> from pencilmap.model.base.errors import MachineError
+    >>> try:
+    ...     with reading("a.toml", MachineError):
+    ...         print(1 / 0)
+    ... except MachineError as error:
+    ...     print(error)
+    a.toml cannot be read: division by zero (ZeroDivisionError)
+    """
+    seconds = SECONDS * (1 + (size >> 20))
+    try:
+        with _limited(seconds):
+            yield
+    except PencilmapError:
+        raise
+    except _TooLong as problem:
+        raise error(f"{label} cannot be read: it takes more than {seconds:g} s of computing, which no file of its size "
+                    "needs; divide it") from problem
+    except Exception as problem:
+        what = in_a_line(problem) or "no more is known"
+        raise error(f"{label} cannot be read: {what} ({type(problem).__name__})") from problem
+
+
+def in_a_line(problem: Exception | str) -> str:
+    """A text that may have several lines, such as the message of a parser, as one line of at most 200 characters."""
+    return " ".join(str(problem).split())[:200]
+
+
+@contextmanager
+def _limited(seconds):
+    """Raises `_TooLong` when the process has computed for that long, and again after as long: what is raised in a finalizer
+    or while memory is collected is lost. Has no effect in threads and in blocks inside others.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
+        yield
+        return
+
+    def too_long(number, frame):
+        # loading takes as long as the machine needs, whatever the file, and half a module stays broken; an error that leaves
+        # a block just now is told, and what is raised here instead would be caught by nobody, or leave the timer running
+        leaves = frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here
+        if not leaves and not _is_import(frame):
+            raise _TooLong
+
+    here = inspect.currentframe().f_code
+    before = signal.signal(signal.SIGVTALRM, too_long)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before if before is not None else signal.SIG_DFL)
+
+
+def _is_import(frame):
+    """Whether a frame, or one that called it, loads a module."""
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------------
+
+
+def read_whole(path: str | PathLike[str], error: type[PencilmapError], most: int = MOST_BYTES) -> bytes:
+    """The bytes of a file or pipe, at most `most`.
+
+    Raises `error` when it cannot be read, is longer, has no end (``/dev/zero``), or is a pipe that nobody writes to.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or a pipe without a writer would wait here
+        try:
+            content = _read(handle, most, lambda why: error(f"{path} cannot be read: {why}"))
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
+        why = reason(problem) if isinstance(problem, OSError) else problem
+        raise error(f"{path} cannot be read: {why}") from problem
+    return content
+
+
+def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
+    about = os.fstat(handle)
+    too_long = f"it has more than {most >> 20} MB" if most >> 20 else f"it has more than {most} bytes"
+    if stat.S_ISREG(about.st_mode) and about.st_size > most:
+        raise refusal(too_long)
+    if stat.S_ISDIR(about.st_mode) or stat.S_ISBLK(about.st_mode):
+        raise refusal("it is a directory" if stat.S_ISDIR(about.st_mode) else "it is a device")
+    if stat.S_ISCHR(about.st_mode) and not os.isatty(handle):
+        if os.read(handle, 1):
+            raise refusal("it is a device, which has no end")
+        return b""
+    os.set_blocking(handle, os.isatty(handle))
+    wait = _pipe_waiter(handle, refusal) if stat.S_ISFIFO(about.st_mode) else None
+    parts, found = [], 0
+    while (part := wait() if wait else os.read(handle, min(1 << 20, most + 1 - found))):
+        parts.append(part)
+        found += len(part)
+        if found > most:
+            raise refusal(too_long)
+    return b"".join(parts)
+
+
+def _pipe_waiter(handle, refusal):
+    """A function that gives the next bytes of a pipe, and b"" at its end. It does not wait forever."""
+    poll, begin, last, written = select.poll(), time.monotonic(), time.monotonic(), False
+    poll.register(handle, select.POLLIN)
+
+    def read():
+        nonlocal last, written
+        while True:
+            ready = poll.poll(100)
+            try:
+                part = os.read(handle, 1 << 16)
+                if part:
+                    last, written = time.monotonic(), True
+                if part or written or any(event & select.POLLHUP for _, event in ready):
+                    return part
+                if time.monotonic() - begin > NO_WRITER_S:
+                    raise refusal("it is a pipe that nobody writes to")
+            except BlockingIOError:  # somebody has it open to write
+                if time.monotonic() - last > SILENCE_S or time.monotonic() - begin > TOTAL_S:
+                    raise refusal(f"it is a pipe that ends neither in {TOTAL_S:g} s nor writes in {SILENCE_S:g} s") from None
+    return read
+
+
+# ---- depth and expansion ---------------------------------------------------------------------------------------------
+
+
+def parse_json(text: str, **options: Any) -> Any:
+    """The value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
+    return json.loads(text, **options)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """TOML of at most `MOST_TOML_BYTES`."""
+    if len(text) > MOST_TOML_BYTES:
+        raise ValueError(f"it has more than {MOST_TOML_BYTES} characters")
+    return tomllib.loads(text)
+
+
+def parse_literal(text: str) -> Any:
+    """A Python literal."""
+    with catch_warnings(action="ignore"):  # about invalid escape sequences
+        return literal_eval(text)
+
+
+def parse_xml(text: str) -> Any:
+    """The root of XML that defines no entities or attributes of its own, which may stand for any number of characters."""
+    check_xml(text)
+    return ElementTree.fromstring(text)
+
+
+def check_xml(text: str) -> None:
+    """Raise ValueError where XML defines entities or attributes, which each element then has, or GraphML has many graphs.
+
+    This is for texts that another parser reads.
+
+    >>> check_xml("<graphml><graph/></graphml>")
+    """
+    if "<!ENTITY" in text or "<!ATTLIST" in text:
+        raise ValueError("it defines entities or attributes, which are not read")
+    if text.count("<graph") > MOST_DEPTH:  # networkx makes all of them, and only one is read
+        raise ValueError("it has more than one graph")
+
+
+def parse_yaml(text: str) -> Any:
+    """YAML as lists, dicts and texts, numbers as they are written.
+
+    Anchors and aliases, by which a few lines stand for any number of values, are refused: ValueError.
+
+    >>> parse_yaml("a: {b: 07}")
+    {'a': {'b': '07'}}
+    """
+    import yaml  # slow to import, and few files need it
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=loader)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise ValueError("it has anchors or aliases (& and *), which are not read")
+        if depth > MOST_DEPTH or count > MOST_YAML_EVENTS:
+            raise ValueError(f"it is nested more than {MOST_DEPTH} deep" if depth > MOST_DEPTH
+                             else f"it has more than {MOST_YAML_EVENTS} entries")
+    return yaml.load(text, Loader=loader)

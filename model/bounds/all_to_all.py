@@ -1,0 +1,98 @@
+"""Whether both exchanges at once can load the links as little as one all-to-all of a whole torus or mesh, by its grid alone.
+
+No placement of any grid has less joint load. It is reached only if every balanced cut of every dimension that binds keeps
+whole rows or whole columns on one side (proof in docs/theory.md). So each of these dimensions asks for factors of R and of
+C:
+
+- A ring or an odd line of n nodes asks for the factor n of one of them: the rows or the columns are whole lines along it.
+- A ring of 4 asks for the same, or for 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.
+- An even line, or two nodes, asks for 2 in one of them.
+
+On a torus whose extents are all alike this suffices: for n = 3 and n >= 5 the grids have R = n^j t', where t' divides the
+number of tasks on a node.
+
+Where R and C do not have these factors, the joint load is above that of the all-to-all by a factor that `least_factor`
+gives (proof there too).
+"""
+
+from fractions import Fraction
+from itertools import product as cartesian
+from math import prod
+
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.bounds.any_routing import machine_bound
+from pencilmap.model.bounds.rows_and_columns import least_other
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+
+MOST_LISTED = 8
+
+
+def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
+    """Why no placement has the joint load of the all-to-all, for even blocks. None where one may have it, or nothing is
+    known.
+
+    >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(16, 32))
+    'rows or columns have to be whole along every ring of 8, so only R = 1, 8, 64, 512 can'
+    >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
+    (None, None)
+    """
+    torus = site.network
+    if not isinstance(torus, Torus) or grid.decomposition is not PENCIL or not site.allocation.is_complete \
+            or grid.n_tasks != site.n_slots or may_reach(torus, *grid.shape):
+        return None
+    kinds = {f"{'ring' if torus.is_ring(i) else 'line'} of {torus.shape[i]}": None for i in _binding(torus)
+             if _factors(torus, i)[0][0] > 2}
+    able = [R for R in divisors(grid.n_tasks) if may_reach(torus, R, grid.n_tasks // R)]
+    listed = f"only R = {', '.join(map(str, able))} can" if len(able) <= MOST_LISTED else f"R = {grid.shape[0]} cannot"
+    return f"rows or columns have to be whole along every {' and '.join(kinds)}, so {listed}"
+
+
+def may_reach(torus: Torus, R: int, C: int) -> bool:
+    """Whether the dimensions that bind find their factors in R and C.
+
+    >>> [R for R in (1, 2, 3, 4, 6, 12, 36) if may_reach(Torus((6, 6)), R, 72 // R)]      # two tasks on a node
+    [1, 2, 6, 12, 36]
+    """
+    choices = [_factors(torus, i) for i in _binding(torus)]
+    return any(R % prod(r for r, _ in chosen) == 0 and C % prod(c for _, c in chosen) == 0 for chosen in cartesian(*choices))
+
+
+def least_factor(torus: Torus, R: int, C: int) -> Fraction:
+    """The joint load of every placement of even blocks on all slots is at least this many times that of the all-to-all.
+
+    It is 1 where nothing better is proved: where a dimension that binds is no ring, where those that bind differ, and on
+    rings of 4.
+
+    >>> print(least_factor(Torus((8, 8, 8)), 16, 32), least_factor(Torus((8, 8, 8)), 8, 64))
+    127/120 1
+    """
+    binding = _binding(torus)
+    n = torus.shape[binding[0]]
+    if any(torus.shape[i] != n or not torus.is_ring(i) for i in binding):
+        return Fraction(1)
+    share = Fraction(n // 2, n)
+    least = abs(share * (1 - share) - Fraction(1, n)) / 2     # rows nearly whole across one cut, columns across the next
+    for rows in range(len(binding) + 1):                      # dimensions along which rows nearly stay on one coordinate
+        least = min(least, max((1 - Fraction(groups, n**some)) / (n * some) if some else Fraction(0)
+                               for groups, some in ((C, rows), (R, len(binding) - rows))))
+    if least <= 0:
+        return Fraction(1)
+    return (least + least_other(least, share)) / (share * (1 - share))
+
+
+def _binding(torus):
+    """Dimensions in which the all-to-all takes longest."""
+    lengths = [Fraction(length) * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
+    return [i for i, length in enumerate(lengths) if length == max(lengths)]
+
+
+def _factors(torus, i):
+    """What dimension `i` may ask of R and of C."""
+    n = torus.shape[i]
+    if not torus.is_ring(i) and n % 2 == 0:
+        n = 2
+    return [(n, 1), (1, n), *([(2, 2)] if n == 4 and torus.is_ring(i) else [])]

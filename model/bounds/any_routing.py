@@ -1,0 +1,108 @@
+"""Lower bounds for any routing, and for any mapping.
+
+Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15 (bisection); the composition bound is ours (docs/theory).
+"""
+
+from fractions import Fraction
+from functools import singledispatch
+
+import numpy as np
+
+from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.loads import m_scale
+
+_EXACT = 1 << 53  # whole numbers below are exact as floats
+
+
+@singledispatch
+def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
+    """The largest load that no routing can avoid, by cutting the network in two.
+
+    A torus is cut with planes: a ring twice, a line once. The cut links share evenly what must cross from one side to the
+    other. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut. Graphs
+    are cut by `pencilmap.model.bounds.graph_cuts`. `node_of_rank` has shape (P,); the result is bytes per cable for each
+    class of links.
+    """
+    raise NotImplementedError(type(network))
+
+
+@cut_bound.register
+def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
+    return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+
+
+@cut_bound.register
+def _cut_bound_of_torus(torus: Torus, exchange, node_of_rank):
+    coordinates = torus.coordinates(node_of_rank)[exchange.members]
+    return tuple(_worst_cut(torus, _plane_traffic(torus.shape[i], exchange, coordinates[..., i]), i)
+                 for i in range(torus.n_dimensions))
+
+
+def _plane_traffic(n, exchange, position):
+    """Bytes from plane a to plane b of one dimension: int array, shape (n, n). `position` has shape (groups, size)."""
+    groups = len(position)
+    cell = position + np.arange(groups)[:, None] * n
+
+    def by_plane(weight):
+        found = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
+        return found.astype(np.int64).reshape(groups, n)
+
+    sent, received = by_plane(exchange.send_weight) * exchange.group_weight[:, None], by_plane(exchange.receive_weight)
+    if exchange.total_bytes < _EXACT:  # floats are multiplied many times faster, and are not rounded here
+        return (sent.T.astype(float) @ received.astype(float)).astype(np.int64) * exchange.unit_bytes
+    return sent.T @ received * exchange.unit_bytes
+
+
+def _worst_cut(torus, planes, i):
+    """`planes`: int array, shape (n, n), bytes from plane a to plane b."""
+    n = torus.shape[i]
+    if n == 1:
+        return Fraction(0)
+    box = np.zeros((n + 1, n + 1), dtype=np.int64)
+    box[1:, 1:] = planes.cumsum(axis=0).cumsum(axis=1)
+    sent = np.concatenate([[0], planes.sum(axis=1).cumsum()])
+    received = np.concatenate([[0], planes.sum(axis=0).cumsum()])
+    low, high = np.triu_indices(n + 1, 1)
+    if not torus.is_ring(i):
+        low, high = np.zeros(n - 1, dtype=np.int64), np.arange(1, n)
+    inside = box[high, high] - box[low, high] - box[high, low] + box[low, low]
+    leaving = sent[high] - sent[low] - inside
+    entering = received[high] - received[low] - inside
+    links = torus.g(i) * torus.lines(i) * torus.cables[i]
+    return Fraction(int(max(leaving.max(), entering.max())), links)
+
+
+@singledispatch
+def machine_bound(network: Network) -> tuple[Fraction, ...]:
+    """The all-to-all of the full machine, which the exchanges of a transform together cannot beat.
+
+    Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move at least
+    as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is k (n-k) / n^2 of
+    D_T.
+
+    For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
+
+    >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
+    ['4', '4/3', '4', '0']
+    """
+    raise NotImplementedError(type(network))
+
+
+@machine_bound.register
+def _machine_bound_of_graph(graph: GraphNetwork):
+    all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
+    return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+
+
+@machine_bound.register
+def _machine_bound_of_torus(torus: Torus):
+    def bound(i):
+        n = torus.shape[i]
+        k = n // 2
+        return Fraction(4 * k * (n - k), n * torus.g(i) * torus.cables[i])
+
+    return tuple(bound(i) for i in range(torus.n_dimensions))

@@ -1,0 +1,158 @@
+"""The bounds of one grid on one site, worked out when they are asked for, and the certificates that they give.
+
+Rankings of many grids need no bound. Only what is printed needs one, and a sharp bound can take a second.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from pencilmap.model.bounds.all_to_all import least_factor, why_unreachable
+from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.every_placement import LowerBound, lower_bound, scaled, together_bound
+from pencilmap.model.bounds.known_optima import Optima, optima
+from pencilmap.model.bounds.spectral import spectral_bound
+from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.routing import DEFAULT_ROUTING
+
+EXHAUSTION = "by exhaustion: every placement was tried"
+ALIKE = "all alike: one group of tasks fills all slots, so every placement costs the same"
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds on the mapping of a grid, on the scale of `Prediction.cost`.
+
+    routing : name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any
+    routed : the cost of some placement of the grid under this routing with all messages at once; None if it is not known
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, "dimension-order:plus")
+    >>> str(bounds.in_sequence.value), str(bounds.together.value), str(bounds.any)
+    ('5', '4', '4')
+    >>> Bounds(Site(Torus((4, 4))), ProcessGrid(2, 8), routing="dimension-order").in_sequence
+    LowerBound(value=Fraction(3, 1), argument='by exhaustion: every placement was tried')
+    """
+
+    site: Site
+    grid: ProcessGrid
+    transform: Transform | None = None
+    routing: str = ""
+    routed: Fraction | None = None
+
+    @cached_property
+    def in_sequence(self) -> LowerBound:
+        """What no placement of the grid can beat with its exchanges one after the other."""
+        if self.alike is not None:
+            return self.alike
+        if self.optima is not None:
+            return LowerBound(self.optima.sequence, EXHAUSTION)
+        found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split)
+        return self._or_spectral(found)
+
+    @cached_property
+    def together(self) -> LowerBound:
+        """What no placement of the grid can beat under any schedule.
+
+        Over all phases of a schedule a link carries both exchanges whole, so the least joint length bounds every schedule.
+        """
+        if self.alike is not None:
+            return self.alike
+        if self.optima is not None:
+            return LowerBound(self.optima.joint, EXHAUSTION)
+        found, torus = self._all_to_all, self.site.network
+        if not (isinstance(torus, Torus) and self._is_plain):
+            return self._or_spectral(found)
+        factor = least_factor(torus, *self.grid.shape)
+        return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
+
+    @property
+    def alike(self) -> LowerBound | None:
+        """The cost of every placement, if one group of even blocks fills all slots: another placement only renames ranks."""
+        groups = [self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges]
+        if self.routed is None or not self._is_even or max(groups) < self.site.n_slots:
+            return None
+        return LowerBound(self.routed, ALIKE)
+
+    @property
+    def proof(self) -> str:
+        """The proof of the bounds in a word or two, if it is no argument about links: all placements are known."""
+        known = ALIKE if self.alike is not None else EXHAUSTION if self.optima is not None else ""
+        return known.partition(":")[0]
+
+    @cached_property
+    def optima(self) -> Optima | None:
+        """The true optima, where every placement was tried: the bounds are then these."""
+        torus = self.site.network
+        if not (self._is_split and isinstance(torus, Torus) and self._is_plain):
+            return None
+        return optima(torus, self.site.tasks_per_node, *self.grid.shape)
+
+    @cached_property
+    def unreachable(self) -> str | None:
+        """Why no placement has as little joint load as one all-to-all; None where one may, or where it is not known."""
+        return why_unreachable(self.site, self.grid) if self._is_even else None
+
+    def _or_spectral(self, found):
+        """A bound, or the one by eigenvalues of the usable nodes if that is higher. Only scattered nodes gain by it."""
+        sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
+        if self.site.allocation.is_complete or len(sizes) != 2:
+            return found
+        even = spectral_bound(self.site, sizes, self.routing)
+        if even is None:
+            return found
+        return max(found, scaled(even, Crossing(self.grid, self.transform).smallest), key=lambda bound: bound.value)
+
+    @property
+    def _is_split(self):
+        """Whether messages take the dimensions in their order, and half round a ring both ways."""
+        return self.routing == DEFAULT_ROUTING
+
+    @property
+    def _is_plain(self):
+        """Whether rows and columns of even blocks fill the machine."""
+        return self.grid.decomposition is PENCIL and self._fills_the_machine and self._is_even
+
+    @property
+    def _fills_the_machine(self):
+        return self.site.allocation.is_complete and self.grid.n_tasks == self.site.n_slots
+
+    @property
+    def _is_even(self):
+        return self.transform is None or self.transform.divides_evenly(self.grid)
+
+    @cached_property
+    def _all_to_all(self):
+        return together_bound(self.site, self.grid, self.transform)
+
+    @cached_property
+    def any(self) -> Fraction | None:
+        """What no schedule of any placement on any grid can beat: the all-to-all of all tasks. None where it is not known.
+
+        On a whole machine that is the argument of `together` itself. Elsewhere it is known for even blocks: an exchange
+        between all tasks sends k (P-k) blocks across every cut.
+        """
+        if self._fills_the_machine:
+            return self._all_to_all.value or None if isinstance(self.site.network, Torus) or self._is_even else None
+        if not isinstance(self.site.network, Torus) or not self._is_even:
+            return None
+        return together_bound(self.site, ProcessGrid(self.grid.n_tasks, decomposition=SLAB)).value or None
+
+    def under(self, alone: Fraction) -> Fraction:
+        """What no placement of the grid can beat under a schedule in which that share of each exchange travels alone.
+
+        The rest of both exchanges crosses every cut too, whatever travels beside it. So it takes its share of the bound on
+        both together.
+        """
+        return alone * self.in_sequence.value + (1 - alone) * self.together.value if alone else self.together.value
+
+
+def certificate(cost: Fraction, bound: Fraction | None) -> float | None:
+    """The largest factor by which a cost can be from optimal; 1.0 is provably optimal; None where no bound is known."""
+    if bound:
+        return float(cost / bound)
+    return 1.0 if bound is not None and not cost else None

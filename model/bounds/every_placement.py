@@ -1,0 +1,410 @@
+"""Lower bounds for every placement of a grid on the usable nodes, without a search.
+
+Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
+weighted. There are several arguments. The best one is the bound.
+
+`together_bound` bounds what both exchanges together put on the busiest link, so it holds under every schedule and routing.
+All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.bounds.cut_traffic`). Its arguments:
+
+Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
+across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
+(`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
+4 N L(k) / (P^2 capacity). Where k is not known, the bound is the least over all k that are possible.
+
+Moving cuts. Let a plane move through a dimension, one plane of nodes after the other. The number of tasks behind it rises
+from 0 to P in steps of at most the slots of a plane. So at some position it is within half a plane of P/2.
+
+Blocks. Cut the machine into blocks of equal sides. Some block has at least its share of the tasks. A single node is the
+smallest block; this is the injection of a node.
+
+Distances. A message over h hops loads h links. So bytes x hops, divided by the capacity of all links, bounds the worst
+load. In a group of R tasks, each task has at least the distances to the R-1 nearest slots. All exchanges together bring a
+block from every task to every other, so together they have at least all distances between tasks.
+
+`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. Rows that send little across a cut
+make the columns send more (`pencilmap.model.bounds.rows_and_columns`). It uses this across each cut and, on full tori, in
+the mean over all translations (`pencilmap.model.bounds.translations`). Neither length is below its floor
+(`pencilmap.model.bounds.one_exchange`). These arguments are for even blocks. Uneven messages are no smaller than r times
+their mean, so r times the bound holds for them.
+
+Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the
+rest is ours, with proofs in docs/theory.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product as cartesian
+from math import ceil, gcd, prod
+
+import numpy as np
+
+from pencilmap.model.bounds.any_routing import machine_bound
+from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.graph_cuts import all_to_all_cuts
+from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
+from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole
+from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+
+MOST_BOXES = 1 << 21     # beyond, only planes cut
+MOST_NODES = 2048        # beyond, distances between all nodes are not summed
+MOST_BLOCK_WORK = 1 << 24
+TOLERANCE = Fraction(1, 1_000_000_000)  # for numbers that a float may have raised
+
+
+@dataclass(frozen=True, order=True)
+class LowerBound:
+    """A bound on the cost of every placement and the argument that gives it."""
+
+    value: Fraction  #: sum over the exchanges of the worst weighted length
+    argument: str
+
+
+def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False,
+                split: bool = False) -> LowerBound:
+    """The best of the bounds on the sum over the exchanges of the worst length, for any placement on the usable nodes.
+
+    The grid has no more tasks than the site has slots. With a transform the bound holds for the blocks of the transform,
+    which need not be even.
+
+    ordered : whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any
+    routing
+    split : whether messages half round a ring then go both ways, half each
+
+    >>> bound = lower_bound(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), ordered=True)
+    >>> print(bound.value, bound.argument)
+    5 rows and columns across the middle of x
+    """
+    both = together_bound(site, grid, transform)
+    smallest = Crossing(grid, transform).smallest
+    return max((both, *(scaled(LowerBound(value, argument), smallest)
+                        for value, argument in _in_turn(site, grid, ordered, split))), key=lambda bound: bound.value)
+
+
+def scaled(bound: LowerBound, smallest: Fraction) -> LowerBound:
+    """A bound for even blocks as one for blocks whose smallest message is that part of the mean one."""
+    return LowerBound(bound.value * smallest, bound.argument + (", with the smallest messages" if smallest < 1 else ""))
+
+
+def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
+    """The best of the bounds on what all exchanges together put on the busiest link, under any schedule and routing.
+
+    For a full machine it is the all-to-all through the worst dimension (`machine_bound`), at negligible cost for any size.
+
+    >>> bound = together_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
+    >>> print(bound.value, bound.argument)
+    4 all-to-all of the full machine across x
+    >>> together_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
+    LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
+    """
+    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
+        crossing = Crossing(grid, transform)
+        return _full_machine(site.network) if crossing.transform is None else _full_machine_uneven(site, crossing)
+    if not isinstance(site.network, Torus):
+        return LowerBound(Fraction(0), "none: a graph with idle slots")
+    part = _Part(site, grid, transform)
+    return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
+                for value, argument in bounds(part)), key=lambda bound: bound.value)
+
+
+def _in_turn(site, grid, ordered, split):
+    """Bounds on the sum of two lengths: for even blocks and two exchanges."""
+    torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
+    if len(sizes) != 2 or min(sizes) == 1:
+        return
+    if not isinstance(torus, Torus):
+        yield from _in_turn_on_graph(site, grid, sizes)
+        return
+    weights = link_weights(torus)
+    capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
+    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
+    units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
+    if units is not None:
+        rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
+        step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
+                        units[0].denominator * units[1].denominator)
+    for value, argument in _sums(site, grid, sizes, capacity, rows, columns, units):
+        yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
+
+
+def _units(torus, capacity, sizes, n_tasks):
+    """What one message adds to the length of a link of each exchange, or half of one where messages are divided in two; None
+    where links differ."""
+    if len(set(capacity)) > 1:
+        return None
+    divided = any(torus.is_ring(i) and n % 2 == 0 for i, n in enumerate(torus.shape))
+    return tuple(Fraction(2 if divided else 4) * torus.n_nodes / (n_tasks * size) / capacity[0] for size in sizes)
+
+
+def _sums(site, grid, sizes, capacity, rows, columns, units):
+    """As `_in_turn`, by the floors of both lengths."""
+    torus = site.network
+    yield rows + columns, "rows and columns, each alone"
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+        yield from _pairs_of_cuts(_Part(site, grid, None), sizes, rows, columns, units)
+        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units,
+                                 site.allocation.is_usable()), "rows and columns across the middles, over all translations")
+        return
+    for i, n in enumerate(torus.shape):
+        if n > 1:
+            lines = torus.lines(i)
+            carried = torus.g(i) * lines * capacity[i] / (4 * torus.n_nodes)
+            yield (_across(carried, Fraction(n // 2, n), n // 2 * lines * site.tasks_per_node, sizes, rows, columns, units),
+                   f"rows and columns across the middle of {torus.axes[i]}")
+    yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units),
+           "rows and columns across the middles, over all translations")
+
+
+def _in_turn_on_graph(site, grid, sizes):
+    """The same for a graph whose slots are all used."""
+    graph, T, P = site.network, site.tasks_per_node, grid.n_tasks
+    if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
+        return
+    hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
+    every = sum(graph.cables, Fraction(0))
+    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
+                     for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    for hosts, cables in all_to_all_cuts(graph):
+        yield (_across(cables / (4 * graph.n_nodes), Fraction(min(hosts, graph.n_nodes - hosts), graph.n_nodes), hosts * T,
+                       sizes, rows, columns, None), f"rows and columns across a cut with {hosts} nodes on one side")
+
+
+def _across(carried, share, k, sizes, rows, columns, units):
+    """The least sum of both lengths across one cut, with `k` tasks on one side. Where k is None, a share of them at
+    least.
+    """
+    value = least_total(carried, share, rows, columns)
+    if units is not None:
+        value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),
+                                                    tuple(map(float, units)))))
+    exact = None if k is None else exact_frontier(*sizes, k)
+    if exact is not None:
+        total = exact_total(exact, float(carried), float(rows), float(columns), units and tuple(map(float, units)))
+        value = max(value, rounded_down(total))
+    return value
+
+
+def _pairs_of_cuts(part, sizes, rows, columns, units):
+    """Bounds by the frontier: across the best box of each family, and across planes that move, for the worst share of
+    tasks.
+    """
+    torus, P = part.torus, part.P
+    for which, arcs in _families(torus):
+        inside = _inside(part, arcs)
+        fewest = _fewest(P, part.S, inside)
+        carried = _capacities(part, arcs) / (4 * torus.n_nodes)
+        score = least_total(carried, fewest / P, float(rows), float(columns))
+        best = np.unravel_index(int(score.argmax()), score.shape)
+        if carried[best] > 0 and fewest[best]:
+            exact, k = _capacity(part, arcs, best) / (4 * torus.n_nodes), int(fewest[best])
+            yield (_across(exact, Fraction(k, P), k if part.S == P else None, sizes, rows, columns, units),
+                   f"rows and columns, {which}")
+    for i, axis in enumerate(torus.axes):
+        if torus.shape[i] > 1:
+            low = -(-(P - _largest_plane(part, i)) // 2)
+            carried = torus.g(i) * torus.lines(i) * part.capacity[i] / (4 * torus.n_nodes)
+            yield (_across(carried, Fraction(low, P), None, sizes, rows, columns, units),
+                   f"rows and columns, {axis} plane that moves through the machine")
+
+
+def _fewest(P, S, inside):
+    """The fewest tasks on the emptier side of a cut with that many of the S slots on one side: those without room on the
+    other.
+    """
+    return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
+
+
+def rounded_down(value: float) -> Fraction:
+    """A number with rounding errors as a fraction that is not above it.
+
+    >>> rounded_down(4.25)
+    Fraction(17, 4)
+    """
+    near = Fraction(value).limit_denominator(10_000)
+    if abs(float(near) - value) < 1e-12 * max(1.0, value):
+        return near
+    return Fraction(int((value - 1e-9) * 1_000_000), 1_000_000)
+
+
+def _full_machine(torus):
+    lengths = [length * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
+    i = lengths.index(max(lengths))
+    return LowerBound(lengths[i], f"all-to-all of the full machine across {torus.link_classes[i]}")
+
+
+def _full_machine_uneven(site, crossing):
+    """The best cut with half the planes of a dimension on one side; on a graph the smallest messages count."""
+    if not isinstance(site.network, Torus):
+        even = _full_machine(site.network)
+        return LowerBound(even.value * crossing.smallest, f"{even.argument}, with the smallest messages")
+    torus, found = site.network, []
+    for i, weight in enumerate(link_weights(torus)):
+        k = torus.shape[i] // 2 * torus.lines(i) * site.tasks_per_node
+        length = 4 * torus.n_nodes * crossing.exactly(k) / (torus.g(i) * torus.lines(i) * torus.cables[i]) * weight
+        found.append(LowerBound(length, f"all-to-all of the full machine across {torus.axes[i]}, with these blocks"))
+    return max(found, key=lambda bound: bound.value)
+
+
+class _Part:
+    """Figures that all arguments use.
+
+    capacity : list of Fraction; cables of one link of each dimension over its weight
+    slots : int array, shape `torus.shape` (first dimension first); slots that may be used on every node
+    crossing : int array, shape (P + 1,); L(k), parts of `whole` of D_T
+    smallest : Fraction; no message is smaller than this part of the mean of its exchange
+    """
+
+    def __init__(self, site, grid, transform):
+        self.torus, self.grid, self.T = site.network, grid, site.tasks_per_node
+        self.P, self.S = grid.n_tasks, site.n_slots
+        self.nodes = site.allocation.nodes
+        self.capacity = [Fraction(cables) / weight for cables, weight in zip(self.torus.cables, link_weights(self.torus))]
+        self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
+        crossing = Crossing(grid, transform)
+        self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest
+        self.window = _Minimum(self.crossing)
+
+    def length(self, crossing, capacity):
+        """Lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
+        return Fraction(4 * self.torus.n_nodes * int(crossing), self.whole) / capacity if capacity else Fraction(0)
+
+    def hop_length(self, hops, capacity):
+        """Lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
+        return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
+
+
+class _Minimum:
+    """Minima over windows of an array, from windows of doubled width."""
+
+    def __init__(self, values):
+        self.levels = [np.asarray(values)]
+        while 2 ** len(self.levels) <= len(values):
+            last, half = self.levels[-1], 2 ** (len(self.levels) - 1)
+            self.levels.append(np.minimum(last[:-half], last[half:]))
+
+    def __call__(self, low, high):
+        """The least of values[low..high], both ends included; low <= high."""
+        level = int(high - low + 1).bit_length() - 1
+        row = self.levels[level]
+        return min(row[low], row[high + 1 - 2**level])
+
+
+def _fixed_cuts(part):
+    """Every box of the torus against the rest, with every k that the slots inside and outside allow."""
+    held = [part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)]
+    held = np.array(held)
+    for which, arcs in _families(part.torus):
+        inside = _inside(part, arcs)
+        capacity = _capacities(part, arcs)
+        score = np.divide(held[inside], capacity, out=np.zeros(inside.shape), where=capacity > 0)
+        best = np.unravel_index(int(score.argmax()), score.shape)
+        yield part.length(held[inside[best]], _capacity(part, arcs, best)), which
+
+
+def _inside(part, arcs):
+    """Slots in each box: int array, one axis for each dimension."""
+    inside = part.slots
+    for i, (member, _, _) in enumerate(arcs):
+        inside = np.moveaxis(np.tensordot(member, inside, axes=(1, i)), 0, i)
+    return inside
+
+
+def _capacity(part, arcs, box):
+    """Capacity of the links that leave one box: exact."""
+    return sum(part.capacity[i] * int(arcs[i][2][box[i]]) * prod(
+        int(arcs[j][1][box[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
+
+
+def _families(torus):
+    """Sets of boxes: all boxes where there are not too many, otherwise those that two planes cut off in each dimension."""
+    every = [_arcs(torus, i) for i in range(torus.n_dimensions)]
+    if prod(len(lengths) for _, lengths, _ in every) <= MOST_BOXES:
+        yield "box against the rest of the machine", every
+        return
+    whole = [(member[-1:], lengths[-1:], sides[-1:]) for member, lengths, sides in every]
+    for i, axis in enumerate(torus.axes):
+        yield f"planes across {axis}", [*whole[:i], every[i], *whole[i + 1:]]
+
+
+def _arcs(torus, i):
+    """Arcs of dimension `i`, the whole dimension last: their positions (0/1), lengths, and ends at which links leave."""
+    n = torus.shape[i]
+    if torus.is_ring(i):
+        arcs = [(start, length) for length in range(1, n) for start in range(n)]
+    else:
+        arcs = [(start, length) for length in range(1, n) for start in range(n - length + 1)]
+    start, length = np.array([*arcs, (0, n)]).T
+    member = ((np.arange(n) - start[:, None]) % n < length[:, None]).astype(np.int64)
+    sides = np.full(len(start), 2) if torus.is_ring(i) else (start > 0).astype(int) + (start + length < n)
+    sides[-1] = 0
+    return member, length, sides
+
+
+def _capacities(part, arcs):
+    """Capacity of the links that leave each box: float array, one axis for each dimension."""
+    total = 0.0
+    for i in range(len(arcs)):
+        term = float(part.capacity[i])
+        for j, (_, length, sides) in enumerate(arcs):
+            along = [-1 if axis == j else 1 for axis in range(len(arcs))]
+            term = term * (sides if j == i else length).reshape(along)
+        total = total + term
+    return total
+
+
+def _moving_planes(part):
+    """A plane that moves through a dimension has nearly half of the tasks behind it at some position."""
+    torus = part.torus
+    for i, axis in enumerate(torus.axes):
+        largest = _largest_plane(part, i)
+        low, high = -(-(part.P - largest) // 2), (part.P + largest) // 2
+        if torus.shape[i] > 1:
+            yield (part.length(part.window(low, high), torus.g(i) * torus.lines(i) * part.capacity[i]),
+                   f"{axis} plane that moves through the machine")
+
+
+def _largest_plane(part, i):
+    """The most tasks that a plane across dimension `i` can hold."""
+    others = tuple(j for j in range(part.torus.n_dimensions) if j != i)
+    return min(part.P, int(part.slots.sum(axis=others).max()))
+
+
+def _blocks(part):
+    """In every division into equal blocks, some block has at least its share of the tasks."""
+    torus = part.torus
+    sides = [sorted({b for b in (1, 2, 4, 8, 16, 32, n // 2, n) if 1 <= b <= n}) for n in torus.shape]
+    if prod(map(len, sides)) * len(part.nodes) > MOST_BLOCK_WORK:
+        return
+    where = torus.coordinates(part.nodes)
+    for block in cartesian(*sides):
+        number = np.ravel_multi_index((where // block).T, tuple(-(-n // b) for n, b in zip(torus.shape, block)))
+        slots = np.bincount(number) * part.T
+        share, most = -(-part.P // np.count_nonzero(slots)), min(part.P, int(slots.max()))
+        capacity = sum(part.capacity[i] * _leaving(torus, i, b) * prod(block) // b for i, b in enumerate(block))
+        name = "a single node" if max(block) == 1 else f"block of {'x'.join(map(str, block))}"
+        yield part.length(part.window(share, most), capacity), f"{name} with its share of the tasks"
+
+
+def _leaving(torus, i, side):
+    """Largest number of ends at which links leave a block of that side."""
+    if side == torus.shape[i]:
+        return 0
+    return 2 if torus.is_ring(i) or torus.shape[i] > 2 * side else 1
+
+
+def _distances(part):
+    """Bytes times hops divided by the capacity of all links."""
+    torus = part.torus
+    if len(part.nodes) > MOST_NODES:
+        return
+    capacity = sum(2 * torus.lines(i) * torus.cable_positions(i) * part.capacity[i] for i in range(torus.n_dimensions))
+    hops = np.sort(hops_between(torus, part.nodes), axis=1)
+    sizes, P = [part.grid.extent(stage.letters) for stage in part.grid.decomposition.exchanges], part.P
+    yield part.hop_length(nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
+    to_partners = sum(P // size * nearest(hops, size, part.T, P) for size in sizes)
+    yield part.hop_length(to_partners, capacity), "distances to the nearest tasks over all links"

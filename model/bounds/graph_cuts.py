@@ -1,0 +1,121 @@
+"""Lower bounds for any routing on a graph: cuts, and hops.
+
+Idea: whatever set of vertices is cut off, its traffic must cross the links that leave it. So every set gives a valid lower
+bound, and the choice of sets only affects its strength. All runs of neighbours are tried in a few orders of the vertices:
+as listed, in depth-first order (every branch of a tree is a run), and along the slowest vibrations of the graph (the halves
+of a mesh or ring are runs). In addition, the links together must carry every byte over its shortest distance.
+Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
+Czech. Math. J. 25 (1975), for the vibrations; the runs are ours.
+Cost: O(V^2) for each order, V vertices; above MAX_VERTICES, single hosts are used instead of runs.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.network.graph import GraphNetwork
+
+MAX_VERTICES = 2048
+_VIBRATIONS = 4
+
+
+def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
+    """The largest load, in bytes of a cable of the fastest kind, that no routing of some traffic can avoid.
+
+    `traffic` is bytes from host to host, shape (N, N).
+    """
+    runs = _worst_runs(graph, traffic)
+    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, graph.arcs(), traffic))
+
+
+@lru_cache(maxsize=8)
+def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
+    """The cuts across which an all-to-all of the hosts takes longest: hosts on one side, and cables of the weaker
+    direction.
+
+    >>> import networkx as nx
+    >>> from pencilmap.model.network.graph import from_networkx
+    >>> [(hosts, str(cables)) for hosts, cables in all_to_all_cuts(from_networkx(nx.path_graph(4), "line"))][0]
+    (2, '1')
+    """
+    found: dict[tuple[int, Fraction], None] = {}
+    for run in _worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)):
+        hosts = int(np.count_nonzero(run < graph.n_nodes))
+        cables = min(_cables(graph, run))
+        if 0 < hosts < graph.n_nodes and cables:
+            found[hosts, cables] = None
+    return tuple(found)
+
+
+def _worst_runs(graph, traffic):
+    """Sets of vertices that need the longest to send or receive their traffic, one for each order: int arrays."""
+    from scipy.sparse import coo_array  # slow to import, and only graphs need it
+
+    arcs = graph.arcs()
+    if arcs.n_vertices > MAX_VERTICES:
+        return [max((np.array([host]) for host in range(graph.n_nodes)), key=lambda s: _load(graph, traffic, s))]
+    whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
+    whole[:graph.n_nodes, :graph.n_nodes] = traffic
+    capacity = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=whole.shape).toarray()
+    return [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
+
+
+def _orders(arcs, capacity):
+    """Orders of the vertices in which runs are tried: int arrays, shape (V,)."""
+    import networkx as nx
+    from scipy.linalg import eigh
+
+    V = arcs.n_vertices
+    graph = nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist()))
+    graph.add_nodes_from(range(V))
+    yield np.arange(V)
+    yield np.array([v for part in nx.connected_components(graph) for v in nx.dfs_preorder_nodes(graph, min(part))])
+    both = capacity + capacity.T
+    last = min(_VIBRATIONS, V - 1)
+    if last:
+        _, shapes = eigh(np.diag(both.sum(axis=1)) - both, subset_by_index=[1, last])
+        yield from (np.argsort(shape, kind="stable") for shape in shapes.T)
+
+
+def _worst_run(order, traffic, capacity):
+    """The run of an order that needs the longest to send or receive its traffic: int array of vertices."""
+    traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0)
+                 for t, c in ((traffic, capacity), (traffic.T, capacity.T))]
+    low, high = np.unravel_index(int(np.maximum(*times).argmax()), times[0].shape)
+    return order[low:high]
+
+
+def _leaving(matrix):
+    """Bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 where the run is empty."""
+    box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
+    box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
+    sent, corner = box[:, -1], box.diagonal()
+    inside = corner[None, :] - box - box.T + corner[:, None]
+    return np.triu(sent[None, :] - sent[:, None] - inside, 1)
+
+
+def _load(graph, traffic, run):
+    """Bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
+    hosts = np.zeros(graph.n_nodes, dtype=bool)
+    hosts[run[run < graph.n_nodes]] = True
+    loads = [int(traffic[np.ix_(here, ~here)].sum()) / cables
+             for here, cables in zip((hosts, ~hosts), _cables(graph, run)) if cables]
+    return max(loads, default=Fraction(0))
+
+
+def _cables(graph, run):
+    """Cables that leave a set of vertices, and that enter it: exact."""
+    inside = np.zeros(len(graph.vertices), dtype=bool)
+    inside[run] = True
+    return [sum((graph.cables[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
+            for ends in ((graph.source, graph.target), (graph.target, graph.source))]
+
+
+def _hop_bound(graph, arcs, traffic):
+    """Bytes times least hops, divided by all cables: an exact fraction."""
+    hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
+    return int((hops * traffic).sum()) / sum(graph.cables, Fraction(0)) if graph.cables else Fraction(0)

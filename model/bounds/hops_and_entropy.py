@@ -1,0 +1,293 @@
+"""A floor on the worst length of one exchange, by how far apart the tasks of a group are at least: hops against entropy.
+
+It holds under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one task,
+w(j) the share of a group's tasks at coordinate j of a dimension, and T its mean hops in that dimension between any two of
+its tasks.
+
+- In the first dimension in which a group varies, its messages leave on the lines of their sources. From each coordinate
+  that it takes, the tasks less than half round the ring to the right get at most a/4 of a task's data, those to the left
+  too, and all others together a/2. The same holds for the last such dimension, where messages arrive.
+- A group that varies in one dimension alone lies on one line, whose links carry all its hops.
+- In these two dimensions all tasks of a group that lie on one line send or receive along it. So only a limited number of
+  them fits there.
+- Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. Let p and q
+  be the numbers of tasks at each coordinate of these two. Then the k fullest places of all other coordinates hold at most R
+  - (the f largest p) + R - (the l largest q) + k f l, for all f and l. They also hold no more than the lines through them
+  can take. That gives the entropy over the others a least value, and the sum over single dimensions is no less than that.
+- The mean of T over all groups is what the links of a dimension carry: on a ring at most half the length, a N / (2 P).
+
+The first four say which groups are possible, the last one that not all of them may be wide. So a length is excluded when,
+for some prices of the dimensions, every possible group has more hops to pay than the links have room for. All distributions
+of R tasks over n coordinates are tried. Entropies are rounded in favour of the group. Proof in docs/theory.md.
+
+Cost: (R+n-1 over n-1) / n distributions and the square of their shapes, half a second at most; beyond, nothing is added.
+"""
+
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, log
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats, Ints
+
+MOST_KINDS = 130_000   # distributions of a group over a dimension
+MOST_SHAPES = 2_000    # of these, where those that differ only by the order of the coordinates are one
+MOST_PAIRS = 3_000_000  # pairs of those, times tasks of a group: beyond, entropy alone is used
+BINS = 768             # of the entropy
+STEPS = 14             # of halving, towards the least length
+HIGHEST = 8.0          # the largest length tried, as if every node had one task
+MOST_PRICES = 12       # prices of the dimensions that are tried for one length
+LEAST = 1e-6           # of a price
+TOLERANCE = 1e-9
+
+Dimension = tuple[int, bool, Fraction, Fraction]  # nodes, whether a ring, capacity of a link, of all links over 4 N
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Distributions of the tasks of a group over the coordinates of one dimension, one of each that turns into another.
+
+    hops : mean hops between two tasks; shape : which of the shapes it has; end : the least length at which a first or last
+    dimension may look so; alone : the same where the group lies on one line; shapes : numbers of tasks, the largest first;
+    stairs : least hops by entropy in bins, rounded up; source : mean hops of the task with the fewest; links : of a line
+    """
+
+    hops: Floats
+    shape: Ints
+    end: Floats
+    alone: Floats
+    shapes: Ints
+    stairs: Floats
+    source: Floats
+    links: int
+
+    def allowed(self, length: float) -> tuple[Floats, Ints, float]:
+        """Of each shape at an end the least hops, and the most tasks on one line; the least hops of a group on one line; all
+        where no length is above this."""
+        ends, source = np.full((2, len(self.shapes)), np.inf)
+        some = self.end <= length
+        np.minimum.at(ends, self.shape[some], self.hops[some])
+        np.minimum.at(source, self.shape[some], self.source[some])
+        most = np.floor(self.links * length / 4 / source + TOLERANCE).astype(np.int64)
+        return ends, most, float(self.hops[self.alone <= length].min(initial=np.inf))
+
+
+def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: int, relative: Fraction,
+                 split: bool, least: Fraction = Fraction(0)) -> Fraction:
+    """The least worst length of an exchange in groups of `size`, which must be more than `tasks_per_node`.
+
+    dimensions : those of two nodes or more
+    relative : number of nodes over number of tasks
+    split : whether messages half round a ring go both ways, half each
+    least : a length that is already known as a lower bound
+
+    >>> ring = (4, True, Fraction(1), Fraction(1, 2))
+    >>> round(float(spread_floor((ring,) * 4, 16, 1, Fraction(1), True)), 3)    # 4x4x4x4, rows of 16
+    1.394
+    """
+    return _floor(tuple(sorted(dimensions)), size, tasks_per_node, relative, split, least)
+
+
+@lru_cache(maxsize=256)
+def _floor(dimensions, size, T, relative, split, least):
+    if any(comb(size + n - 1, n - 1) // n > MOST_KINDS for n, *_ in dimensions):
+        return least
+    if max(len(_kinds(n, ring, size, T, split).shapes) for n, ring, *_ in set(dimensions)) > MOST_SHAPES:
+        return least
+    program = _Program(dimensions, size, T, float(relative), split)
+    low, high = float(least), max(HIGHEST * float(relative), 2 * float(least))
+    if not program.excluded(low):
+        return least
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if program.excluded(middle) else (low, middle)
+    return max(least, Fraction(int(low * (1 - TOLERANCE) * 1_000_000), 1_000_000))
+
+
+class _Program:
+    """Which lengths are excluded for groups of one size on one torus."""
+
+    def __init__(self, dimensions, size, T, relative, split):
+        self.relative = relative
+        self.classes = sorted(set(dimensions))
+        self.count = [dimensions.count(each) for each in self.classes]
+        self.kinds = [_kinds(n, ring, size, T, split) for n, ring, *_ in self.classes]
+        self.capacity = [float(capacity) for _, _, capacity, _ in self.classes]
+        self.room = np.array([count * float(room) for count, (*_, room) in zip(self.count, self.classes)])
+        self.between = {(k, m): _Between(self.kinds[k].shapes, self.kinds[m].shapes, size, T)
+                        for m in range(len(self.classes)) for k in range(m + 1) if k < m or self.count[k] > 1}
+
+    def excluded(self, length):
+        """Whether no placement has a length of at most this."""
+        ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
+                                   for kinds, capacity in zip(self.kinds, self.capacity)))
+        needs = {(k, m): between.needs(lines[k], lines[m]) for (k, m), between in self.between.items()}
+        room = self.room * length * (1 + TOLERANCE) + TOLERANCE
+        prices, found = 1 / (len(room) * room), []
+        for _ in range(MOST_PRICES):
+            hops = self._cheapest(ends, alone, needs, prices)
+            if hops is None or prices @ hops > prices @ room * (1 + TOLERANCE):
+                return True
+            found.append(hops / room)
+            if len(room) == 1:
+                return False
+            prices = _prices(np.array(found))
+            if prices is None:
+                return False
+            prices = np.maximum(prices, LEAST) / room
+        return False
+
+    def _cheapest(self, ends, alone, needs, prices):
+        """Hops by classes of dimensions of the group that there can be with the least sum at these prices; None if none."""
+        best, hops = np.inf, None
+        for k, least in enumerate(alone):
+            if prices[k] * least < best:
+                best, hops = prices[k] * least, least * _unit(k, prices)
+        for (k, m), least in needs.items():
+            between = self._others(k, m, prices)
+            cost = prices[k] * ends[k][:, None] + prices[m] * ends[m] + np.append(between.cost, np.inf)[least]
+            p, q = np.unravel_index(int(cost.argmin()), cost.shape)
+            if cost[p, q] < best:
+                best = cost[p, q]
+                hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops[least[p, q]]
+        return hops
+
+    def _others(self, k, m, prices):
+        """Least hops in all dimensions but one of class k and one of class m, by their entropy."""
+        found = _Table(len(prices))
+        for j, count in enumerate(self.count):
+            for _ in range(count - (j == k) - (j == m)):
+                found.add(j, prices[j], self.kinds[j].stairs)
+        return found
+
+
+def _unit(k, like):
+    return np.where(np.arange(len(like)) == k, 1.0, 0.0)
+
+
+def _prices(found):
+    """Prices of the room in each class at which every group found so far costs most at least; None where all fits."""
+    from scipy.optimize import linprog  # slow to import
+
+    groups, classes = found.shape
+    answer = linprog([*[0.0] * classes, -1.0], A_ub=np.hstack([-found, np.ones((groups, 1))]), b_ub=np.zeros(groups),
+                     A_eq=[[*[1.0] * classes, 0.0]], b_eq=[1.0], bounds=[(0, None)] * classes + [(None, None)],
+                     method="highs")
+    return answer.x[:-1] if answer.status == 0 and -answer.fun > 1 else None
+
+
+class _Table:
+    """Least weighted hops, and the hops of each class, by entropy in bins: so much or more."""
+
+    def __init__(self, classes):
+        self.cost = np.append(0.0, np.full(BINS, np.inf))
+        self.hops = np.zeros((BINS + 1, classes))
+
+    def add(self, k, price, stairs):
+        """One more dimension of class k; more entropy than a group has is enough."""
+        bins, hops = _corners(stairs)
+        before = np.maximum(np.arange(BINS + 1) - bins[:, None], 0)
+        cost = self.cost[before] + price * hops[:, None]
+        taken = cost.argmin(axis=0)
+        every = np.arange(BINS + 1)
+        self.cost, self.hops = cost[taken, every], self.hops[before[taken, every]]
+        self.hops[:, k] += hops[taken]
+
+
+def _corners(stairs):
+    """Where less entropy would cost less hops: bins and hops."""
+    last = np.flatnonzero(np.isfinite(stairs) & (stairs < np.append(stairs[1:], np.inf)))
+    return last, stairs[last]
+
+
+@lru_cache(maxsize=64)
+def _kinds(n, ring, size, T, split):
+    """All distributions of `size` tasks over a dimension of n nodes."""
+    tasks = _distributions(n, size, ring)
+    where, share = np.arange(n), tasks / size
+    apart = np.abs(where[:, None] - where)
+    if ring:
+        apart = np.minimum(apart, n - apart)
+    hops = np.einsum("ki,ij,kj->k", share, apart.astype(float), share, optimize=True)
+    ahead = (where[None, :] - where[:, None]) % n if ring else np.where(where > where[:, None], where - where[:, None], n)
+    right = share @ (((ahead > 0) & (2 * ahead < n)) if ring else ahead < n).T.astype(float)
+    left = share @ (((ahead > 0) & (2 * ahead > n)) if ring else where < where[:, None]).T.astype(float)
+    across = share @ (2 * ahead == n).T.astype(float) if ring and split else np.zeros_like(share)
+    leaves = np.maximum(4 * np.maximum(right, left) + 2 * across, 2 * (1 - share))
+    varies = tasks.max(axis=1) < size
+    end = np.where(varies, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
+    fits = varies & (tasks.max(axis=1) <= T)
+    alone = np.where(fits, np.maximum(end, 4 * size * hops / (2 * n if ring else 2 * (n - 1))), np.inf)
+    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
+    stairs = np.full(BINS + 1, np.inf)
+    bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
+    np.minimum.at(stairs, bins[shape], hops)
+    source = np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
+    return _Kinds(hops, shape, end, alone, shapes, stairs, source, 2 * n if ring else 2 * (n - 1))
+
+
+def _unique(rows, base):
+    """The different rows of numbers below `base`, and which of these each row is."""
+    halves = [half @ base ** np.arange(half.shape[1]) for half in (rows[:, ::2], rows[:, 1::2])]
+    order = np.lexsort(halves)
+    new = np.append(True, np.any([half[order[1:]] != half[order[:-1]] for half in halves], axis=0))
+    which = np.empty(len(rows), dtype=np.int64)
+    which[order] = np.cumsum(new) - 1
+    return rows[order[new]], which
+
+
+def _entropy(share):
+    """In natural units, along the last axis."""
+    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
+
+
+class _Between:
+    """What is left for all other dimensions of a group, for all its shapes over its first and its last one.
+
+    On k places of these are at most so many tasks as have room there, by their first and last coordinates and by lines.
+    """
+
+    def __init__(self, some, others, size, T):
+        self.size, most = size, -(-size // T)
+        self.whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
+        self.counts = len(some) * len(others) * most <= MOST_PAIRS
+        if not self.counts:
+            return
+        self.outside = [size - np.cumsum(each, axis=1) for each in (some, others)]
+        self.places = np.arange(1, most + 1)
+        self.within = np.full((len(some), len(others), most), size)     # tasks on the fullest 1, 2, ... places: at most
+        for a, first in enumerate(self.outside[0].T, 1):
+            for b, last in enumerate(self.outside[1].T, 1):
+                np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
+
+    def needs(self, firsts, lasts):
+        """The least entropy, in bins; `firsts` and `lasts` are the most tasks on a line of the first, the last dimension."""
+        whole = self.whole
+        if self.counts:
+            within = self.within.copy()
+            for b, last in enumerate(self.outside[1].T, 1):
+                np.minimum(within, last[:, None] + b * firsts[:, None, None] * self.places, out=within)
+            for a, first in enumerate(self.outside[0].T, 1):
+                np.minimum(within, first[:, None, None] + a * lasts[:, None] * self.places, out=within)
+            whole = np.maximum(whole, _entropy(np.diff(within, axis=2, prepend=0) / self.size))
+            whole = np.where(within[:, :, -1] < self.size, np.inf, whole)
+        return np.clip(np.floor(whole / log(self.size) * BINS + TOLERANCE), 0, BINS + 1).astype(np.int64)
+
+
+def _distributions(n, size, ring):
+    """Numbers of tasks at each coordinate, the most at the first on a ring: int array, shape (kinds, n)."""
+    first = np.arange(-(-size // n), size + 1) if ring else np.arange(size + 1)
+    found, left = first[:, None].astype(np.int16), size - first
+    most = first if ring else np.full(len(first), size)
+    for i in range(1, n):
+        rest = n - 1 - i
+        low = np.maximum(0, left - rest * most)
+        count = np.minimum(left, most) - low + 1
+        kept = np.repeat(np.arange(len(left)), np.maximum(count, 0))
+        taken = np.arange(len(kept)) - np.repeat(np.cumsum(np.maximum(count, 0)) - np.maximum(count, 0),
+                                                 np.maximum(count, 0)) + low[kept]
+        found, left, most = np.hstack([found[kept], taken[:, None].astype(np.int16)]), left[kept] - taken, most[kept]
+    return found.astype(np.int64)

@@ -1,0 +1,209 @@
+"""The least that the worst length of one exchange can be, whatever the other exchange does.
+
+All lengths are on the m scale, with slower links counted longer, for even blocks. A group has `size` tasks of an exchange.
+Proofs are in docs/theory.md.
+
+*Distances.* Every task has size-1 partners, which are at best on the nearest slots. A message over h hops loads h links.
+The floor is the sum of these hops divided by the capacity of all links.
+
+*First hops*, under dimension order. In the first dimension in which a group takes more than one coordinate, its messages
+leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k of its tasks. A node there sends size - c
+messages through at most two links, so one of them carries half of 1 - 1/k of a task's data: the floor is 2 (1 - 1/k) N/P.
+On an open line the first and the last coordinate send all one way, and one of them holds at most half of the tasks: the
+floor is 2 N/P. The same holds for two coordinates of a ring that are not opposite. For two opposite coordinates, on a ring
+of even extent, it is 1 N/P, for three or more at least 4/3 N/P.
+
+*First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node, and a < 2.
+In the first dimension in which a group varies, a share w of it on one coordinate sends 1-w through two links, at most a/4
+through each. So w >= e = 1 - a/2. Half the ring or less cannot hold the whole group, because its outermost coordinates
+would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go n e (1-e) hops
+in that dimension in the mean. The same holds for the last dimension in which the group varies, where messages arrive. Open
+lines and pairs of nodes cannot be first or last at all. A group that is too large for a line has two such dimensions. If
+every group had them here, the links of the dimension would carry 2 n e (1-e). So not all groups find room unless a >= 2 -
+d/n, on d rings of n nodes. A group on one line can have one dimension that is both.
+
+*Spread.* Hops against entropy, `pencilmap.model.bounds.hops_and_entropy`: mostly the best where groups are not too large.
+
+*Computation.* For some small tori and sizes a floor was proved by trying all that is left,
+`pencilmap.model.bounds.computed_floors`.
+
+*One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.bounds.computed_floors import proved_floor
+from pencilmap.model.bounds.hops_and_entropy import spread_floor
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+
+STEPS = 20         # of halving, towards the least length
+MOST_NODES = 2048  # of a machine with holes: distances between all nodes
+
+
+def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool, split: bool = False) -> Fraction:
+    """The best floor on the worst length of an exchange in groups of `size` on a torus.
+
+    capacity : cables of a link in each dimension over its weight
+    n_tasks : of all groups together
+    ordered : whether messages take dimension order, in any order of the dimensions
+    split : whether messages half round a ring then go both ways, half each
+
+    >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
+    Fraction(2, 1)
+    """
+    torus, found = site.network, max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
+    assert isinstance(torus, Torus)
+    if not ordered or size <= site.tasks_per_node or torus.n_nodes == 1:
+        return found
+    if split and site.tasks_per_node == 1 and n_tasks == torus.n_nodes and len(set(capacity)) == 1:
+        found = max(found, proved_floor(torus, size) / capacity[0])
+    return spread_floor(_dimensions(torus, capacity), size, site.tasks_per_node, Fraction(torus.n_nodes, n_tasks), split,
+                        found)
+
+
+def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
+    torus, T = site.network, site.tasks_per_node
+    assert isinstance(torus, Torus)
+    if size <= 1 or torus.n_nodes == 1:
+        return
+    every = sum(2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] for i in range(torus.n_dimensions))
+    yield Fraction(4 * torus.n_nodes * _distances(site, size, n_tasks), n_tasks * size) / every
+    if size <= T:
+        return
+    if ordered:
+        slab = [_largest_slab(site, i) for i in range(torus.n_dimensions)]
+        yield min(_first_hop(torus, i, -(-size // slab[i])) / capacity[i] for i in range(torus.n_dimensions)
+                  if torus.shape[i] > 1) * Fraction(torus.n_nodes, n_tasks)
+        yield _least_spread(torus, capacity, size, n_tasks, T)
+    if n_tasks == site.n_slots:
+        leaving = _least_ends(site, capacity)
+        yield Fraction(4 * torus.n_nodes * T * (size - T), n_tasks * size) / leaving
+
+
+def _dimensions(torus, capacity):
+    """The dimensions in the form that `spread_floor` takes."""
+    return tuple((n, torus.is_ring(i), capacity[i],
+                  2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] / (4 * torus.n_nodes))
+                 for i, n in enumerate(torus.shape) if n > 1)
+
+
+def _first_hop(torus, i, least):
+    """The floor by first hops in dimension i, in units of N/P, where a group takes `least` coordinates or more."""
+    if not torus.is_ring(i):
+        return Fraction(2)
+    if torus.shape[i] % 2 == 0 and least <= 2:
+        return Fraction(1)
+    return 2 - Fraction(2, max(3, least))
+
+
+def _least_spread(torus, capacity, size, n_tasks, T):
+    """The least length at which all groups find room, by first hops and distances. It is rounded down."""
+    low, high = Fraction(0), 2 * Fraction(torus.n_nodes, n_tasks) / min(capacity)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _room(torus, capacity, size, n_tasks, T, middle) >= 1 else (middle, high)
+    return low
+
+
+def _room(torus, capacity, size, n_tasks, T, length):
+    """The largest share of all groups that has room when no length is above `length`."""
+    room = Fraction(0)
+    for i, n in enumerate(torus.shape):
+        if n == 1:
+            continue
+        here = length * capacity[i]
+        least = 1 - here * n_tasks / (2 * torus.n_nodes)               # of a group, on one coordinate
+        if least > 0 and (not torus.is_ring(i) or least > Fraction(1, 2)):
+            continue
+        two = _cost(n, max(least, 0)) / here
+        one = _cost(n, max(least, 1 - Fraction((n + 1) // 2 * T, size))) / here if size <= T * n else None
+        room += _most_groups(one, two)
+    return room
+
+
+def _cost(n, least):
+    """The length that all groups cause along a ring of n nodes where every half holds at least `least` of each group."""
+    least = min(least, Fraction(1, 2))
+    return 2 * n * least * (1 - least)
+
+
+def _most_groups(one, two):
+    """The largest p + x/2 with one p + two x <= 1 and p + x <= 1; without p where `one` is None."""
+    half = min(Fraction(1), 1 / two) / 2 if two else Fraction(1, 2)
+    if one is None:
+        return half
+    if one <= 1:
+        return Fraction(1)
+    both = 1 - (one - 1) / (one - two) / 2 if two < 1 else Fraction(0)      # p + x = 1
+    return max(half, 1 / one, both)
+
+
+def _largest_slab(site, i):
+    """The most slots that share one coordinate."""
+    torus = site.network
+    if site.allocation.is_complete:
+        return torus.lines(i) * site.tasks_per_node
+    where = torus.coordinates(site.allocation.nodes)[:, i]
+    return int(np.bincount(where).max()) * site.tasks_per_node
+
+
+def _least_ends(site, capacity):
+    """The least capacity of the links that leave a usable node."""
+    torus, nodes = site.network, site.allocation.nodes if not site.allocation.is_complete else None
+    if nodes is None:
+        return sum((1 if not torus.is_ring(i) else 2) * capacity[i] for i in range(torus.n_dimensions) if torus.shape[i] > 1)
+    ends = [np.full(len(nodes), 2) if torus.is_ring(i) else (where > 0).astype(int) + (where < n - 1)
+            for i, (n, where) in enumerate(zip(torus.shape, torus.coordinates(nodes).T))]
+    return min(sum(int(end) * cables for end, cables in zip(node, capacity)) for node in np.unique(ends, axis=1).T)
+
+
+def _distances(site: Site, size: int, n_tasks: int) -> int:
+    """Hops from a task to its nearest `size` slots, its own among them, summed over the `n_tasks` tasks with the fewest."""
+    torus, T = site.network, site.tasks_per_node
+    assert isinstance(torus, Torus)
+    if site.allocation.is_complete:
+        near = _nearest_of_all(torus, size, T)
+        return near * n_tasks
+    nodes = site.allocation.nodes
+    if len(nodes) > MOST_NODES:
+        return _nearest_of_all(torus, size, T) * n_tasks
+    hops = np.sort(hops_between(torus, nodes), axis=1)
+    return nearest(hops, size, T, n_tasks)
+
+
+def _nearest_of_all(torus, size, T):
+    """Hops to the nearest `size` slots of a node from which as many lie near as from any."""
+    at = np.ones(1, dtype=object)                            # nodes at each distance
+    for n in torus.shape:
+        here = np.bincount(np.abs(np.arange(n) - n // 2)).astype(object)
+        at = np.convolve(at, here)
+    hops, left = 0, size
+    for distance, nodes in enumerate(at):
+        taken = min(left, int(nodes) * T)
+        hops, left = hops + taken * distance, left - taken
+    return hops
+
+
+def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
+    """Hops between every two of some nodes: int array, shape (n, n)."""
+    where = torus.coordinates(nodes)
+    total = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
+    for i, n in enumerate(torus.shape):
+        apart = np.abs(where[:, None, i] - where[None, :, i])
+        total += np.minimum(apart, n - apart) if torus.is_ring(i) else apart
+    return total
+
+
+def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:
+    """Hops from each of the best placed tasks to the `count` nearest slots, its own among them, summed.
+
+    hops : the distances, each row sorted. T tasks are on a node.
+    """
+    nodes, rest = divmod(count, T)
+    near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)
+    return int(np.sort(np.repeat(near, T))[:n_tasks].sum())

@@ -1,0 +1,130 @@
+"""How little the rows and the columns can send across one cut: the less one of them sends, the more the other must.
+
+Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). Let x_q be the share of row q that lies in S,
+and y_p that of column p. In each direction the rows send alpha = E[x (1-x)] of D_T across the cut, and the columns beta =
+E[y (1-y)].
+
+*Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Both sides are equal
+where the larger side of the cut is a rectangle. Proof in docs/theory.md.
+
+*Exact.* Push the tasks of S in every row to one side and sort the rows. This keeps x and does not lessen E[y^2]. So the
+best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q. One dynamic program over row lengths in
+falling order finds, for every sum of l^2, the largest sum of y^2.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats
+
+MOST_LENGTHS = 1 << 20
+MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a second
+
+
+def least_other(sent: Any, share: Any) -> Any:
+    """The least that the columns send across where the rows send `sent` or less, or the other way round, in parts of D_T.
+
+    share : the share of the tasks on the smaller side of the cut. Both may be numbers, exact fractions or arrays that fit.
+
+    >>> from fractions import Fraction
+    >>> least_other(Fraction(1, 8), Fraction(1, 2))          # half the rows in two halves: 1/8 of 1/4
+    Fraction(1, 6)
+    >>> least_other(Fraction(1, 4), Fraction(1, 2)), least_other(Fraction(0), Fraction(1, 3))
+    (Fraction(0, 1), Fraction(2, 9))
+    """
+    rest = 1 - share
+    if isinstance(sent, np.ndarray) or isinstance(share, np.ndarray):
+        return rest * np.maximum(share * rest - sent, 0.0) / np.maximum(rest - sent, 1e-300)
+    return rest * max(share * rest - sent, 0 * sent) / (rest - sent) if sent < share * rest else 0 * sent
+
+
+def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
+    """The least sum of the two lengths, given that they are at least `rows` and `columns`.
+
+    capacity : of the cut: the part of D_T that a length of 1 carries across.
+
+    The least length of one exchange is a concave function of the length of the other. So the sum is least at an end.
+
+    >>> from fractions import Fraction
+    >>> least_total(Fraction(1, 32), Fraction(1, 2), Fraction(2), Fraction(2))     # a cut of 8:mesh
+    Fraction(62, 7)
+    """
+    ends = [(one, other, least_other(one * capacity, share) / _positive(capacity))
+            for one, other in ((rows, columns), (columns, rows))]
+    if isinstance(capacity, np.ndarray) or isinstance(share, np.ndarray):
+        return np.minimum(*(one + np.maximum(other, least) for one, other, least in ends))
+    return min(one + max(other, least) for one, other, least in ends)
+
+
+def least_whole(capacity: float, share: float, floors: tuple[float, float], units: tuple[float, float]) -> float:
+    """As `least_total`, where the lengths and their floors are multiples of what one message adds to the length of a link.
+
+    >>> least_whole(1 / 32, 0.5, (2.0, 2.0), (0.5, 0.5))
+    9.0
+    """
+    (row, column), (step, across) = floors, units
+    count = min(MOST_LENGTHS, max(0, int((share * (1 - share) / capacity - row) / step)) + 2)
+    if count == MOST_LENGTHS:
+        return float(least_total(np.array(capacity), np.array(share), row, column))
+    some = row + step * np.arange(count)
+    least = np.maximum(column, least_other(some * capacity, share) / capacity)
+    return float((some + across * np.ceil(least / across - 1e-9)).min())
+
+
+def _positive(capacity):
+    return np.where(capacity > 0, capacity, np.inf) if isinstance(capacity, np.ndarray) else capacity
+
+
+def steps(R: int, C: int, k: int) -> int:
+    """The number of additions that `exact_frontier` takes."""
+    k = min(k, R * C - k)
+    return R * C * k * (k * min(R, C) // 2)
+
+
+@lru_cache(maxsize=64)
+def exact_frontier(R: int, C: int, k: int) -> Floats | None:
+    """The pairs of what rows and columns of an RxC grid send across with k tasks on one side, where neither can be less.
+
+    They are parts of D_T for even blocks: float array, shape (points, 2), the rows' part rising. None where this would take
+    too long.
+
+    >>> exact_frontier(2, 2, 2).tolist()        # a whole column, a whole row
+    [[0.0, 0.25], [0.25, 0.0]]
+    """
+    if R > C:
+        turned = exact_frontier(C, R, k)
+        return None if turned is None else turned[::-1, ::-1]
+    k, P = min(k, R * C - k), R * C
+    most = k * R
+    if steps(R, C, k) > MOST_STEPS:
+        return None
+    kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
+    never = -(k * C) - 1
+    best = np.full((C + 1, k + 1, (most - k) // 2 + 1), never, dtype=kind)     # rows so far, cells, (sum of l^2 - cells) / 2
+    best[0, 0, 0] = 0
+    for length in range(R, 0, -1):
+        step = (length * length - length) // 2
+        for q in range(min(C, k // length)):
+            low, high = q * length, min(k - length, q * R)
+            here = best[q, low:high + 1, :min(high * (R - 1) // 2, best.shape[2] - 1 - step) + 1]
+            there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
+            np.maximum(there, here + kind.type((2 * q + 1) * length), out=there)
+    squares = best[:, k].max(axis=0)
+    found = np.flatnonzero(squares > 0)
+    rows = (k * R - (2 * found + k)) / (P * R)
+    columns = (k * C - squares[found].astype(np.int64)) / (P * C)
+    order = np.argsort(rows)
+    rows, columns = rows[order], columns[order]
+    kept = columns < np.concatenate([[np.inf], np.minimum.accumulate(columns)[:-1]])
+    return np.stack([rows[kept], columns[kept]], axis=1)
+
+
+def exact_total(frontier: Floats, capacity: float, rows: float, columns: float,
+                units: tuple[float, float] | None = None) -> float:
+    """As `least_total`, over the points of an exact frontier; lengths are multiples of `units` where given."""
+    lengths = np.maximum(frontier / capacity, (rows, columns))
+    if units is not None:
+        lengths = np.ceil(lengths / units - 1e-9) * units
+    return float(lengths.sum(axis=1).min())

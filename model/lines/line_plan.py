@@ -1,0 +1,286 @@
+"""The exchanges of a distributed line as libpencilfft does them: which there are, what they send, and how long they take.
+
+The steps are those of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
+columns. N1 and N2 are such that the rank with the most points has as few as possible. Where it would still have more than
+twice N/P, as for primes, a convolution of M >= 2N - 1 points (a chirp) takes the place of the line. Binary exchanges have a
+stage for each factor of P, and in natural order one all-to-all more. A dense DFT is one stage of all ranks.
+Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, nan
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import GridError, near
+from pencilmap.model.lines.distributed_line import (
+    LineTimes,
+    block_exchange,
+    break_even,
+    crossbar_break_even,
+    exchange_times,
+    factors,
+    line_times,
+)
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.exchange import Exchange
+
+ALGORITHMS = ("transpose", "binary2", "binary4", "dft", "dft-reduce")
+ORDERS = {"natural": 3, "transposed": 2, "transposed-both": 1}  #: and the all-to-alls of the transposes
+LARGEST_CHIRP = 2 ** 31 - 1
+
+Owner = Callable[[Ints], Ints]  #: the rank that holds each label
+
+
+@dataclass(frozen=True)
+class LineStage:
+    """One exchange: an all-to-all of all ranks, or blocks in groups.
+
+    size, apart : how many ranks a group has, and how far they are from each other
+    points : that each rank has of the line, on average
+    before, after : the rank that holds each of the `labels` points before and after; None for whole blocks in groups
+    """
+
+    name: str
+    size: int
+    apart: int
+    points: float
+    labels: int = 0
+    before: Owner | None = None
+    after: Owner | None = None
+    scattered: bool = False  #: each rank gets from the others as much as it holds itself, in place of what they hold
+
+    @property
+    def is_all_to_all(self) -> bool:
+        return self.before is not None
+
+    def sent(self, ranks: int, n: int) -> Ints:
+        """Points that each rank sends to each other, shape (P, P) with 0 on the diagonal.
+
+        >>> line_stages(8, 4, "binary2")[0].sent(4, 8).tolist()
+        [[0, 0, 2, 0], [0, 0, 0, 2], [2, 0, 0, 0], [0, 2, 0, 0]]
+        """
+        if self.before is not None and self.after is not None:
+            label = np.arange(self.labels)
+            found = np.bincount(self.before(label) * ranks + self.after(label), minlength=ranks * ranks)
+            found = found.reshape(ranks, ranks)
+        else:
+            rank = np.arange(ranks)
+            group = rank // (self.apart * self.size) * self.apart + rank % self.apart
+            held = block_sizes(n, ranks)
+            found = np.where(group[:, None] == group, held if self.scattered else held[:, None], 0)
+        np.fill_diagonal(found, 0)
+        return found
+
+    def exchange(self, ranks: int, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
+        """With P points a rank."""
+        return block_exchange(ranks, None if self.is_all_to_all else (self.size, self.apart), element_bytes)
+
+
+@dataclass(frozen=True)
+class LineStageTime:
+    """What one exchange of a line takes."""
+
+    name: str
+    messages: int  #: that a rank sends
+    points: float  #: of each rank
+    link_s: float  #: of the busiest link
+    time_s: float  #: by the time model
+
+
+def block_sizes(n: int, parts: int) -> Ints:
+    """The block lengths by which the library divides n indices: the first n mod parts blocks hold one more."""
+    return n // parts + (np.arange(parts) < n % parts)
+
+
+def _block_of(n, parts):
+    ends = np.cumsum(block_sizes(n, parts))
+    return lambda index: np.searchsorted(ends, index, side="right")
+
+
+def _most(matrix, ranks):
+    n1, n2 = matrix
+    return max(-(-n2 // ranks) * n1, -(-n1 // ranks) * n2)
+
+
+def matrix_of(n: int, ranks: int) -> tuple[int, int]:
+    """N1 and N2 such that the rank with the most points has the fewest; of those the largest N1 that is not above N2.
+
+    >>> matrix_of(1024, 4), matrix_of(127, 4)
+    ((32, 32), (1, 127))
+    """
+    return min(((n1, n // n1) for n1 in range(1, int(n ** 0.5) + 1) if n % n1 == 0),
+               key=lambda m: (_most(m, ranks), -m[0]))
+
+
+def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
+    """N1 and N2 of the convolution that takes the place of N points which P ranks cannot share well. None where they can.
+
+    >>> convolution_of(127, 4), convolution_of(1024, 4)
+    ((16, 16), None)
+    """
+    six = _most(matrix_of(n, ranks), ranks)
+    if ranks == 1 or six <= 2 * -(-n // ranks) or n >= LARGEST_CHIRP:
+        return None
+    least = 2 * n - 1
+    found = []
+    fives = 1
+    while fives < 2 * least:
+        threes = fives
+        while threes < 2 * least:
+            m = threes
+            while m < least:
+                m *= 2
+            if m < 2 * least:
+                found.append(matrix_of(m, ranks))
+            threes *= 3
+        fives *= 5
+    best = min(found, key=lambda m: (_most(m, ranks), m[0] * m[1]))
+    return best if _most(best, ranks) < six else None
+
+
+def line_stages(n: int, ranks: int, algorithm: str = "transpose", order: str = "natural") -> tuple[LineStage, ...]:
+    """The exchanges of a forward transform of n points over so many ranks, in their order.
+
+    Raises GridError for a name that is not known, no points or ranks, or a binary exchange where P does not divide n.
+
+    >>> [(s.name, s.size, s.apart) for s in line_stages(48, 12, "binary4")]
+    [('stage_1', 3, 4), ('stage_2', 4, 1), ('to_blocks', 12, 1)]
+    """
+    for name, known in ((algorithm, ALGORITHMS), (order, ORDERS)):
+        if name not in known:
+            kind = "algorithm" if known is ALGORITHMS else "order"
+            raise GridError(f"{kind} {name!r} of a line is unknown{near(name, known)}; known are {', '.join(known)}")
+    if n < 1 or ranks < 1:
+        raise GridError(f"a line of {n} points over {ranks} ranks; both are 1 or more")
+    if ranks == 1:
+        return ()
+    if algorithm == "transpose":
+        return _transposes(n, ranks, order)
+    if not algorithm.startswith("dft"):
+        return _binary(n, ranks, int(algorithm.removeprefix("binary")), order)
+    whole = order == "natural" or n % ranks
+    scattered = algorithm == "dft-reduce"
+    name = "stage_1" if not whole else "scatter" if scattered else "gather"
+    return (LineStage(name, ranks, 1, n / ranks, scattered=scattered),)
+
+
+def _binary(n, ranks, radix, order):
+    if n % ranks:
+        raise GridError(f"a binary exchange needs points that divide evenly: {n} points are not a multiple of {ranks} "
+                        f"ranks; take {(n // ranks + 1) * ranks} points, or algorithm transpose or dft")
+    found, apart, stages = [], ranks, factors(ranks, radix)
+    weights = np.cumprod((1, *stages[:-1]))
+    for number, r in enumerate(reversed(stages), 1):
+        apart //= r
+        found.append(LineStage(f"stage_{number}", r, apart, n / ranks))
+    if order == "natural":
+        digits, reversed_ = np.arange(ranks), np.zeros(ranks, dtype=np.int64)
+        place = 1
+        for r, weight in zip(reversed(stages), reversed(weights.tolist())):
+            reversed_ += digits // weight % r * place
+            place *= r
+        rank_of = np.argsort(reversed_)
+        found.append(_all_to_all("to_blocks", n, ranks, n, lambda k: rank_of[k % ranks], _block_of(n, ranks)))
+    return tuple(found)
+
+
+def _all_to_all(name, n, ranks, labels, before, after):
+    return LineStage(name, ranks, 1, n / ranks, labels, before, after)
+
+
+def _transposes(n, ranks, order):
+    chirp = convolution_of(n, ranks)
+    n1, n2 = chirp or matrix_of(n, ranks)
+    m, blocks, columns, rows = n1 * n2, _block_of(n, ranks), _block_of(n2, ranks), _block_of(n1, ranks)
+
+    def by_column(label):
+        return columns(label % n2)
+
+    def by_row(label):
+        return rows(label // n2)
+
+    forth = _all_to_all("to_columns", n, ranks, n, blocks, by_column)
+    across = _all_to_all("to_rows", m, ranks, m, by_column, by_row)
+    if chirp:
+        return (forth, across, _all_to_all("from_rows", m, ranks, m, by_row, by_column),
+                _all_to_all("to_blocks", n, ranks, n, by_column, blocks))
+    back = _all_to_all("to_blocks", n, ranks, n, lambda k: rows(k % n1), blocks)
+    return {"natural": (forth, across, back), "transposed": (forth, across), "transposed-both": (across,)}[order]
+
+
+def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order: str = "natural", costs: Costs = Costs(),
+                  ports: int = 1, routing_name: str | None = None,
+                  element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[LineStageTime, ...]:
+    """How long every exchange of the line takes where rank i holds block i. Blocks are taken as even.
+
+    >>> from pencilmap.model.placement.grid import ProcessGrid
+    >>> from pencilmap.model.network.torus import Torus
+    >>> ring, ranks = Torus((8,), (True,), (1e9,)), np.arange(8)
+    >>> placed = Mapping(ring, ProcessGrid(1, 8), 1, ranks, 0 * ranks)
+    >>> [(s.name, s.messages, round(1e9 * s.link_s)) for s in line_forecast(placed, 512, "binary2")]
+    [('stage_1', 1, 2048), ('stage_2', 1, 2048), ('stage_3', 1, 1024), ('to_blocks', 7, 1024)]
+    """
+    found, known = [], dict[tuple[bool, int, int, float | None], tuple[LineTimes, float]]()
+    for stage in line_stages(n, mapping.n_tasks, algorithm, order):
+        points = stage.points if costs.messages else None  # which decide the range of the messages
+        key = stage.is_all_to_all, stage.size, stage.apart, points
+        if key not in known:
+            known[key] = exchange_times(mapping, stage.exchange(mapping.n_tasks, element_bytes), costs, ports, routing_name,
+                                        points)
+        times, link_point_s = known[key]
+        found.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
+                                   times.time_s(stage.points)))
+    return tuple(found)
+
+
+def line_time(forecast: Sequence[LineStageTime]) -> float:
+    """Seconds of all exchanges."""
+    return sum((stage.time_s for stage in forecast), 0.0)
+
+
+def ways(order: str) -> dict[str, int]:
+    """How many all-to-alls the transposes need more than each other algorithm, where both end in that order.
+
+    >>> ways("natural"), ways("transposed")
+    ({'binary2': 2, 'binary4': 2, 'dft': 3, 'dft-reduce': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2, 'dft-reduce': 2})
+    """
+    return {name: ORDERS[order] - (order == "natural" and not name.startswith("dft")) for name in ALGORITHMS[1:]}
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """Points a rank below which an algorithm is faster than the transposes."""
+
+    algorithm: str
+    routed: float  #: on the network, by the busiest link of every stage
+    crossbar: float  #: in closed form, where nodes are joined directly; nan for dft and dft-reduce, which have none
+
+
+def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
+                routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
+    """The break-even of every algorithm but the transposes, where both end in that order.
+
+    The closed form takes the bytes per second of the fastest link, or of a node's injection where that is less.
+    """
+    ranks, found = mapping.n_tasks, []
+    if ranks == 1:
+        return ()
+    rates = mapping.network.bandwidth or ()
+    for name, all_to_alls in ways(order).items():
+        transposes = line_times(mapping, None, all_to_alls, costs, ports, routing_name, element_bytes)
+        if name.startswith("dft"):
+            other = exchange_times(mapping, block_exchange(ranks, (ranks, 1), element_bytes), costs, ports, routing_name)[0]
+            closed = nan
+        else:
+            radix = int(name.removeprefix("binary"))
+            other = line_times(mapping, radix, 1, costs, ports, routing_name, element_bytes)
+            rate = min(max(map(float, rates)), costs.injection_per_node or inf)
+            closed = crossbar_break_even(ranks, radix, costs.message_cost_s or 0.0, 1 / rate, all_to_alls, ports,
+                                         element_bytes)
+        found.append(BreakEven(name, break_even(transposes, other), closed))
+    return tuple(found)

@@ -1,0 +1,43 @@
+"""What the machine files of the package say, as it is written there.
+
+Nothing here needs NumPy, so that a list of machines appears at once. `pencilmap.model.machines.machine` checks a file and
+builds what is computed from it. A test makes sure that the files of the package pass this check.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent  # loading importlib.resources takes as long as reading all machine files
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a machine: its value as written in the file, and how far it can be trusted."""
+
+    value: Any
+    source: str
+    certain: bool
+    note: str = ""
+
+
+def machine_names() -> list[str]:
+    """Names of the machines in the package."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def package_file(name: str) -> bytes:
+    """The file of a machine of the package."""
+    return (FOLDER / f"{name}.toml").read_bytes()
+
+
+def figures_of(data: dict[str, Any]) -> dict[str, Figure]:
+    """The figures of a machine file that is read as TOML."""
+    return {key: Figure(**value) for key, value in data.items() if isinstance(value, dict)}
+
+
+def package_figures(name: str) -> tuple[str, dict[str, Figure]]:
+    """Title and figures of a machine of the package."""
+    data = tomllib.loads(package_file(name).decode("utf-8"))
+    return data["title"], figures_of(data)

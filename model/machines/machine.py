@@ -1,0 +1,301 @@
+"""Machine files: TOML with units in the text and a source for every figure.
+
+A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth
+are required. The other figures of the time model and the partition rule may be omitted.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from json import loads
+from pathlib import Path
+from typing import Any
+
+from pencilmap.model.base.errors import MachineError, PencilmapError, near
+from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.times.costs import Costs, MessageRange
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine: a torus with bandwidth, tasks per node, and the source of every figure.
+
+    Parameters
+    ----------
+    torus : Torus
+        With the usual shape; other shapes by `with_shape` and `partition`.
+    figures : dict of str to Figure
+        Every figure of the file by its key.
+    costs : Costs
+        The costs in the file other than link bandwidth, in SI units.
+    partitions : Partitions, optional
+        The partitions that its scheduler hands out.
+
+    Examples
+    --------
+    >>> load_machine("bluegene-l").torus.bandwidth
+    (148000000.0, 148000000.0, 148000000.0)
+    """
+
+    name: str
+    title: str
+    torus: Torus
+    tasks_per_node: int
+    figures: dict[str, Figure] = field(repr=False)
+    costs: Costs = Costs()
+    partitions: Partitions | None = None
+
+    def with_shape(self, text: str) -> "Machine":
+        """The same machine with another shape, given as for `parse_torus`.
+
+        A single link bandwidth applies to all dimensions; several must match the dimensions.
+
+        >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
+        (148000000.0, 148000000.0)
+        """
+        shape = parse_torus(text)
+        old, d = self.torus, shape.n_dimensions
+        same, rates = d == old.n_dimensions, old.bandwidth or ()
+        if not same and (len(set(rates)) > 1 or len(set(old.cables)) > 1):
+            raise MachineError(f"torus {text} has {d} dimensions, but machine {self.name} has its own bandwidth or cables "
+                               f"for each of {old.n_dimensions}; give a shape of {old.n_dimensions} dimensions or a "
+                               "machine with one bandwidth for all")
+        torus = Torus(shape.shape, shape.wrap, rates if same else rates[:1] * d,
+                      old.cables if same else old.cables[:1] * d,
+                      old.axes if same and ":axes=" not in text else shape.axes)
+        return replace(self, torus=torus)
+
+    def partition(self, text: str) -> Torus:
+        """The torus that a partition of this machine really is.
+
+        It has the machine's bandwidths, cables and axes; `text` may claim fewer wraps than the machine gives, see
+        `pencilmap.model.network.partition.parse_partition`. Raises MachineError when the machine file has no rule for
+        partitions, PartitionError when there is no such partition.
+
+        >>> bluegene = load_machine("bluegene-l")
+        >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
+        ('8x8x16', '8x4x4:mesh')
+        """
+        shape = parse_partition(text, self.partition_rule())
+        return self.with_shape(str(shape)).torus
+
+    def partition_rule(self) -> Partitions:
+        """Its `Partitions`; MachineError when the machine file has none."""
+        if self.partitions is None:
+            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, "
+                               "or add a [partition] to the machine file")
+        return self.partitions
+
+    def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
+        """Notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
+
+        `used` are keys of the figures that the prediction depends on; each uncertain one gets a sentence.
+
+        >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
+        'torus 4x8x8 has rings that machine bluegene-l does not have'
+        """
+        return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
+
+    def _logical(self, torus: Network) -> Iterator[str]:
+        """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
+        rule = self.partitions
+        if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
+            return
+        boxes = ["x".join(map(str, t.shape)) for t in rule.of_size(torus.n_nodes) if not rule.is_logical(t.shape)]
+        yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
+               f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
+               f"certificate are those of the logical torus and can be better or worse in the box; "
+               + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
+                  f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
+                  "a job may get more"))
+
+    def _twisted(self, torus: Network) -> Iterator[str]:
+        """That the rings of a slice may be joined with an offset."""
+        if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
+                and torus.shape in self.partitions.twisted:
+            shape = "x".join(map(str, torus.shape))
+            yield (f"machine {self.name} can also join a slice of {shape} as a twisted torus; "
+                   "what is predicted is the plain torus")
+
+    def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
+        rule = self.partitions
+        if rule is None or not isinstance(torus, Torus) or torus.n_dimensions != rule.largest.n_dimensions:
+            return
+        given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
+        if claims_more(torus, given):
+            hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
+            yield (f"torus {torus} has rings that machine {self.name} does not have: it {hands_out}; "
+                   "a partition follows its rule")
+
+    def _doubtful_figures(self, keys: Iterable[str]) -> Iterator[str]:
+        for key in keys:
+            figure = self.figures.get(key)
+            if figure is not None and not figure.certain:
+                yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
+
+    @property
+    def likely(self) -> tuple[float, float] | None:
+        """The range of measured over predicted time of nine in ten held-out exchanges; None where nothing was calibrated."""
+        low, high = self.figures[RATIO].value if RATIO in self.figures else (None, None)
+        return None if low is None or high is None else (float(low), float(high))
+
+    @property
+    def launch_order(self) -> LaunchOrder | None:
+        """The order in which its launcher fills the nodes; None if the file has none.
+
+        >>> load_machine("bluegene-q").launch_order.orders
+        ('t-',)
+        """
+        figure, axes = self.figures.get(LAUNCH_ORDER), self.torus.axes
+        if figure is None:
+            return None
+        written = figure.value["order"]
+        orders = tuple(order.replace(axes, "+").replace(axes[::-1], "-")
+                       for order in ([written] if isinstance(written, str) else written))
+        return LaunchOrder(orders, figure.value["title"], figure.source, figure.certain, f"machine {self.name}")
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """Keys of the figures that are not certain."""
+        return tuple(key for key, figure in self.figures.items() if not figure.certain)
+
+
+def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
+    """Every partition of `n_nodes` nodes that a machine hands out, the most compact first.
+
+    Raises MachineError when the machine file has no rule for partitions. Each has the machine's bandwidths, cables and axes;
+    the list is empty when there is none.
+
+    >>> [str(t) for t in machine_partitions(load_machine("bluegene-l"), 1024)]
+    ['8x8x16', '8x16x8', '16x8x8']
+    """
+    return [machine.with_shape(str(torus)).torus for torus in machine.partition_rule().of_size(n_nodes)]
+
+
+def load_machine(name: str) -> Machine:
+    """A machine of the package by name, or the machine file at a path that ends in ``.toml``."""
+    if name.endswith(".toml"):
+        if not Path(name).exists():
+            raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
+        return read_machine(read_whole(name, MachineError, MOST_TOML_BYTES), name)
+    if name not in machine_names():
+        raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
+                           f"{', '.join(machine_names())}, or give the path of "
+                           "a machine file that ends in .toml")
+    return read_machine(package_file(name), name)
+
+
+def read_machine(content: bytes, label: str) -> Machine:
+    """Read a machine file's bytes; `label` names it in errors."""
+    with reading(f"machine file {label}", MachineError, len(content)):
+        try:
+            data = parse_toml(content.decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise MachineError(f"machine file {label} is not TOML: {error}") from error
+        _check_schema(data, label)
+        try:
+            return _build(data)
+        except PencilmapError as error:
+            raise MachineError(f"machine file {label}: {error}") from error
+
+
+def _check_schema(data, label):
+    import jsonschema
+
+    schema = loads((files("pencilmap.model.machines") / "machine.schema.json").read_text("utf-8"))
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(data))
+    if error is not None:
+        where = ".".join(str(p) for p in error.absolute_path) or "top level"
+        raise MachineError(f"machine file {label}, {where}: {error.message}")
+
+
+def _build(data):
+    figures = figures_of(data)
+    shape = parse_torus(figures["shape"].value)
+    rate = figures["link_bandwidth"].value
+    rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
+    torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
+                  figures["cables"].value if "cables" in figures else None, data.get("axes"))
+    _check_launch_order(figures.get(LAUNCH_ORDER), torus)
+    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures,
+                   Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
+                   _partitions(figures.get("partition"), torus))
+
+
+def _check_launch_order(figure, torus):
+    """Refuse an order of other letters than those of the machine."""
+    given = figure.value["order"] if figure else []
+    for order in [given] if isinstance(given, str) else given:
+        if {letter for letter in order if letter.isalpha()} not in ({*torus.axes, "t"}, {"n", "t"}):
+            raise MachineError(f"launch_order {order!r} is not an order of this machine; name t and each of "
+                               f"{', '.join(torus.axes)}, or t and n, the fastest first")
+
+
+RATIO = "measured_over_predicted"  # key of the file
+LAUNCH_ORDER = "launch_order"      # key of the file
+COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
+    "hop_latency": ("hop_latency_s", "s", "hop latency"),
+    "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
+    "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
+    "message_cost": ("message_cost_s", "s", "cost of a message"),
+    "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),
+    "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
+    "progress": ("progress", None, "progress beside computing"),
+    "contention": ("contention", None, "contention"),
+    "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
+    "cache_bandwidth_per_task": ("cache_bandwidth_per_task", "byte/s", "bandwidth of a task beyond its cache"),
+    "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
+    "copy_cost": ("copy_cost_s", "s", "cost of packing a message"),
+    "cache_per_task": ("cache_per_task", "byte", "cache of a task"),
+    "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
+}
+MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
+NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
+         "cables": "number of cables", "partition": "partition rule", LAUNCH_ORDER: "launch order",
+         MESSAGES: "costs of messages by size"} | {
+             key: name for key, (_, _, name) in COSTS.items()}
+
+
+def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of `Costs` from figures as a machine file writes them.
+
+    `values` are some keys of `COSTS`, or `MESSAGES`, and their values with units.
+
+    >>> costs_of({"message_cost": "2 us", "contention": 0.5})
+    {'message_cost_s': 2e-06, 'contention': 0.5}
+    """
+    found: dict[str, Any] = {}
+    for key, (field_name, unit, _) in COSTS.items():
+        if key in values:
+            found[field_name] = parse(str(values[key]), unit or "dimensionless")
+    if MESSAGES in values:
+        found[MESSAGES] = tuple(map(_message_range, values[MESSAGES]))
+    return found
+
+
+def _message_range(value):
+    """As the file writes it: up_to (missing in the last), start, ports, rate, together."""
+    rates = {key: parse(value[key], "byte/s") for key in ("rate", "together") if key in value}
+    return MessageRange(parse(value["up_to"], "byte") if "up_to" in value else float("inf"), parse(value["start"], "s"),
+                        value.get("ports", 1), **rates)
+
+
+def _partitions(figure, torus):
+    """The rule of a [partition] figure; the machine is as large as its usual shape unless the figure says otherwise."""
+    if figure is None:
+        return None
+    value = figure.value
+    largest = (parse_torus(value["largest"], axes=torus.axes) if "largest" in value
+               else Torus(torus.shape, torus.wrap, axes=torus.axes))
+    extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
+    shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
+    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
+                      twisted=tuple(parse_extents(text) for text in value.get("twisted", ())),
+                      logical=parse_extents(value["logical"]) if "logical" in value else None)

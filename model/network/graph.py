@@ -1,0 +1,240 @@
+"""Any graph as a network: named nodes and switches, and links with bandwidths.
+
+This is for networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form one
+class. The strength of a link, in cables of the fastest kind, is its bandwidth relative to theirs. So all loads are on one
+scale.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import GraphError, UnitError
+from pencilmap.model.base.reading import MOST_UNITS
+from pencilmap.model.base.units import parse
+from pencilmap.model.network.network import Arcs, GraphLink
+
+KINDS = ("host", "switch")
+MAX_VERTICES = 1 << 16
+MOST_CABLES = 1 << 20  # of one edge
+
+
+@dataclass(frozen=True, eq=False)
+class GraphNetwork:
+    """Hosts and switches joined by links. Raises GraphError when a name occurs twice or a host cannot reach another.
+
+    >>> import networkx as nx
+    >>> ring = from_networkx(nx.cycle_graph(4), "ring")
+    >>> ring.n_nodes, ring.link_shape, ring.node_name(3)
+    (4, (1, 8), '3')
+    """
+
+    name: str
+    vertices: tuple[str, ...]  #: hosts first, where tasks can sit, then switches
+    n_nodes: int  #: number of vertices that are hosts
+    #: source, target: int arrays, shape (L,); ends of each link; a link is one direction
+    source: Ints = field(repr=False)
+    target: Ints = field(repr=False)
+    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind
+    #: bytes per second of a cable of the fastest kind, one number; None when the links have no bandwidth
+    bandwidth: tuple[float, ...] | None = None
+
+    axes = "v"                    # nodes have a number instead of coordinates
+    n_dimensions = 1
+    link_classes = ("link",)
+
+    def __post_init__(self) -> None:
+        _check_names(self)
+        _check_reach(self)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.n_nodes,)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return (1,)
+
+    @property
+    def link_shape(self) -> tuple[int, ...]:
+        return (1, len(self.source))
+
+    def coordinates(self, node: ArrayLike) -> Ints:
+        """Node numbers as if they were coordinates in one dimension."""
+        return np.asarray(node, dtype=np.int64)[..., None]
+
+    def node(self, coordinates: ArrayLike) -> Ints:
+        """Node numbers of coordinates, the inverse of `coordinates`."""
+        coordinates = np.asarray(coordinates, dtype=np.int64)
+        problem = coordinates.shape[-1:] != (1,) or ((coordinates < 0) | (coordinates >= self.n_nodes)).any()
+        if problem:
+            raise GraphError(f"node {coordinates.ravel()[:8].tolist()} is not in {self}; its nodes are numbered 0 to "
+                             f"{self.n_nodes - 1}")
+        return coordinates[..., 0]
+
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
+        """The sentence that says which number is not a node, or None."""
+        number = coordinates[0]
+        return None if 0 <= number < self.n_nodes else (f"node {number} is not in {self}; its nodes are numbered 0 to "
+                                                        f"{self.n_nodes - 1}")
+
+    def node_name(self, node: int) -> str:
+        return self.vertices[node]
+
+    @property
+    def title(self) -> str:
+        return str(self)
+
+    @property
+    def host_names(self) -> dict[int, str]:
+        """Name of each node: dict from number to str."""
+        return dict(enumerate(self.vertices[:self.n_nodes]))
+
+    def links_by_cables(self, i: int) -> list[tuple[Fraction, Ints]]:
+        """Links of the same strength together."""
+        groups: dict[Fraction, list[int]] = {}
+        for place, cables in enumerate(self.cables):
+            groups.setdefault(cables, []).append(place)
+        return [(cables, np.array(places)) for cables, places in groups.items()]
+
+    def link(self, i: int, position: int) -> GraphLink:
+        """The link at a position in the list of links."""
+        return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
+
+    def arcs(self) -> Arcs:
+        capacity = np.array([float(c) for c in self.cables])
+        return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
+                "links": len(self.source)}
+
+    def __str__(self) -> str:
+        return f"graph {self.name}"
+
+
+def _check_names(graph: GraphNetwork) -> None:
+    if not 1 <= graph.n_nodes <= len(graph.vertices) <= MAX_VERTICES:
+        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host "
+                         f"and at most {MAX_VERTICES} vertices are needed")
+    seen = set()
+    for name in graph.vertices:
+        if name in seen:
+            raise GraphError(f"{graph} has two vertices called {name!r}; every vertex needs a name of its own")
+        seen.add(name)
+
+
+def _check_reach(graph: GraphNetwork) -> None:
+    from scipy.sparse import coo_array  # slow to import, and only graphs need it
+    from scipy.sparse.csgraph import connected_components
+
+    V = len(graph.vertices)
+    ends = (graph.source.astype(np.int32), graph.target.astype(np.int32))  # scipy 1.11 takes no others
+    links = coo_array((np.ones(len(graph.source), dtype=np.int8), ends), shape=(V, V))
+    _, part = connected_components(links, directed=True, connection="strong")
+    apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
+    if apart.size:
+        raise GraphError(f"{graph}: there is no path from host {graph.vertices[0]!r} to host "
+                         f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
+
+
+def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
+    """Make a network from a networkx graph. Raises GraphError. Hosts come in the order of the graph, then the switches.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
+        second, of one cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
+        parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
+    name : str
+        Used in messages.
+    bandwidth : float, optional
+        Bytes per second of edges without a bandwidth.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> star = nx.star_graph(4)
+    >>> star.nodes[0]["kind"] = "switch"
+    >>> from_networkx(star, "star", 1e9).vertices
+    ('1', '2', '3', '4', '0')
+    """
+    if graph.number_of_nodes() > MAX_VERTICES:
+        raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} are supported")
+    kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
+    for vertex, kind in kinds.items():
+        if kind not in KINDS:
+            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
+    ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
+    number = {v: i for i, v in enumerate(ordered)}
+    rates: dict[tuple[int, int], list[tuple[int, Fraction | None]]] = {}
+    known: dict[tuple[str, Any], tuple[int, Fraction | None]] = {}
+    for a, b, data in graph.edges(data=True):
+        if a != b:
+            strength = _strength(name, a, b, data, bandwidth, known)
+            for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
+                rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
+    ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
+    cables, fastest = _cables(name, rates)
+    return GraphNetwork(name, tuple(str(v) for v in ordered), sum(k == "host" for k in kinds.values()), ends[:, 0].copy(),
+                        ends[:, 1].copy(), cables, None if fastest is None else (float(fastest),))
+
+
+def _strength(name, a, b, data, default, known):
+    """Cables and bandwidth of one edge. `known` has the values that were read before, because files repeat a few values."""
+    where = f"graph {name}: edge {a!r} - {b!r}"
+    given = data.get("cables", 1), data.get("bandwidth", default)
+    if not isinstance(given[0], (str, int, float)):
+        given = str(given[0]), given[1]
+    if not isinstance(given[1], (str, int, float, type(None))):
+        raise GraphError(f"{where} has bandwidth {str(given[1])[:40]!r}; text with a unit, e.g. '12.5 GB/s', or bytes per "
+                         "second, more than 0, are needed")
+    if given not in known:
+        known[given] = _read_strength(where, *given, known)
+    return known[given]
+
+
+def _read_strength(where, count, rate, known):
+    try:
+        number = float(count)
+        cables = Fraction(number) if 1 <= number <= MOST_CABLES else Fraction(0)
+    except (ValueError, OverflowError):
+        cables = Fraction(0)
+    if cables < 1 or cables.denominator > 1:
+        raise GraphError(f"{where} has {repr(count)[:40]} cables; a whole number of 1 to {MOST_CABLES} is needed")
+    if isinstance(rate, str):
+        if len(known) >= MOST_UNITS:
+            raise GraphError(f"{where} has bandwidth {rate[:40]!r}, one more than {MOST_UNITS} different ones; round them")
+        try:
+            rate = parse(rate, "byte/s")
+        except UnitError as error:
+            raise GraphError(f"{where}: {error}") from error
+    if rate is not None and not 0 < rate < float("inf"):
+        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more "
+                         "than 0, are needed")
+    return int(cables), None if rate is None else Fraction(rate)
+
+
+def _cables(name, rates):
+    """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
+    kinds = {_same(strengths): strengths for strengths in rates.values()}
+    every = {rate for strengths in kinds.values() for _, rate in strengths}
+    if None in every and any(every):
+        raise GraphError(f"graph {name}: some edges have a bandwidth and others have none; give one for the others with "
+                         "`bandwidth`, or give one to all or to none in the file")
+    fastest = max(every) if any(every) else None
+    relative = {kind: Fraction(sum(n * (rate / fastest if fastest else 1) for n, rate in strengths))
+                for kind, strengths in kinds.items()}
+    return tuple(relative[_same(strengths)] for strengths in rates.values()), fastest
+
+
+def _same(strengths):
+    """A key that is equal for links of the same edges. It avoids the hash of fractions, which takes long."""
+    return tuple(map(id, strengths))

@@ -1,0 +1,146 @@
+"""The interface of every network, torus or graph: named nodes, links in classes, a cut bound.
+
+Callers do not ask which kind it is.
+
+Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
+same kind of cable, and a link may have several cables. Loads are per cable and class.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Floats, Ints
+
+
+class Network(Protocol):
+    """The interface of `pencilmap.model.network.torus.Torus` and `pencilmap.model.network.graph.GraphNetwork`.
+
+    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row.
+    """
+
+    @property
+    def n_nodes(self) -> int:
+        """Places where tasks can sit."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nodes in each dimension."""
+
+    @property
+    def axes(self) -> str:
+        """One letter for each dimension."""
+
+    @property
+    def n_dimensions(self) -> int: ...
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Difference of the node number along each dimension."""
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+
+    @property
+    def host_names(self) -> dict[int, str] | None:
+        """Names of the nodes, None where they follow from the coordinates."""
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """Name of each class of links."""
+
+    @property
+    def link_shape(self) -> tuple[int, ...]:
+        """Shape of an array with one entry for each link, first axis the class."""
+
+    @property
+    def bandwidth(self) -> tuple[float, ...] | None:
+        """Bytes per second of one cable of each class."""
+
+    def coordinates(self, node: ArrayLike) -> Ints:
+        """Coordinates of node numbers: shape ``node.shape + (d,)``."""
+
+    def node(self, coordinates: ArrayLike) -> Ints:
+        """Node numbers of coordinates."""
+
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
+        """The sentence that says which coordinate lies outside, None when all lie inside."""
+
+    def node_name(self, node: int) -> str:
+        """The name of a node for readers."""
+
+    def links_by_cables(self, i: int) -> Sequence[tuple[Fraction | int, slice | Ints]]:
+        """The links of class `i`, grouped by their strength: (cables, index into the flat class)."""
+
+    def link(self, i: int, position: int) -> "TorusLink | GraphLink":
+        """The link at `position` of the flat class `i`."""
+
+    def arcs(self) -> "Arcs":
+        """All links as the arcs of a directed graph."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The network for JSON."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """Links as arcs of a directed graph; nodes first, then vertices where no task can sit (switches)."""
+
+    n_vertices: int
+    #: source, target: int arrays, shape (A,)
+    source: Ints
+    target: Ints
+    index: Ints  #: int array, shape (A,); place of each arc in a flat array of ``network.link_shape``
+    capacity: Floats  #: float array, shape (A,); in cables of the fastest class
+
+    def distances(self, sources: Iterable[int] | None = None) -> Floats:
+        """Hops from each source (all vertices by default) to every vertex: float array, inf where there is no path."""
+        from scipy.sparse import coo_array  # slow to import, and closed forms do without
+        from scipy.sparse.csgraph import shortest_path
+
+        ends = (self.source.astype(np.int32), self.target.astype(np.int32))  # scipy 1.11 takes no others
+        links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
+        return shortest_path(links, method="D", unweighted=True, indices=sources)
+
+
+class TorusLink(NamedTuple):
+    """The link that leaves the node at `node` (coordinates) along `axis` upwards (+1) or downwards (-1).
+
+    >>> str(TorusLink((0, 3, 1), "y", -1))
+    '(0,3,1)-y'
+    """
+
+    node: tuple[int, ...]
+    axis: str
+    direction: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"node": list(self.node), "axis": self.axis, "direction": "+" if self.direction > 0 else "-"}
+
+    def __str__(self) -> str:
+        return f"({','.join(map(str, self.node))}){'+' if self.direction > 0 else '-'}{self.axis}"
+
+
+class GraphLink(NamedTuple):
+    """The link from one vertex of a graph to another, by name."""
+
+    source: str
+    target: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"from": self.source, "to": self.target}
+
+    def __str__(self) -> str:
+        return f"{self.source}->{self.target}"
+
+
+def link_weights(network: Network) -> list[Fraction]:
+    """Weight of a length in each class of links: bandwidth of the fastest class over that of this one."""
+    if network.bandwidth is None:
+        return [Fraction(1)] * len(network.link_classes)
+    return [Fraction(max(network.bandwidth)) / Fraction(rate) for rate in network.bandwidth]

@@ -1,0 +1,216 @@
+"""Which partitions the scheduler of a machine hands out, and which of their dimensions close to rings.
+
+A partition is a box of whole nodes. A ring closes only where the machine has a cable, a switch or an optical path for it.
+Each rule below describes one kind of machine; a new rule is one function and one line of the table.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product as cartesian
+from math import prod
+
+from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.network.torus import Torus, parse_torus
+
+
+def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
+    """A box of nodes cut from a torus: a dimension stays wrapped only if the box spans its whole ring.
+
+    Raises PartitionError when the box is larger than the torus. `extents` are the nodes of the box in each dimension;
+    bandwidths, cables and axes are those of `torus`.
+
+    >>> str(subbox(Torus((8, 8, 8)), (4, 8, 8)))
+    '4x8wx8w'
+    """
+    extents = tuple(int(e) for e in extents)
+    if len(extents) != torus.n_dimensions or not all(0 < e <= n for e, n in zip(extents, torus.shape)):
+        raise PartitionError(f"a box of {_times(extents)} nodes does not fit into torus {torus}; it needs "
+                             f"{torus.n_dimensions} extents of at most {_times(torus.shape)}")
+    wrap = tuple(wrapped and e == n for wrapped, e, n in zip(torus.wrap, extents, torus.shape))
+    return Torus(extents, wrap, torus.bandwidth, torus.cables, torus.axes)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of the table: `closes` is a function (Partitions, extents) -> for each dimension whether it wraps."""
+
+    closes: Callable
+    meaning: str
+
+
+def _spans(partitions, extents):
+    return [e == n for e, n in zip(extents, partitions.largest.shape)]
+
+
+def _multiple_per_dimension(partitions, extents):
+    return [e % k == 0 for e, k in zip(extents, partitions.ring)]
+
+
+def _multiple(partitions, extents):
+    return [all(_multiple_per_dimension(partitions, extents))] * len(extents)
+
+
+RULES = {
+    "spans": Rule(_spans, "a dimension wraps where the partition spans the machine's whole ring"),
+    "multiple": Rule(_multiple, "all dimensions wrap when every extent is a multiple of the ring unit, otherwise none does"),
+    "multiple-per-dimension": Rule(_multiple_per_dimension,
+                                   "a dimension wraps when its extent is a multiple of the ring unit"),
+    "always": Rule(lambda partitions, extents: [True] * len(extents), "every partition is a torus"),
+    "never": Rule(lambda partitions, extents: [False] * len(extents), "every partition is a mesh"),
+}
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The partitions that a machine hands out. Raises PartitionError.
+
+    >>> midplanes = Partitions("multiple", Torus((64, 32, 32)), (8, 8, 8), shapes=((4, 4, 2),))
+    >>> str(midplanes.torus((16, 8, 8))), str(midplanes.torus((4, 4, 2)))
+    ('16x8x8', '4x4x2:mesh')
+    >>> [str(t) for t in midplanes.of_size(1024)]
+    ['8x8x16', '8x16x8', '16x8x8']
+    """
+
+    rule: str  #: a name of `RULES`
+    largest: Torus  #: the whole machine. A dimension that does not wrap here wraps in no partition
+    unit: tuple[int, ...] | None = None  #: extents are multiples of these. Without it only the `shapes` are handed out
+    ring: tuple[int, ...] | None = None  #: multiples at which rings close, for the rules that need them; `unit` by default
+    shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
+    ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
+    #: The largest torus of fewer dimensions that the scheduler promises besides, and lays into a box itself. A job may ask
+    #: for any number of nodes along its axes up to these, in any order; all of them wrap.
+    logical: tuple[int, ...] | None = None
+    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings may be joined with an offset, which no torus here has
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise PartitionError(f"partition rule {self.rule!r} is unknown; known are {', '.join(RULES)}")
+        if self.unit is None and not self.shapes:
+            raise PartitionError("a partition rule needs the unit that extents are multiples of, or a list of shapes")
+        if self.ring is None:
+            object.__setattr__(self, "ring", self.unit)
+        if self.ring is None and self.rule.startswith("multiple"):
+            raise PartitionError(f"partition rule {self.rule} needs the unit at which rings close: give ring or unit")
+        for extents in filter(None, (self.unit, self.ring, *self.shapes)):
+            subbox(self.largest, extents)
+
+    def torus(self, extents: Iterable[int]) -> Torus:
+        """The torus that a partition of these extents really is (without bandwidth).
+
+        Raises PartitionError when no such partition is handed out; the message names those that are.
+        """
+        extents = tuple(extents)
+        if self.is_logical(extents):
+            return Torus(extents)
+        if not self.allows(extents):
+            raise PartitionError(f"there is no partition of {_times(extents)} nodes; allowed are {self.allowed()}")
+        closed = RULES[self.rule].closes(self, extents)
+        wrap = tuple(bool(c and w) for c, w in zip(closed, self.largest.wrap))
+        return Torus(extents, wrap, axes=self.largest.axes)
+
+    def allows(self, extents: tuple[int, ...]) -> bool:
+        """Whether partitions of these extents are handed out."""
+        return extents in self.shapes or self._is_multiple(extents) or self.is_logical(extents)
+
+    def is_logical(self, extents: tuple[int, ...]) -> bool:
+        """Whether a partition of these extents is a torus that the scheduler lays into a box, see `logical`.
+
+        >>> tofu = Partitions("spans", Torus((24, 23, 24, 2, 3, 2)), (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
+        >>> tofu.is_logical((8, 8, 16)), tofu.is_logical((8, 69, 50)), tofu.is_logical((2, 2, 2, 2, 3, 2))
+        (True, False, False)
+        """
+        if self.logical is None or len(extents) > len(self.logical):
+            return False
+        return all(0 < e <= n for e, n in zip(sorted(extents, reverse=True), sorted(self.logical, reverse=True)))
+
+    def _is_multiple(self, extents: tuple[int, ...]) -> bool:
+        return (self.unit is not None and len(extents) == len(self.unit)
+                and all(e % u == 0 and 0 < e <= n for e, u, n in zip(extents, self.unit, self.largest.shape))
+                and (not self.ascending or list(extents) == sorted(extents)))
+
+    def of_size(self, n_nodes: int) -> list[Torus]:
+        """All partitions of `n_nodes` nodes, the most compact first: list of Torus. Logical ones may be turned; the one
+        with the shortest extent first is given.
+        """
+        found = {s for s in self.shapes if prod(s) == n_nodes}
+        if self.unit is not None:
+            found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
+        if self.logical is not None:
+            most = (max(self.logical),) * len(self.logical)
+            found.update(s for s in _factorisations(n_nodes, (1,) * len(most), most)
+                         if list(s) == sorted(s) and self.is_logical(s))
+        return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
+
+    def sizes(self) -> list[int]:
+        """All numbers of nodes that partitions have, rising: list of int."""
+        multiples = cartesian(*(range(u, n + 1, u) for u, n in zip(self.unit, self.largest.shape))) if self.unit else ()
+        return sorted({prod(s) for s in (*filter(self._is_multiple, multiples), *self.shapes)})
+
+    def allowed(self) -> str:
+        """The available partitions, in words."""
+        parts = []
+        if self.unit is not None:
+            order = ", the shortest extent first" if self.ascending else ""
+            parts.append(f"multiples of {_times(self.unit)} up to {_times(self.largest.shape)}{order}")
+        if self.shapes:
+            parts.append(", ".join(_times(s) for s in self.shapes))
+        if self.logical is not None:
+            parts.append(f"logical tori up to {_times(self.logical)}, in any order")
+        return " and ".join(parts)
+
+    def __str__(self) -> str:
+        ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
+        return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}"
+
+
+def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every way to write n as a product of multiples of `unit` that are no larger than `largest`, in order."""
+    if not unit:
+        if n == 1:
+            yield ()
+        return
+    for e in range(unit[0], min(n, largest[0]) + 1, unit[0]):
+        if n % e == 0:
+            for rest in _factorisations(n // e, unit[1:], largest[1:]):
+                yield (e, *rest)
+
+
+def parse_extents(text: str) -> tuple[int, ...]:
+    """Read ``8x8x16``, a shape without wraps.
+
+    >>> parse_extents("4x4x2")
+    (4, 4, 2)
+    """
+    if "w" in text or ":" in text:
+        raise PartitionError(f"shape {text!r}: write the extents alone, e.g. 8x8x16; the rule decides which dimensions wrap")
+    return parse_torus(text).shape
+
+
+def parse_partition(text: str, partitions: Partitions) -> Torus:
+    """The torus of the partition requested by `text`. Raises PartitionError. It has no bandwidth.
+
+    With text ``8x8x16`` the rule decides which dimensions wrap; ``8x8x16:mesh`` or ``8wx8x16`` claim fewer wraps than the
+    rule gives, and more is an error.
+    """
+    asked = parse_torus(text)
+    if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
+        raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
+                             f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}; allowed are "
+                             f"{partitions.allowed()}")
+    given = partitions.torus(asked.shape)
+    wraps, _, axes = text.partition(":axes=")
+    if "w" not in wraps and ":" not in wraps:
+        return replace(given, axes=axes or given.axes)
+    if claims_more(asked, given):
+        raise PartitionError(f"partition {text} is not available: the machine gives at most {given} ("
+                             f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
+    return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
+
+
+def claims_more(asked: Torus, given: Torus) -> bool:
+    """Whether a torus has a ring where another of the same shape has an open line. Extents of 1 and 2 do not count."""
+    return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
+
+
+def _times(shape: Iterable[int]) -> str:
+    return "x".join(str(n) for n in shape)

@@ -1,0 +1,340 @@
+"""Torus and mesh networks: coordinates, links, rings. No MPI, no files, no clock.
+
+Nodes are numbered with the first dimension fastest: node = x + nx*(y + ny*z).
+Only this file decides about rings of one and two nodes: a ring of one has no link; a ring of two has one cable, open or
+wrapped, unless `cables` gives more.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError, TorusError
+from pencilmap.model.network.network import Arcs, Network, TorusLink
+
+MAX_DIMENSIONS = 8
+MAX_NODES = 1 << 40  # a shape is only numbers; what uses it may have lower limits
+
+
+@dataclass(frozen=True)
+class Torus:
+    """An n-dimensional torus or mesh of nodes.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Nodes in each dimension, 1 to 8 dimensions.
+    wrap : tuple of bool, optional
+        Whether the dimension closes to a ring (g=2 of the paper) or is an open line (g=1). All closed by default.
+    bandwidth : tuple of float, optional
+        Bytes per second of one link (one direction of one cable) in each dimension; None when only loads are needed.
+    cables : tuple of int, optional
+        Parallel cables between two neighbours in each dimension; 1 by default.
+    axes : str, optional
+        One letter for each dimension; ``xyz`` up to three dimensions, ``abcdefgh`` beyond.
+
+    Examples
+    --------
+    >>> Torus((8, 8, 8)).n_nodes, Torus((8, 8, 8)).n_cables
+    (512, 1536)
+    >>> [Torus((n,)).n_cables for n in (1, 2, 3)]
+    [0, 1, 3]
+    """
+
+    shape: tuple[int, ...]
+    wrap: tuple[bool, ...] = ()
+    bandwidth: tuple[float, ...] | None = None
+    cables: tuple[int, ...] = ()
+    axes: str = ""
+
+    def __post_init__(self) -> None:
+        def fill(name, value):
+            object.__setattr__(self, name, value)
+
+        shape = tuple(int(n) for n in self.shape)
+        fill("shape", shape)
+        if not 1 <= len(shape) <= MAX_DIMENSIONS:
+            raise TorusError(f"a torus has 1 to {MAX_DIMENSIONS} dimensions, not {len(shape)}")
+        if min(shape) < 1:
+            raise TorusError(f"torus {_times(shape)} has an empty dimension; every extent must be 1 or more")
+        if prod(shape) > MAX_NODES:
+            raise TorusError(f"torus {_times(shape)} has {prod(shape)} nodes; at most {MAX_NODES} are supported")
+        fill("wrap", _per_dimension("wrap", self.wrap or (True,) * len(shape), shape, bool))
+        fill("cables", _per_dimension("cables", self.cables or (1,) * len(shape), shape, int))
+        if min(self.cables) < 1:
+            raise TorusError(f"cables {self.cables}: two neighbours need at least one cable")
+        if self.bandwidth is not None:
+            fill("bandwidth", _per_dimension("bandwidth", self.bandwidth, shape, float))
+            if min(self.bandwidth) <= 0:
+                raise TorusError(f"bandwidth {self.bandwidth}: every link needs more than 0 bytes per second")
+        axes = self.axes or default_axes(len(shape))
+        if len(axes) != len(shape) or len(set(axes)) != len(axes) or "t" in axes or not (axes.isalpha() and axes.isascii()):
+            raise TorusError(f"axes {axes!r}: {len(shape)} different letters other than t (the slot) are needed")
+        fill("axes", axes)
+
+    @property
+    def n_dimensions(self) -> int:
+        return len(self.shape)
+
+    @property
+    def n_nodes(self) -> int:
+        return prod(self.shape)
+
+    def is_ring(self, i: int) -> bool:
+        """Whether dimension `i` really is a ring: wrapped and more than two nodes."""
+        return self.wrap[i] and self.shape[i] > 2
+
+    def g(self, i: int) -> int:
+        """The paper's g: 2 where a cut of dimension `i` severs two cables, 1 where it severs one."""
+        return 2 if self.is_ring(i) else 1
+
+    def cable_positions(self, i: int) -> int:
+        """Number of pairs of neighbours on one line of dimension `i`."""
+        return self.shape[i] if self.is_ring(i) else self.shape[i] - 1
+
+    def lines(self, i: int) -> int:
+        """Number of lines along dimension `i`."""
+        return self.n_nodes // self.shape[i]
+
+    @property
+    def n_cables(self) -> int:
+        return sum(self.lines(i) * self.cable_positions(i) * self.cables[i] for i in range(self.n_dimensions))
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Difference of the node number along each dimension (first dimension fastest)."""
+        return tuple(prod(self.shape[:i]) for i in range(self.n_dimensions))
+
+    def coordinates(self, node: ArrayLike) -> Ints:
+        """Coordinates of node numbers: shape ``node.shape + (d,)``.
+
+        >>> Torus((4, 4, 2)).coordinates(21).tolist()
+        [1, 1, 1]
+        """
+        node = np.asarray(node, dtype=np.int64)
+        return np.stack([node // s % n for s, n in zip(self.strides, self.shape)], axis=-1)
+
+    def node(self, coordinates: ArrayLike) -> Ints:
+        """Node numbers of coordinates, the inverse of `coordinates`."""
+        coordinates = np.asarray(coordinates, dtype=np.int64)
+        if coordinates.shape[-1] != self.n_dimensions:
+            raise TorusError(f"a node of torus {self} has {self.n_dimensions} coordinates, not {coordinates.shape[-1]}")
+        outside = (coordinates < 0) | (coordinates >= np.array(self.shape))
+        if outside.any():
+            bad = coordinates.reshape(-1, self.n_dimensions)[outside.reshape(-1, self.n_dimensions).any(axis=1)][0]
+            raise TorusError(self.outside(bad))
+        return coordinates @ np.array(self.strides, dtype=np.int64)
+
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
+        """The sentence that says which coordinate lies outside and what is allowed, or None when all lie inside."""
+        for axis, value, n in zip(self.axes, coordinates, self.shape):
+            if not 0 <= value < n:
+                where = ", ".join(str(int(c)) for c in coordinates)
+                return f"node ({where}) is outside torus {self}; {axis} must be 0..{n - 1}"
+        return None
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """Links are alike along a dimension."""
+        return tuple(self.axes)
+
+    @property
+    def link_shape(self) -> tuple[int, ...]:
+        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
+        return (self.n_dimensions, 2, self.n_nodes)
+
+    def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
+        """All links of a dimension have the same number of cables."""
+        return [(self.cables[i], slice(None))]
+
+    def link(self, i: int, position: int) -> TorusLink:
+        """The link at `position` of the flat (2, N) links of dimension `i`.
+
+        >>> Torus((4, 4)).link(1, 16 + 5)
+        TorusLink(node=(1, 1), axis='y', direction=-1)
+        """
+        direction, node = divmod(int(position), self.n_nodes)
+        return TorusLink(tuple(self.coordinates(node).tolist()), self.axes[i], (1, -1)[direction])
+
+    def arcs(self) -> Arcs:
+        """All links as arcs of a directed graph; those that do not exist (the ends of a line) are left out.
+
+        >>> [len(Torus((n,)).arcs().source) for n in (1, 2, 3)]
+        [0, 2, 6]
+        """
+        nodes = np.arange(self.n_nodes)
+        rates = self.bandwidth or (1.0,) * self.n_dimensions
+        parts: list[list[np.ndarray]] = [[], [], [], []]
+        for i, n in enumerate(self.shape):
+            coordinate = nodes // self.strides[i] % n
+            for direction, step in enumerate((1, -1)):
+                there = (coordinate + step) % n
+                real = self.is_ring(i) | (there == coordinate + step)
+                found = nodes[real], (nodes + (there - coordinate) * self.strides[i])[real]
+                index = (i * 2 + direction) * self.n_nodes + found[0]
+                capacity = np.full(len(index), self.cables[i] * rates[i] / max(rates))
+                for part, values in zip(parts, (*found, index, capacity)):
+                    part.append(values)
+        return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
+
+    @property
+    def title(self) -> str:
+        """Its name in sentences."""
+        return f"torus {self}"
+
+    @property
+    def host_names(self) -> None:
+        """None: hosts are named after their coordinates."""
+        return None
+
+    def node_name(self, node: int) -> str:
+        """Its coordinates."""
+        return f"({', '.join(map(str, self.coordinates(node).tolist()))})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap)}
+
+    def __str__(self) -> str:
+        return format_torus(self)
+
+
+def default_axes(n_dimensions: int) -> str:
+    """Letters of the axes where nothing else is said: ``xyz`` up to three dimensions, ``abcdefgh`` beyond."""
+    return ("xyz" if n_dimensions <= 3 else "abcdefgh")[:n_dimensions]
+
+
+def _times(shape: Iterable[int]) -> str:
+    return "x".join(str(n) for n in shape)
+
+
+def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind: Callable[[Any], Any]) -> tuple[Any, ...]:
+    value = tuple(kind(v) for v in value)
+    if len(value) != len(shape):
+        raise TorusError(f"{name} has {len(value)} entries, but the torus {_times(shape)} has {len(shape)} dimensions")
+    return value
+
+
+def as_torus(network: Network) -> Torus:
+    """The torus that a network is; TorusError where it is none."""
+    if not isinstance(network, Torus):
+        raise TorusError(f"a torus or mesh is needed, and {network.title} has no coordinates")
+    return network
+
+
+_TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus))?(?::axes=([A-Za-z]+))?")
+
+
+def parse_torus(text: str, **options: Any) -> Torus:
+    """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
+
+    Other letters of the axes than the usual ones follow it: ``4x6x16x2x3x2:axes=xyzabc``. fft_runner/common/torus.c reads
+    the same text.
+
+    Parameters
+    ----------
+    **options
+        Passed to `Torus` (bandwidth, cables, and axes where the text names none).
+
+    Examples
+    --------
+    >>> parse_torus("8wx8x4w").wrap
+    (True, False, True)
+    >>> str(parse_torus("4x4:mesh")), str(parse_torus("4wx4w")), str(parse_torus("4x4:mesh:axes=ab"))
+    ('4x4:mesh', '4x4', '4x4:mesh:axes=ab')
+    """
+    match = _TORUS.fullmatch(text) if len(text) <= 200 else None
+    if not match:
+        raise TorusError(f"torus {text[:60]!r} is not understood; write 8x8x8 (all dimensions wrap), 8x8x8:mesh, "
+                         "or 8wx8x4w (w marks the dimensions that wrap), and :axes=LETTERS after it for letters other "
+                         "than xyz")
+    body, kind, axes = match.groups()
+    if axes is not None:
+        options["axes"] = axes
+    parts = body.split("x")
+    if kind and "w" in body:
+        raise TorusError(f"torus {text!r} has both :{kind} and w; use one of them")
+    wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
+    return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
+
+
+def format_torus(torus: Torus) -> str:
+    """The shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
+    axes = "" if torus.axes == default_axes(torus.n_dimensions) else f":axes={torus.axes}"
+    if all(torus.wrap):
+        return _times(torus.shape) + axes
+    if not any(torus.wrap):
+        return _times(torus.shape) + ":mesh" + axes
+    return "x".join(f"{n}{'w' if w else ''}" for n, w in zip(torus.shape, torus.wrap)) + axes
+
+
+TIES = ("split", "parity", "plus")
+LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the square, to 4 GiB
+
+
+def check_lines(shape: Iterable[int]) -> None:
+    """Raise RoutingError where a line is too long for `ring_link_loads`."""
+    if max(shape) > LONGEST_LINE:
+        raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
+                           "possible, use a shape with more dimensions")
+
+
+def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
+    """Loads of the links of one line from its legs, in halves so that split ties stay integers.
+
+    Parameters
+    ----------
+    legs : int array, shape (..., n, n)
+        ``legs[..., a, b]``: what goes from position a to position b of the line.
+    ring : bool
+        Whether the line closes; if so, legs take the shorter direction.
+    tie : {"split", "parity", "plus"}
+        What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (..., 2, n)
+        ``[..., 0, p]``: halves carried by the link p -> p+1; ``[..., 1, p]``: by p -> p-1.
+
+    Notes
+    -----
+    The link p -> p+1 carries what the link before it carries, plus what starts at p, minus what ends there. The link from
+    the last position to the first carries what goes round. O(n^2) for each line.
+
+    Examples
+    --------
+    >>> ring_link_loads(np.eye(4, k=2, dtype=int), True).tolist()    # 0 -> 2 and 1 -> 3 on a ring of 4
+    [[1, 2, 1, 0], [2, 1, 0, 1]]
+    """
+    n = legs.shape[-1]
+    a, b = np.ogrid[:n, :n]
+    k = (b - a) % n
+    shares = np.where(2 * k < n, 2, np.where(2 * k > n, 0, _TIE_SHARE[tie](a)))
+    up = shares if ring else np.where(b > a, 2, 0)
+    upward, downward = legs * up, legs * (2 - up)
+    return np.stack([_around(upward, b < a) + _balance(upward).cumsum(axis=-1),
+                     _around(downward, b > a) + _balance(downward)[..., ::-1].cumsum(axis=-1)[..., ::-1]], axis=-2)
+
+
+def _balance(legs: Ints) -> Ints:
+    """What starts at each position without what ends there."""
+    return legs.sum(axis=-1) - legs.sum(axis=-2)
+
+
+def _around(legs: Ints, crosses: np.ndarray) -> Ints:
+    """What crosses the link between the ends of the line, shape (..., 1)."""
+    return (legs * crosses).sum(axis=-1).sum(axis=-1, keepdims=True)
+
+
+_TIE_SHARE: dict[str, Callable[[Ints], Ints]] = {  # halves that go upwards, by the coordinate the leg starts from
+    "split": np.ones_like,
+    "parity": lambda a: np.where(a % 2 == 0, 2, 0),
+    "plus": lambda a: np.full_like(a, 2),
+}

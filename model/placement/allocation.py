@@ -1,0 +1,199 @@
+"""The nodes that a job may use: all of a network, or whatever subset the scheduler hands out.
+
+Messages between usable nodes may still pass through the others, because routers belong to the network and not to the job.
+The same is assumed for failed nodes. Where a router is dead as well, describe the network as a graph.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Bools, Ints
+from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
+from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, digits_of
+from pencilmap.model.placement.mapping import Mapping
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Usable nodes in the launcher's order, each once; checked at construction.
+
+    Parameters
+    ----------
+    order : int array, shape (n,), optional
+        Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
+
+    Raises
+    ------
+    AllocationError
+        When a node is outside the network or listed twice, or when there is none.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> some = Allocation(Torus((2, 2)), [3, 0])
+    >>> some.n_nodes, some.is_complete, some.nodes.tolist()
+    (2, False, [3, 0])
+    """
+
+    network: Network
+    order: Ints | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.order is None:
+            return
+        order = np.array(self.order, dtype=np.int64).ravel()
+        order.setflags(write=False)
+        object.__setattr__(self, "order", order)
+        _check_nodes(self.network, order)
+
+    @property
+    def n_nodes(self) -> int:
+        return self.network.n_nodes if self.order is None else self.order.size
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every node of the network may be used."""
+        return self.n_nodes == self.network.n_nodes
+
+    @property
+    def nodes(self) -> Ints:
+        """Node numbers in the launcher's order: int array, shape (n_nodes,)."""
+        return np.arange(self.network.n_nodes) if self.order is None else self.order
+
+    def is_usable(self) -> Bools:
+        """For each node of the network whether it may be used: bool array, shape (N,)."""
+        usable = np.zeros(self.network.n_nodes, dtype=bool)
+        usable[self.nodes] = True
+        return usable
+
+    def without(self, failed: ArrayLike) -> "Allocation":
+        """The same without some nodes, in the same order.
+
+        A node of `failed` that is not allocated is refused, because it is usually a typing error.
+
+        >>> from pencilmap.model.network.torus import Torus
+        >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()
+        [0, 2, 3]
+        """
+        failed = np.asarray(failed, dtype=np.int64).ravel()
+        foreign = np.setdiff1d(failed, self.nodes)
+        if foreign.size:
+            raise AllocationError(f"failed node {self._name(foreign[0])} is not among the {self.n_nodes} nodes of the "
+                                  "allocation; name only nodes of the allocation")
+        return Allocation(self.network, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
+
+    def _name(self, node: int) -> str:
+        return _name(self.network, node)
+
+    def __str__(self) -> str:
+        return f"{self.n_nodes} of {self.network.n_nodes} nodes"
+
+
+def _name(network: Network, node: int) -> str:
+    return network.node_name(node) if 0 <= node < network.n_nodes else str(node)
+
+
+def _check_nodes(network: Network, order: Ints) -> None:
+    if order.size == 0:
+        raise AllocationError(f"no node of {network.title} is usable; at least one is needed")
+    outside = order[(order < 0) | (order >= network.n_nodes)]
+    if outside.size:
+        raise AllocationError(f"node {outside[0]} is outside {network.title}, which has nodes 0..{network.n_nodes - 1}")
+    unique, count = np.unique(order, return_counts=True)
+    if unique.size < order.size:
+        raise AllocationError(f"node {_name(network, unique[count > 1][0])} is listed twice; list every usable node once")
+
+
+def parse_nodes(text: str, network: Network) -> Ints:
+    """Node numbers of coordinates written ``1-2-3,0-0-4``.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
+    [1, 2]
+    """
+    numbers = []
+    for part in text.split(","):
+        if not re.fullmatch(r"\s*\d{1,12}(-\d{1,12})*\s*", part):
+            raise AllocationError(f"node {part[:40]!r} is not understood; write coordinates joined by -, nodes joined by "
+                                  f"commas, e.g. {'-'.join(['0'] * network.n_dimensions)}")
+        coordinates = [int(c) for c in part.split("-")]
+        if len(coordinates) != network.n_dimensions:
+            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but {network.title} has "
+                                  f"{network.n_dimensions} dimensions")
+        numbers.append(int(network.node(coordinates)))
+    return np.array(numbers, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the tasks of a job can sit: the network, the slots of a node, the nodes that may be used.
+
+    Parameters
+    ----------
+    allocation : Allocation, optional
+        The whole network by default.
+    idle : bool
+        Whether a grid may leave slots empty.
+    launch : LaunchOrder
+        The order in which the launcher fills the slots without a placement.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> Site(Torus((4, 4)), 2).n_slots
+    32
+    """
+
+    network: Network
+    tasks_per_node: int = 1
+    allocation: Allocation = None  # type: ignore[assignment]  # filled in
+    idle: bool = False
+    launch: LaunchOrder = USUAL
+
+    def __post_init__(self) -> None:
+        if self.allocation is None:
+            object.__setattr__(self, "allocation", Allocation(self.network))
+        if self.tasks_per_node < 1:
+            raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
+        if self.allocation.network != self.network:
+            raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
+
+    @property
+    def n_slots(self) -> int:
+        """Slots of the usable nodes."""
+        return self.allocation.n_nodes * self.tasks_per_node
+
+    def digits(self, order: str) -> list[tuple[str, int, int]] | None:
+        """The digits of a launch order here, see `pencilmap.model.placement.launch_order.digits_of`; None if it is not an
+        order.
+        """
+        axes = dict(zip(self.network.axes, self.network.shape), t=self.tasks_per_node)
+        by_axes = digits_of(order, axes)
+        return digits_of(order, {"n": self.allocation.n_nodes, "t": self.tasks_per_node}) if by_axes is None else by_axes
+
+    def launch_phrase(self, *orders: str) -> str:
+        """The launch order in a sentence."""
+        return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.order is not None)
+
+    def check_grid(self, grid: ProcessGrid) -> None:
+        """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""
+        check_tasks(grid, self.n_slots, str(self), allow_idle=self.idle)
+
+    def check_mapping(self, mapping: Mapping) -> None:
+        """Raise AllocationError when a rank sits on a node that may not be used."""
+        if self.allocation.is_complete:
+            return
+        foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])
+        if foreign.size:
+            node = _name(self.network, mapping.node_of_rank[foreign[0]])
+            raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
+                                  f"{self.allocation}; move it or correct the list of nodes")
+
+    def __str__(self) -> str:
+        some = "" if self.allocation.is_complete else f", {self.allocation},"
+        return f"{self.network.title}{some} with {per_node(self.tasks_per_node)}"

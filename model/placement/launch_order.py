@@ -1,0 +1,117 @@
+"""The order in which a launcher fills the places of a job when it gets no placement.
+
+An order names the slot t and the axes, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
+``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) ``tn`` and ``nt`` take the nodes
+in the order of their list. A number limits a letter to so many steps, and the rest of the letter follows later:
+``tx2y2xyz`` goes through boxes of 2x2 nodes, ``t4nt`` puts four ranks on a node at a time. A launcher's order may hold ``+``
+for all axes with the first one fastest and ``-`` for all axes with the last one fastest, because a launcher runs on networks
+of any dimension.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+_DIGITS = re.compile(r"([a-z+-])([0-9]{0,6})")
+_BOX = re.compile(r"t?((?:[a-su-z][0-9]+)+)[a-z+-]")
+
+
+@dataclass(frozen=True)
+class LaunchOrder:
+    """A launcher's order, and how far it is known.
+
+    Parameters
+    ----------
+    orders : tuple of str
+        Usually one. Several if the sources leave it open, the likeliest first; none if it cannot be written as an order.
+    title : str
+        Its name in sentences.
+    source : str
+        The document or the run that it is known from.
+    certain : bool
+        Whether the source states it for this case.
+    reason : str
+        Why it applies: a variable, a launcher, a machine.
+    """
+
+    orders: tuple[str, ...]
+    title: str
+    source: str
+    certain: bool = True
+    reason: str = ""
+
+    def on(self, axes: str, fits: Callable[[str], object]) -> "LaunchOrder":
+        """The same with the letters of a network in place of ``+`` and ``-``, without the orders that do not fit it.
+
+        >>> LaunchOrder(("t-", "tz"), "a name", "a source").on("xy", lambda order: "z" not in order).orders
+        ('tyx',)
+        """
+        written = (order.replace("+", axes).replace("-", axes[::-1]) for order in self.orders)
+        return replace(self, orders=tuple(order for order in written if fits(order)))
+
+    def phrase(self, *orders: str, tasks_per_node: int = 0, listed: bool = True) -> str:
+        """Its name and some of its orders, in a sentence. For the other arguments see `spoken`.
+
+        >>> LaunchOrder(("tn",), "Slurm's block order", "srun(1)").phrase("tn")
+        "Slurm's block order (ranks fill each node first)"
+        """
+        assumed = not self.certain or ("n" in "".join(orders) and not listed)
+        words = " or ".join(spoken(order, tasks_per_node, listed) for order in orders)
+        return f"{self.title} ({words}{'; assumed' if assumed else ''})"
+
+
+def digits_of(order: str, extents: Mapping[str, int]) -> list[tuple[str, int, int]] | None:
+    """The letters of an order as digits: letter, value of one step, number of steps. None if it is not an order of these.
+
+    >>> digits_of("tx2x", {"x": 4, "t": 2})
+    [('t', 1, 2), ('x', 1, 2), ('x', 2, 2)]
+    >>> digits_of("xt", {"x": 2, "y": 2, "t": 1}) is None
+    True
+    """
+    found = [(m[1], m[2]) for m in _DIGITS.finditer(order)]
+    if "".join(letter + number for letter, number in found) != order or {letter for letter, _ in found} != set(extents):
+        return None
+    step, digits, done = dict.fromkeys(extents, 1), list[tuple[str, int, int]](), set[str]()
+    for letter, number in found:
+        left = extents[letter] // step[letter]
+        count = int(number) if number else left
+        if letter in done or count < 1 or left % count:
+            return None
+        if not number:
+            done.add(letter)
+        digits.append((letter, step[letter], count))
+        step[letter] *= count
+    return digits if step == dict(extents) else None
+
+
+def spoken(order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
+    """An order in words. `tasks_per_node` 0 stands for any number, `listed` for nodes whose order was given.
+
+    >>> spoken("tedcba"), spoken("nt", 1, False)
+    ('ranks fill each node first, e fastest', 'nodes in the order of their numbers')
+    """
+    parts = [] if tasks_per_node == 1 else [_slots(order)]
+    box = _BOX.match(order)
+    if box and "n" not in order:
+        parts.append(f"boxes of {'x'.join(re.findall('[0-9]+', box[1]))} nodes")
+    letter = next((letter for letter in order if letter.isalpha() and letter != "t"), "")
+    if "+" in order or "-" in order:
+        parts.append(f"the {'first' if '+' in order else 'last'} axis fastest")
+    elif letter != "n":
+        parts.append(f"{letter} fastest")
+    elif not listed:
+        parts.append("nodes in the order of their numbers")
+    elif tasks_per_node == 1:
+        parts.append("nodes in the order of their list")
+    return ", ".join(parts)
+
+
+def _slots(order):
+    few = re.match(r"t([0-9]+)", order)
+    if few:
+        return f"{few[1]} ranks on a node at a time"
+    return "ranks fill each node first" if order.startswith("t") else "ranks go round the nodes"
+
+
+USUAL = LaunchOrder(("tn",), "the usual launch order", "most launchers fill a node before the next one", certain=False,
+                    reason="no machine, launcher or job setting tells another one")

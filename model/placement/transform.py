@@ -1,0 +1,173 @@
+"""The array that is transformed: its extents and how a grid cuts it into blocks."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from pencilmap.model.base.errors import GridError, near
+from pencilmap.model.decompositions.decomposition import AXES
+from pencilmap.model.placement.grid import ProcessGrid
+
+COMPLEX_DOUBLE_BYTES = 16
+
+
+@dataclass(frozen=True)
+class TransformType:
+    """The exchanged elements of a type of transform.
+
+    half : whether only nz/2 + 1 of the z indices are exchanged; the others follow from them
+    parts : numbers in an element, 2 for complex
+    """
+
+    half: bool
+    parts: int
+
+
+TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables
+    "c2c": TransformType(False, 2),
+    "r2c": TransformType(True, 2),
+    "c2r": TransformType(True, 2),
+    "dct": TransformType(False, 1),
+    "dst": TransformType(False, 1),
+    "chebyshev": TransformType(True, 2),
+    "empty": TransformType(True, 2),
+}
+PRECISIONS = {"double": 8, "single": 4}  # bytes of a number
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A 3D array of `nx` x `ny` x `nz` elements of `element_bytes` bytes (complex double by default).
+
+    `fields` such arrays are transformed together: each message carries the parts of all of them.
+
+    >>> Transform(512, 512, 512).total_bytes
+    2147483648
+
+    For a real array the exchanges carry the non-redundant half of the spectrum:
+
+    >>> Transform(512, 512, 512, type="r2c").exchanged
+    (512, 512, 257)
+    """
+
+    nx: int
+    ny: int
+    nz: int
+    element_bytes: int = COMPLEX_DOUBLE_BYTES
+    type: str = "c2c"
+    fields: int = 1
+
+    def __post_init__(self) -> None:
+        if self.type not in TYPES:
+            raise GridError(f"type of transform {self.type!r} is unknown{near(self.type, TYPES)}; known are "
+                            f"{', '.join(TYPES)}")
+        if min(self.nx, self.ny, self.nz) < 1:
+            raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
+        if self.fields < 1:
+            raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its elements are complex doubles, all of which are exchanged."""
+        return self == Transform(self.nx, self.ny, self.nz)
+
+    @property
+    def exchanged(self) -> tuple[int, int, int]:
+        """Extents of the array that is exchanged."""
+        return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
+
+    @property
+    def precision(self) -> str:
+        """A name of `PRECISIONS`."""
+        return "single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else "double"
+
+    @property
+    def point_bytes(self) -> int:
+        """Bytes of one element of every field."""
+        return self.element_bytes * self.fields
+
+    @property
+    def total_bytes(self) -> int:
+        """D_T of the paper: bytes of all exchanged elements."""
+        return prod(self.exchanged) * self.point_bytes
+
+    def fills(self, grid: ProcessGrid) -> bool:
+        """Whether every task holds something in every stage (the limits of P3DFFT's eq. 2).
+
+        >>> Transform(4, 4, 2).fills(ProcessGrid(2, 4)), Transform(4, 3, 2).fills(ProcessGrid(2, 4))
+        (True, False)
+        """
+        return all(n >= extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
+
+    def idle_tasks(self, grid: ProcessGrid) -> int:
+        """Tasks that hold nothing in some stage: most of those, if the stages differ.
+
+        >>> Transform(8, 8, 8).idle_tasks(ProcessGrid(2, 32)), Transform(8, 8, 8).idle_tasks(ProcessGrid(8, 8))
+        (48, 0)
+        """
+        extents = dict(zip(AXES, self.exchanged))
+        busy = [prod(min(extents[axis], grid.extent(letter)) for axis, letter in division.items() if letter)
+                for _, division in grid.decomposition.layouts()]
+        return grid.n_tasks - min(busy)
+
+    def _divides(self, axis, grid):
+        """Extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
+        letters = grid.decomposition.divided_by(axis)
+        return {d.symbol: n for d, n in zip(grid.decomposition.dimensions, grid.shape) if d.letter in letters}
+
+    def divides_evenly(self, grid: ProcessGrid) -> bool:
+        """Whether every task gets blocks of the same size in every stage."""
+        return not any(n % extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
+
+    def __str__(self) -> str:
+        single = ":single" if self.precision == "single" else ""
+        fields = f":fields={self.fields}" if self.fields != 1 else ""
+        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + fields
+
+
+def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "double", fields: int = 1) -> Transform:
+    """The transform of `fields` arrays of `size`, a name of `TYPES` and one of `PRECISIONS`.
+
+    >>> transform_of((64, 64, 64), "dct", "single").element_bytes
+    4
+    """
+    if type not in TYPES or precision not in PRECISIONS:
+        raise GridError(f"transform {type} {precision} is unknown{near(type, TYPES)}; types are "
+                        f"{', '.join(TYPES)}, precisions "
+                        f"{', '.join(PRECISIONS)}")
+    nx, ny, nz = size
+    return Transform(nx, ny, nz, PRECISIONS[precision] * TYPES[type].parts, type, fields)
+
+
+def parse_transform(text: str) -> Transform:
+    """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields where they are not c2c, double and one.
+
+    >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single:fields=3"))
+    ('512x512x512', '512x256x128:r2c:single:fields=3')
+    """
+    size, *words = text.split(":")
+    parts = size.split("x")
+    fields = re.fullmatch(r"fields=([0-9]{1,6})", words[-1]) if words else None
+    words = words[:-1] if fields else words
+    if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
+        raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c "
+                        "or 512:dct:single for other transforms than c2c in double precision")
+    precision = words.pop() if words and words[-1] in PRECISIONS else "double"
+    kind = words.pop(0) if words else "c2c"
+    if words:
+        raise GridError(f"transform {text[:40]!r} is not understood; write extents, type and precision, e.g. 512:dct:single")
+    n = [int(p) for p in parts]
+    return transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
+
+
+def block_lengths(n: int, parts: int) -> np.ndarray:
+    """Lengths of `parts` blocks of `n` elements, the remainder on the first blocks: int array, shape (parts,).
+
+    >>> block_lengths(10, 4).tolist()
+    [3, 3, 2, 2]
+    """
+    quotient, rest = divmod(n, parts)
+    return np.full(parts, quotient, dtype=np.int64) + (np.arange(parts) < rest)

@@ -1,0 +1,406 @@
+"""The figures of a machine from measured times: robust least squares that leaves out what the times do not determine.
+
+Idea: `pencilmap.model.times.timing` prices work. The fit finds the prices, all 0 or more, whose times are nearest to the
+measured ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than its value, or
+when the fit predicts no better with it (Akaike's information criterion). The others are then fitted again.
+Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
+`scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
+Control 19 (1974).
+Needs: blocks and placements that vary as much as in the intended use of the figures. Two figures that grow together in all
+samples cannot be separated. One of them is then left out, and the other's note names it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.timing import (
+    ExchangeWork,
+    LocalWork,
+    bytes_beyond_node,
+    bytes_beyond_task,
+    exchange_terms,
+    local_terms,
+)
+
+OUTLIER = 0.1          # larger deviations than this ratio count linearly, not squared
+LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
+STARTS = (0.9, 0.3, 0.03)
+WORTH = 2.0            # a figure must gain more than this in twice the logarithm of the likelihood (Akaike)
+NO_SAMPLE = "no sample"  # start of the reason where the samples say nothing about a figure
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measured time and its work."""
+
+    label: str  #: source of the time
+    phase: str  #: name of the stage, "fft", "copy", or "local" for all computing together
+    size: str  #: extents of the transform
+    #: at the link bandwidth of the machine file, or at any other when the bandwidth is fitted
+    work: ExchangeWork | LocalWork
+    measured_s: float
+    bound_s: float | None = None  #: the paper's bound, for comparison
+    placement: str = ""  #: tasks per node, grid and placement: what its neighbours at other sizes have in common
+
+    def time_s(self, costs: Costs) -> float | None:
+        """Seconds by the time model; None where none of its terms applies."""
+        time = _terms(self.work, costs).time_s
+        return float(time) if time else None
+
+
+def _terms(work, costs):
+    return (exchange_terms if isinstance(work, ExchangeWork) else local_terms)(work, costs)
+
+
+@dataclass(frozen=True)
+class Price:
+    """One line of the table of what can be fitted: always a price per unit of work; 0 means free.
+
+    work : attribute of the work that it multiplies
+    field : field of `Costs`, None for the bandwidth of the links
+    is_rate : whether the machine file writes the inverse, work per second
+    ceiling : a price above this has another cause than the figure
+    """
+
+    work: str
+    field: str | None
+    is_rate: bool
+    ceiling: float = float("inf")
+
+
+PRICES = {  # key of the machine file; where two cannot be separated, the later one is left out
+    "link_bandwidth": Price("link_s", None, False),
+    "injection_per_task": Price("task_bytes", "injection_per_task", True),
+    "injection_per_node": Price("node_bytes", "injection_per_node", True),
+    "exchange_cost": Price("tasks", "exchange_cost_s", False),
+    "message_cost": Price("messages", "message_cost_s", False),
+    "message_size_cost": Price("message_roots", "message_size_cost_s", False),
+    "contention": Price("adaptive_s", "contention", False),
+    "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
+    "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
+    "cache_bandwidth_per_task": Price("memory_bytes", "cache_bandwidth_per_task", True),
+    "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
+    "copy_cost": Price("copies", "copy_cost_s", False),
+}
+LIMITS = ("injection_per_task", "injection_per_node")   # effective only where slower than the links
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One figure of a calibration."""
+
+    value: float  #: in SI units; for "link_bandwidth", the factor by which links are slower than in the samples
+    uncertainty: float  #: one standard deviation over the value
+    note: str = ""  #: other effects that it contains
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a fit found."""
+
+    figures: dict[str, Fitted]  #: by key of the machine file
+    left_out: dict[str, str]  #: key to the reason why the samples do not determine it
+    n_samples: int
+    caches: Costs = Costs()  #: as given: nothing but the sizes of caches
+
+    @property
+    def costs(self) -> Costs:
+        """The figures as prices."""
+        prices: dict[str, Any] = {field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)}
+        return replace(self.caches, **prices)
+
+    @property
+    def link_slowdown(self) -> float:
+        """Factor by which links are slower than in the samples."""
+        return self.figures["link_bandwidth"].value if "link_bandwidth" in self.figures else 1.0
+
+    def time_s(self, sample: Sample) -> float | None:
+        """Seconds of a sample by the calibrated model."""
+        return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).time_s(self.costs)
+
+
+def calibrate(samples: Sequence[Sample], known: Costs = Costs(), fit_bandwidth: bool = False) -> Calibration:
+    """Fit every figure that the samples determine. Raises CalibrationError when there is no sample with a time.
+
+    Exchanges and computing may be mixed; they share no figure and are fitted separately. Of the figures `known` of the
+    machine only the sizes of its caches are used; `fit_bandwidth` tells whether the link bandwidth itself is unknown.
+    """
+    usable = [s for s in samples if s.measured_s > 0]
+    if not usable:
+        raise CalibrationError("no measured time to calibrate with; give run records of a real machine or network")
+    caches = Costs(cache_per_task=known.cache_per_task, cache_per_node=known.cache_per_node)
+    figures, left_out = dict[str, Fitted](), dict[str, str]()
+    for kind in (ExchangeWork, LocalWork):
+        some = [s for s in usable if isinstance(s.work, kind)]
+        keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
+        nothing = dict[str, Fitted](), dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
+        found, reasons = _Fit(some, caches).run(keys) if some else nothing
+        figures |= found
+        left_out |= reasons
+    return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
+                       len(usable), caches)
+
+
+_BEYOND = {"cache_bandwidth_per_task": bytes_beyond_task, "memory_bandwidth_per_node": bytes_beyond_node}
+_KIND = {ExchangeWork: "an exchange", LocalWork: "the computing"}
+
+
+@dataclass
+class _Solution:
+    """Prices relative to their reference, robust cost, and relative covariance of the prices."""
+
+    keys: list
+    x: np.ndarray
+    cost: float
+    jacobian: np.ndarray = field(repr=False)
+    n: int
+
+    @property
+    def variance(self) -> float:
+        """Standard deviation of one residual, on the scale of the loss."""
+        return max(2 * self.cost / max(self.n - len(self.keys), 1), LEAST_NOISE**2)
+
+    def deviations(self) -> np.ndarray:
+        """Standard deviation of each price divided by the price; infinite where the samples say nothing."""
+        slopes = self.jacobian * self.x            # of log time by log price
+        _, s, v = np.linalg.svd(slopes, full_matrices=False)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.where(np.abs(v) > 1e-6, v / s[:, None], 0.0)
+        return np.sqrt(self.variance * (spread**2).sum(axis=0))
+
+
+class _Fit:
+    """The samples of one kind as arrays, and the backward elimination of prices."""
+
+    def __init__(self, samples, caches):
+        kind = type(samples[0].work)
+        self.known = caches
+        self.measured = np.array([s.measured_s for s in samples])
+        self.work = kind(**{name: np.array([_amount(s.work, name) for s in samples], dtype=float)
+                            for name in kind.__dataclass_fields__})
+        self.notes = {}
+
+    def run(self, keys):
+        """The figures, and the reason for each that is left out."""
+        left_out = {}
+        keys = self._without_the_unused(keys, left_out)
+        keys = self._without_the_proportional(keys, left_out)
+        while keys and len(keys) >= self._priced(keys).sum():
+            left_out[keys.pop()] = f"{self.measured.size} samples are too few for so many figures"
+        while keys:
+            solution = self.solve(keys)
+            worst, reason = self._doubtful(solution)
+            if worst is None:
+                return self._figures(solution), left_out
+            left_out[worst] = reason
+            keys = [k for k in keys if k != worst]
+        return {}, left_out
+
+    def solve(self, keys):
+        """The best prices for these keys, from several starts: limits make valleys that a single start could miss."""
+        from scipy.optimize import least_squares
+
+        reference = np.array([self._reference(k) for k in keys])
+        priced = self._priced(keys)
+
+        def residuals(x):
+            return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)[priced]
+
+        ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
+        fits = [least_squares(residuals, start * np.minimum(ceiling, 1), bounds=(0, ceiling), loss="soft_l1",
+                              f_scale=OUTLIER, x_scale="jac") for start in STARTS]
+        best = min(fits, key=lambda f: f.cost)
+        return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
+
+    def _priced(self, keys):
+        """The samples to which these prices give a non-zero time. The other samples say nothing about the prices."""
+        if isinstance(self.work, ExchangeWork):
+            return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
+        return sum(self._amounts(k) for k in keys) > 0
+
+    def _times(self, keys, prices):
+        of = dict(zip(keys, prices))
+        work = _slower_links(self.work, of.pop("link_bandwidth", 1.0))
+        costs = replace(self.known, **{PRICES[k].field: _figure(k, price) for k, price in of.items() if price > 0})
+        time = _terms(work, costs).time_s
+        return np.zeros_like(self.measured) if time is None else time
+
+    def _amounts(self, key):
+        """Work that a price multiplies, in each sample."""
+        amount = getattr(self.work, PRICES[key].work)
+        if key == "contention":
+            excess = amount - self.work.link_s
+            return np.where(excess > 1e-6 * amount, excess, 0.0)
+        return _BEYOND[key](self.work, self.known) if key in _BEYOND else amount
+
+    def _reference(self, key):
+        """The highest price that no sample contradicts; 1 for contention, which adds to the links."""
+        if key == "contention":
+            return 1.0
+        amounts = self._amounts(key)
+        return float((self.measured[amounts > 0] / amounts[amounts > 0]).min())
+
+    def _without_the_unused(self, keys, left_out):
+        used = [k for k in keys if (self._amounts(k) > 0).any()]
+        left_out.update({k: f"{NO_SAMPLE} {_NOTHING.get(k, 'depends on it')}" for k in keys if k not in used})
+        return used
+
+    def _without_the_proportional(self, keys, left_out):
+        kept = []
+        for key in keys:
+            twin = next((k for k in kept if self._proportional(k, key)), None)
+            if twin is None:
+                kept.append(key)
+                continue
+            left_out[key] = f"cannot be separated from {twin}: the two grow together in all samples"
+            self.notes.setdefault(twin, []).append(key)
+        return kept
+
+    def _proportional(self, a, b):
+        if (a in LIMITS) != (b in LIMITS) or "link_bandwidth" in (a, b):
+            return False
+        one, other = self._amounts(a), self._amounts(b)
+        return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
+
+    def _doubtful(self, solution):
+        """The price that the samples determine least, with the reason. None when they determine all prices."""
+        deviations = solution.deviations()
+        felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
+        for i in reversed(range(len(solution.keys))):
+            key = solution.keys[i]
+            if not felt[i]:
+                return key, self._unfelt(key)
+            if solution.x[i] < 1e-6:
+                return key, "the times are explained best without it"
+            if solution.x[i] * self._reference(key) > 0.999 * PRICES[key].ceiling:
+                highest = f"{PRICES[key].ceiling * 1e6:g} us"
+                return key, f"the best value is {highest} or more, so what it explains has another cause"
+        i = int(np.argmax(deviations))
+        if deviations[i] > 1:
+            return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"
+        return self._superfluous(solution)
+
+    def _superfluous(self, solution):
+        """A price without which the fit is no worse, by the information criterion."""
+        gains = {}
+        for key in solution.keys:
+            others = [k for k in solution.keys if k != key]
+            if others and key != "link_bandwidth" and (self._priced(others) == self._priced(solution.keys)).all():
+                gains[key] = 2 * (self.solve(others).cost - solution.cost) / solution.variance
+        least = min(gains, key=gains.get, default=None)
+        if least is None or gains[least] >= WORTH:
+            return None, ""
+        return least, "the times are explained equally well without it"
+
+    def _unfelt(self, key):
+        if key not in LIMITS:
+            return f"{NO_SAMPLE} depends on it"
+        rate = 1 / self._reference(key)
+        return f"it slows no sample down; it is at least {rate / 1e6:.4g} MB/s"
+
+    def _figures(self, solution):
+        result = {}
+        for key, x, deviation in zip(solution.keys, solution.x, solution.deviations()):
+            with_it = self.notes.get(key, ())
+            note = f"holds what {' and '.join(with_it)} may add, which these samples cannot separate" if with_it else ""
+            result[key] = Fitted(float(_figure(key, x * self._reference(key))), float(deviation), note)
+        return result
+
+
+_NOTHING = {"contention": "has an image where adaptive routers make a hot spot"}
+
+
+def _amount(work, name):
+    value = getattr(work, name)
+    return work.link_s if value is None else value
+
+
+def _figure(key, price):
+    return 1 / price if PRICES[key].is_rate else price
+
+
+def _slower_links(work, factor):
+    if factor == 1.0 or not isinstance(work, ExchangeWork):
+        return work
+    adaptive = None if work.adaptive_s is None else work.adaptive_s * factor
+    return replace(work, link_s=work.link_s * factor, adaptive_s=adaptive)
+
+
+def _percent(ratio):
+    return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
+
+
+RULES = {  # rule: the samples that it selects are fitted, the others are predicted
+    "every-second": lambda samples: (samples[0::2], samples[1::2]),
+    "all": lambda samples: (samples, []),
+}
+
+
+def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Sample]]:
+    """Training and held-out samples by a rule that depends on their order alone.
+
+    Exchanges and computing are numbered separately, each in the order given: ``every-second`` fits the first, third, fifth
+    ... and predicts the second, fourth, sixth ...; ``all`` fits all.
+    """
+    if rule not in RULES:
+        raise CalibrationError(f"rule {rule!r} is unknown; known are {', '.join(RULES)}")
+    training, held_out = [], []
+    for kind in (ExchangeWork, LocalWork):
+        fitted, others = RULES[rule]([s for s in samples if isinstance(s.work, kind)])
+        training += fitted
+        held_out += others
+    return training, held_out
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Sizes of predicted / measured - 1 of some samples: number, mean, largest, label of the largest."""
+
+    n: int
+    mean: float
+    largest: float
+    worst: str
+
+
+def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None]) -> Errors | None:
+    """Errors of a prediction; None without samples or without predictions."""
+    found = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
+    return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the bound and the time model are for some of the samples."""
+
+    group: str  #: "exchanges", the extents of one size of transform, or "computing"
+    half: str  #: "fitted" or "predicted"; whether the samples were fitted or held out
+    bound: Errors | None
+    model: Errors | None
+
+
+def _is_exchange_of(size: str, sample: Sample) -> bool:
+    return isinstance(sample.work, ExchangeWork) and sample.size == size
+
+
+def quality(training: Sequence[Sample], held_out: Sequence[Sample],
+            time_s: Callable[[Sample], float | None]) -> list[Quality]:
+    """Errors of bound and model over all exchanges, by size, and of the computing. `time_s` is the time model."""
+    rows = []
+    exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
+    groups: dict[str, Callable[[Sample], bool]] = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}
+    for size in sorted({s.size for s in exchanges}, key=lambda text: prod(map(int, text.split("x")))):
+        groups[size] = partial(_is_exchange_of, size)
+    groups["computing"] = lambda s: isinstance(s.work, LocalWork)
+    for group, belongs in groups.items():
+        for half, samples in (("fitted", training), ("predicted", held_out)):
+            some = [s for s in samples if belongs(s)]
+            if some:
+                rows.append(Quality(group, half, errors(some, lambda s: s.bound_s), errors(some, time_s)))
+    return rows

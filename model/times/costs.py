@@ -1,0 +1,83 @@
+"""The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None where unknown."""
+
+from dataclasses import dataclass, fields
+
+from pencilmap.model.base.errors import MachineError
+
+
+@dataclass(frozen=True)
+class MessageRange:
+    """What messages up to some size cost; rates are bytes per second, None where only the links limit them."""
+
+    up_to: float      #: bytes of the largest; infinite for the last range
+    start_s: float    #: seconds from sending to arriving, without hops and bytes: Jocksch's alpha
+    ports: int = 1    #: messages that a task starts at a time: m of them take ceil(m / ports) starts
+    rate: float | None = None      #: of one message alone: one over Jocksch's beta
+    together: float | None = None  #: of all messages of a task at once
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The figures of a machine that the time model uses besides the bandwidth of its links.
+
+    Raises MachineError when a rate is 0 or a figure is negative.
+
+    >>> Costs(message_cost_s=2e-6).injection_per_task is None
+    True
+    """
+
+    hop_latency_s: float | None = None  #: seconds that the head of a message needs from one node to the next
+    injection_per_task: float | None = None  #: bytes per second that one task can put into the network
+    injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
+    message_cost_s: float | None = None  #: seconds of a task's time for each message it sends, whatever its size
+    message_size_cost_s: float | None = None  #: seconds for each message of 1 KiB; others by the square root of their size
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, in place of the two costs before
+    #: seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last
+    exchange_cost_s: float | None = None
+    #: 0 to 1: how much of the computing beside an exchange it hides, because the MPI or the network goes on meanwhile
+    progress: float | None = None
+    contention: float | None = None  #: dimensionless, 0 or more; see `pencilmap.model.times.timing` for what it multiplies
+    #: floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task
+    fft_rate_per_task: float | None = None
+    cache_bandwidth_per_task: float | None = None  #: bytes per second that a task reads and writes beyond its own cache
+    memory_bandwidth_per_node: float | None = None  #: bytes per second that a node reads and writes in its memory
+    copy_cost_s: float | None = None  #: seconds for each message that a task packs and unpacks, whatever its size
+    cache_per_task: float | None = None  #: bytes of a task's own cache; where it is not known, every pass stays in it
+    cache_per_node: float | None = None  #: bytes of the caches of a node: a pass over less than this does not go to memory
+
+    def __post_init__(self) -> None:
+        if self.messages is not None:
+            self._check_messages(self.messages)
+        for f in fields(self):
+            value = getattr(self, f.name) if f.name != "messages" else None
+            if value is not None and not (0 < value < float("inf") if f.name in RATES else 0 <= value < float("inf")):
+                least = "more than 0" if f.name in RATES else "0 or more"
+                raise MachineError(f"{f.name} {value}: a finite number of {least} is needed, or None where it is unknown")
+        if self.progress is not None and self.progress > 1:
+            raise MachineError(f"progress {self.progress}: a share from 0 to 1 is needed, or None where it is unknown")
+
+    def range_of(self, message_bytes: float) -> MessageRange | None:
+        """The range of messages of that size; None where their costs do not go by ranges.
+
+        >>> Costs(messages=(MessageRange(8192, 1e-6, 4), MessageRange(float("inf"), 3e-6))).range_of(8193).start_s
+        3e-06
+        """
+        return next((each for each in self.messages or () if message_bytes <= each.up_to), None)
+
+    def _check_messages(self, ranges):
+        ends = [each.up_to for each in ranges]
+        if not ends or ends != sorted(set(ends)) or ends[0] <= 0 or ends[-1] != float("inf"):
+            raise MachineError(f"ranges of messages up to {', '.join(f'{end:g}' for end in ends) or 'nothing'} bytes: each "
+                               "ends above the one before, and the last has no end")
+        for each in ranges:
+            if not 0 <= each.start_s < float("inf") or each.ports < 1 or any(
+                    rate is not None and not 0 < rate < float("inf") for rate in (each.rate, each.together)):
+                raise MachineError(f"messages up to {each.up_to:g} bytes: a start of 0 s or more, 1 port or more, and "
+                                   "rates above 0 are needed")
+        if self.message_cost_s is not None or self.message_size_cost_s is not None:
+            raise MachineError("messages has the starts of messages of every size, so message_cost and message_size_cost "
+                               "would count them twice: leave these out")
+
+
+RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "cache_bandwidth_per_task",
+         "memory_bandwidth_per_node")

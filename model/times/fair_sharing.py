@@ -1,0 +1,93 @@
+"""The time of single messages that share links fairly: what they take beyond the busiest link where they are unequal.
+
+Idea: at any time the messages have the max-min fair rates. The link whose share is smallest fixes the rates of all messages
+on it, then the next link those of the messages that are left, and so on. When a message ends, the rates are found anew.
+Where a message waits on another link, its share of the busiest link goes to others. Near the end no message is left for
+this share, so the busiest link is not full. What each message takes of each link comes from one routing of all messages at
+once. For this, each message lies in a torus of its own: up to three more dimensions, in which nothing moves.
+Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators such as SimGrid
+share links in this way.
+Cost: hops of all messages for each link that is fixed, at each end of a message.
+"""
+
+from dataclasses import replace
+from math import ceil
+from string import ascii_lowercase
+
+import numpy as np
+
+from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.traffic.exchange import Exchange
+
+MOST_MESSAGES = 500  # a quarter of a second; four times as many take nine times as long
+
+
+def can_share(exchange: Exchange, network: object, rule: object) -> bool:
+    """Whether `shared_seconds` applies: a torus with bandwidths, routes that do not depend on other messages, not too many
+    messages.
+    """
+    return (isinstance(network, Torus) and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
+            and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
+
+
+def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
+                   envelope_bytes: float = 0.0) -> float:
+    """Seconds until the last message of a remap has arrived, where each message has `envelope_bytes` more than its data.
+
+    See `can_share` for what is needed.
+
+    >>> ring = Torus((4,), (False,), (1.0,))
+    >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
+    >>> pairs = Exchange("remap", "", members, sizes, *np.eye(2, dtype=int), 1, 4)
+    >>> shared_seconds(pairs, ring, np.arange(4), DimensionOrder())
+    3.0
+    """
+    ends = node_of_rank[exchange.members]
+    apart = ends[:, 0] != ends[:, 1]
+    if not apart.any():
+        return 0.0
+    left = exchange.group_weight[apart].astype(float) * exchange.unit_bytes + envelope_bytes
+    takes, now, smallest = _seconds_a_byte(ends[apart], exchange, torus, rule), 0.0, 1e-9 * left.max()
+    given = takes.T.tocsr()
+    while (going := left > smallest).any():
+        rates = _fair_rates(takes, given, going)
+        step = float((left[going] / rates[going]).min())
+        now, left = now + step, left - rates * step
+    return now
+
+
+def _seconds_a_byte(ends, exchange, torus, rule):
+    """How many seconds a byte of every message takes of every link, as a sparse matrix. `ends` are the nodes of each
+    message.
+    """
+    from scipy.sparse import csr_array  # slow to import
+
+    n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # many short dimensions: lines cost their square
+    side = ceil(n ** (1 / more))
+    axes = "".join([letter for letter in ascii_lowercase if letter not in torus.axes][:more])
+    layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
+    ones = replace(exchange, members=np.arange(2 * n).reshape(n, 2), group_weight=np.ones(n, dtype=np.int64), unit_bytes=1,
+                   total_bytes=n)
+    order = DimensionOrder(rule.order and rule.order + axes, rule.tie)
+    loads = order.loads(layers, ones, (ends + torus.n_nodes * np.arange(n)[:, None]).ravel()).bytes()
+    rates = np.array([cables * rate for cables, rate in zip(torus.cables, torus.bandwidth or ())])
+    of_link = loads[:torus.n_dimensions].reshape(torus.n_dimensions, 2, -1, torus.n_nodes)[:, :, :n]
+    return csr_array((of_link / rates[:, None, None, None]).transpose(2, 0, 1, 3).reshape(n, -1))
+
+
+def _fair_rates(takes, given, free):
+    """Bytes per second of the messages that still move, by the seconds that each takes of every link for a byte.
+
+    `given` is the transpose of `takes`.
+    """
+    rates, free, room = np.zeros(takes.shape[0]), free.copy(), np.ones(takes.shape[1])
+    while free.any():
+        used = given @ free
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(used > 0, room / used, np.inf)
+        fixed = free & (takes @ (share <= share.min() * (1 + 1e-12)) > 0)
+        rates[fixed] = share.min()
+        room = np.maximum(room - share.min() * (given @ fixed), 0.0)
+        free &= ~fixed
+    return rates

@@ -1,0 +1,134 @@
+"""How well the time model predicts what it was not fitted to: honest ways to divide measured exchanges.
+
+Idea: neighbours of one configuration are alike, so a rule such as "every second" tests little more than the noise. Here
+whole placements, whole sizes, or all runs with another number of tasks on a node are held out. This is the situation of a
+prediction that is made before the first run. Every division is a fit of its own.
+Source: cross-validation by groups after S. Arlot, A. Celisse, "A survey of cross-validation procedures for model
+selection", Statistics Surveys 4 (2010), 40-79.
+Cost: one fit for each division, about a second each.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from pencilmap.model.times.calibrate import Calibration, Errors, Sample, errors
+from pencilmap.model.times.timing import ExchangeWork, LocalWork
+
+N_HALVES = 30
+LIKELY = 0.9          # share of the held-out times that lie in the likely range
+LEAST_HELD_OUT = 20   # with fewer residuals, nothing is known about one in twenty at either end
+Fit = Callable[[Sequence[Sample]], Calibration]
+
+
+@dataclass(frozen=True)
+class Division:
+    """Samples that are fitted, and some that are not."""
+
+    rule: str
+    held_out: str  #: what is predicted
+    training: tuple[Sample, ...]
+    others: tuple[Sample, ...]
+
+
+def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
+    """Every honest division of the exchanges among the samples; see `computing_divisions` for the computing."""
+    some = [s for s in samples if isinstance(s.work, ExchangeWork)]
+    for number, chosen in enumerate(_halves(len(some)), 1):
+        yield _divided("random halves", f"half {number}", some, chosen)
+    for placement in dict.fromkeys(s.placement for s in some):
+        yield _divided("one placement out", placement, some, [s.placement != placement for s in some])
+    sizes = sorted({s.size for s in some}, key=_points)
+    for size in sizes:
+        yield _divided("one size out", size, some, [s.size != size for s in some])
+    large = sizes[len(sizes) // 2:]
+    for size in sizes[:len(sizes) // 2]:
+        larger, only = [s for s in some if s.size in large or s.size == size], f"{size} by {large[0]} and larger"
+        yield _divided("larger sizes", only, larger, [s.size != size for s in larger])
+    for tasks in sorted({_tasks(s) for s in some}):
+        yield _divided("tasks on a node", f"all but {tasks} by {tasks}", some, [_tasks(s) == tasks for s in some])
+
+
+def computing_divisions(samples: Sequence[Sample]) -> Iterator[Division]:
+    """The divisions of the computing among the samples: each size is held out once."""
+    some = [s for s in samples if isinstance(s.work, LocalWork)]
+    for size in sorted({s.size for s in some}, key=_points):
+        yield _divided("computing, one size out", size, some, [s.size != size for s in some])
+
+
+def _points(size):
+    return prod(map(int, size.split("x")))
+
+
+def _tasks(sample):
+    return sample.work.tasks
+
+
+def _halves(n):
+    rng = np.random.default_rng(0)
+    for _ in range(N_HALVES):
+        chosen = np.zeros(n, dtype=bool)
+        chosen[rng.permutation(n)[:n // 2]] = True
+        yield chosen
+
+
+def _divided(rule, held_out, samples, is_fitted):
+    pairs = list(zip(samples, is_fitted))
+    return Division(rule, held_out, tuple(s for s, fitted in pairs if fitted), tuple(s for s, fitted in pairs if not fitted))
+
+
+@dataclass(frozen=True)
+class Held:
+    """Errors of the held-out samples of one or more divisions.
+
+    means : the mean error of each division, sorted
+    largest : the largest error of all, and the label of its sample
+    """
+
+    rule: str
+    held_out: str
+    n: int
+    means: tuple[float, ...]
+    largest: float
+    worst: str
+
+    @property
+    def mean(self) -> float:
+        """Mean of the means."""
+        return sum(self.means) / len(self.means)
+
+
+def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
+    """The errors of every division that has samples on both sides. The random halves are counted together."""
+    every = (*divisions(samples), *computing_divisions(samples))
+    found = [(division, error) for division in every if (error := _error(division, fit))]
+    halves = [pair for pair in found if pair[0].rule == "random halves"]
+    rows = [_held(f"{len(halves)} halves", halves)] if halves else []
+    return rows + [_held(division.held_out, [(division, error)]) for division, error in found[len(halves):]]
+
+
+def _error(division: Division, fit: Fit) -> Errors | None:
+    return errors(division.others, fit(division.training).time_s) if division.training and division.others else None
+
+
+def _held(text, pairs):
+    largest, worst = max((error.largest, error.worst) for _, error in pairs)
+    return Held(pairs[0][0].rule, text, pairs[0][1].n, tuple(sorted(error.mean for _, error in pairs)), largest, worst)
+
+
+def likely_range(samples: Sequence[Sample], fit: Fit) -> tuple[float, float] | None:
+    """The range of measured over predicted time of `LIKELY` of the exchanges when their placement or size was held out.
+
+    None where there are too few of them. The quantiles are those of the ratios themselves, which are not normal.
+    """
+    ratios = []
+    for division in divisions(samples):
+        if division.rule in ("one placement out", "one size out") and division.training:
+            found = fit(division.training)
+            ratios += [s.measured_s / t for s in division.others if (t := found.time_s(s))]
+    if len(ratios) < LEAST_HELD_OUT:
+        return None
+    low, high = np.quantile(ratios, [(1 - LIKELY) / 2, (1 + LIKELY) / 2])
+    return float(low), float(high)

@@ -1,0 +1,74 @@
+"""Published measurements as data: source, machine, mapping, times."""
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measured time of the Blue Gene/L table.
+
+    tasks_per_node : 1 (CO mode) or 2 (VN mode)
+    mapping : "default", "cube8" or "cube64", the paper's words
+    phase : the name of a stage, or "total" (which contains the FFTs)
+    """
+
+    tasks_per_node: int
+    grid: ProcessGrid
+    mapping: str
+    phase: str
+    transform: Transform
+    time_s: float
+
+    @property
+    def mode(self) -> str:
+        return {1: "CO", 2: "VN"}[self.tasks_per_node]
+
+    @property
+    def placement(self) -> str:
+        """Our name for the mapping. The paper does not state the default order in VN mode; either slot order gives the same
+        m."""
+        return {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default"}[self.mapping]
+
+
+def bluegene_l_512() -> list[Cell]:
+    """Times of a forward 3D-FFT on 512 chips of Blue Gene/L, from Appendix A of Jagode, Hein, Trew, UT-CS-08-613 (2008).
+
+    >>> cells = bluegene_l_512()
+    >>> max(cell.time_s for cell in cells if cell.phase == "row")
+    0.277
+    """
+    return [_cell(line) for line in table("bluegene_l_512.csv") if line["time_ms"]]
+
+
+def _cell(line):
+    n = int(line["n"])
+    return Cell({"CO": 1, "VN": 2}[line["mode"]], ProcessGrid(int(line["row_length"]), int(line["column_length"])),
+                line["mapping"], line["phase"], Transform(n, n, n), float(line["time_ms"]) * 1e-3)
+
+
+def p3dfft_2012() -> dict[str, float]:
+    """The numbers that the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), states about its figures, by quantity; SI
+    units.
+
+    The points of the figures are not in it: they were printed as pictures.
+
+    >>> p3dfft_2012()["effective_bisection"] / 1e9
+    212.0
+    """
+    return {line["quantity"]: float(line["value"]) for line in table("p3dfft_2012.csv")}
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The lines of a data file of the package, by the names of its columns; its comments name the source."""
+    text = (files("pencilmap.model.data") / name).read_text("utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+PUBLISHED = {  # machine of the package: its cells
+    "bluegene-l": bluegene_l_512,
+}

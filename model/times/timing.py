@@ -1,0 +1,365 @@
+"""The time of an exchange and of the computing: work times the machine's prices.
+
+Time of an exchange, in seconds::
+
+    t = max(link + contention, injection) + start + messages + hops
+
+    link         busiest link under the named routing / its bandwidth: the paper's bound, or more
+    contention   c (adaptive - link), never below 0: routers choose among minimal routes; with c = 0 they spread the load as
+                 evenly as dimension order, with c = 1 no better than random (`pencilmap.model.routing.random_minimal`)
+    injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
+    start        exchange_cost x tasks on the node
+    messages     message_cost x messages a task sends to other tasks
+                 + message_size_cost x sum over these of the square root of their size in KiB
+                 or, where the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
+                 no faster than one message alone, and all of a task together, in that range
+    hops         hop_latency x hops of the average byte
+
+Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
+exchange and start each message, and the last message still has to arrive. So these terms are added. The paper's Blue Gene/L
+times support both rules. They also show that the start grows with the tasks of a node (docs/time-model.md).
+
+Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
+transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
+with the exchange time above instead of data over bisection bandwidth, and with complex data (5 n log2 n operations per
+line)::
+
+    fft          floating-point operations of a task / fft_rate_per_task
+    memory       bytes a task reads and writes beyond its own cache / cache_bandwidth_per_task
+                 + bytes a node reads and writes beyond its caches / memory_bandwidth_per_node
+                 + copy_cost x messages that a task packs and unpacks
+
+Of a pass over p bytes, the share 1 - c/p goes beyond the caches of a node, which hold c bytes, and nothing if the pass fits.
+Beyond the own cache of a task it is 1 - (c/p)^2: an element stays inside only if both its source and its target do.
+
+Work and prices are separate, so that a fit can try many prices for the same work (`pencilmap.model.times.calibrate`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import reduce
+from math import ceil, log2, prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.decompositions.decomposition import AXES, LocalPass
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.exchange import Exchange, message_roots
+from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
+
+TIE = 1.01  # times the least time: models cannot tell which is faster within this
+
+
+@dataclass(frozen=True)
+class ExchangeWork:
+    """The work of an exchange."""
+
+    link_s: float  #: seconds of the busiest link at its bandwidth
+    adaptive_s: float | None  #: the same if every router chose randomly among the minimal routes; None when not known
+    #: task_bytes, node_bytes: largest number of bytes that one task, and all tasks of one node, send to other nodes
+    task_bytes: float
+    node_bytes: float
+    messages: int  #: messages that a task sends to other tasks, of its own node or another
+    hops: float  #: hops of the average byte sent to another task
+    #: largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing
+    tasks: int
+    #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
+    message_roots: float = 0.0
+
+    @property
+    def message_bytes(self) -> float:
+        """The size of a message. Where sizes differ, it is the size whose square root is the mean of theirs, as in the time
+        model.
+        """
+        return 1024 * (self.message_roots / self.messages) ** 2 if self.messages else 0.0
+
+
+@dataclass(frozen=True)
+class LocalWork:
+    """The work of computing for the busiest task and its node."""
+
+    operations: float  #: floating-point operations of one task: 5 n log2 n for each line of n elements
+    memory_bytes: float  #: bytes that all tasks of a node read and write in all passes
+    pass_bytes: float  #: bytes that they read and write in one pass
+    sharing: float = 1  #: tasks of the node, each with an equal part of these bytes
+    copies: float = 0  #: messages that a task packs and unpacks: those to and from other tasks count half each
+
+
+@dataclass(frozen=True)
+class TimeTerms:
+    """The terms of one exchange in seconds. None where the machine's figure is not known, which counts as 0."""
+
+    link_s: float
+    contention_s: float | None
+    injection_s: float | None
+    start_s: float | None
+    messages_s: float | None
+    hops_s: float | None
+
+    @property
+    def time_s(self) -> Any:
+        """Seconds of the exchange: the slower of links and ports, plus the costs before and after the flow."""
+        flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
+        return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """For JSON: plain numbers and None."""
+        return _plain(self)
+
+
+@dataclass(frozen=True)
+class LocalTerms:
+    """The terms of the computing in seconds; None where the machine's figure is not known."""
+
+    fft_s: float | None
+    memory_s: float | None
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of the computing, None when nothing is known."""
+        known = [t for t in (self.fft_s, self.memory_s) if t is not None]
+        return sum(known) if known else None
+
+    def as_dict(self) -> dict[str, float | None]:
+        return _plain(self)
+
+
+def _or_zero(term):
+    return 0.0 if term is None else term
+
+
+def _plain(terms):
+    return {f.name: None if getattr(terms, f.name) is None else float(getattr(terms, f.name)) for f in fields(terms)}
+
+
+def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
+    """The terms for the work of an exchange. Arrays in `work` give arrays.
+
+    >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
+    ...                     tasks=1)
+    >>> terms = exchange_terms(rows, Costs(injection_per_task=160e6, message_cost_s=1e-6))
+    >>> f"{terms.injection_s:.3g} {terms.messages_s:.3g} {terms.time_s:.4g}", terms.hops_s is None
+    ('0.000179 7e-06 0.0001862', True)
+    """
+    contention = None
+    if costs.contention is not None and work.adaptive_s is not None:
+        contention = costs.contention * np.maximum(work.adaptive_s - work.link_s, 0.0)
+    return TimeTerms(work.link_s, contention, _injection(work, costs), _times(costs.exchange_cost_s, work.tasks),
+                     _message_time(work, costs), _times(costs.hop_latency_s, work.hops))
+
+
+def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
+    """The terms for the computing. Arrays in `work` give arrays.
+
+    >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
+    {'fft_s': 0.1, 'memory_s': None}
+    """
+    known = [t for t in (_over(bytes_beyond_task(work, costs), costs.cache_bandwidth_per_task),
+                         _over(bytes_beyond_node(work, costs), costs.memory_bandwidth_per_node),
+                         _times(costs.copy_cost_s, work.copies)) if t is not None]
+    return LocalTerms(_over(work.operations, costs.fft_rate_per_task), sum(known) if known else None)
+
+
+def bytes_beyond_task(work: LocalWork, costs: Costs) -> Any:
+    """Bytes that a task reads and writes beyond its own cache; 0 if the machine file does not know it."""
+    if costs.cache_per_task is None:
+        return 0.0 * work.memory_bytes
+    inside = np.minimum(1.0, costs.cache_per_task * work.sharing / work.pass_bytes)
+    return work.memory_bytes / work.sharing * (1 - inside**2)
+
+
+def bytes_beyond_node(work: LocalWork, costs: Costs) -> Any:
+    """Bytes that all tasks of a node read and write beyond its caches."""
+    return work.memory_bytes * (1 - np.minimum(1.0, (costs.cache_per_node or 0.0) / work.pass_bytes))
+
+
+def _times(cost, amount):
+    return None if cost is None else cost * amount
+
+
+def _message_time(work, costs):
+    each = _message_range(work, costs)
+    if each is not None:
+        return each.start_s * ceil(work.messages / each.ports)
+    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots))
+             if t is not None]
+    return sum(known) if known else None
+
+
+def _message_range(work, costs):
+    return None if costs.messages is None else costs.range_of(work.message_bytes * (1 - 1e-9))  # rounding moves no message
+
+
+def _over(amount, rate):
+    return None if rate is None else amount / rate
+
+
+def _injection(work, costs):
+    limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node))
+              if t is not None]
+    each = _message_range(work, costs)
+    if each is not None:
+        alone = min(work.message_bytes, work.task_bytes)
+        limits += [t for t in (_over(alone, each.rate), _over(work.task_bytes, each.together)) if t is not None]
+    return reduce(np.maximum, limits) if limits else None
+
+
+def product_work(product: Product, letters: str, transform: Transform, link_s: float, adaptive_s: float | None,
+                 hop_length: Fraction) -> ExchangeWork:
+    """The work of one exchange of a product placement. Blocks are taken as even.
+
+    `letters` are the grid dimensions along which the groups lie; `hop_length` is hops on the m scale,
+    `ExchangePrediction.hop_length`.
+    """
+    size = product.grid.extent(letters)
+    nodes = size // product.slots.extent(letters)
+    each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
+    hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
+    return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
+                        product.tasks_per_node if size > 1 else 0,
+                        (size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
+
+
+def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
+                hop_length: Fraction) -> ExchangeWork:
+    """The work of one exchange of a product placement with any block lengths, in closed form; as `product_work`."""
+    exact, size = ProductBlocks(product, blocks), len(blocks.send)
+    sent = exact.sent_bytes()
+    task_bytes, node_bytes = exact.busiest_task_and_node()
+    hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
+    return ExchangeWork(link_s, adaptive_s, float(task_bytes), float(node_bytes), size - 1, hops,
+                        product.tasks_per_node if size > 1 else 0, exact.message_roots())
+
+
+def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
+                 hop_bytes: Fraction) -> ExchangeWork:
+    """The work of an exchange under any mapping: counted task by task, in time O(P log P).
+
+    `hop_bytes` is bytes times hops, the sum of all link loads.
+    """
+    sent, off_node = _bytes_sent(mapping, exchange)
+    by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
+                        for places in (exchange.members, mapping.node_of_rank[exchange.members]))
+    entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
+    return ExchangeWork(link_s, adaptive_s, float(by_task), float(by_node), _messages(exchange),
+                        float(hop_bytes) / sent if sent else 0.0, int(entering), _message_roots(exchange))
+
+
+def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
+    """The work of rounds that follow each other. The exchange is entered once."""
+    adaptive = [work.adaptive_s for work in rounds]
+    return ExchangeWork(sum(work.link_s for work in rounds),
+                        None if None in adaptive else sum(s for s in adaptive if s is not None),
+                        sum(work.task_bytes for work in rounds), sum(work.node_bytes for work in rounds),
+                        sum(work.messages for work in rounds), sum(work.hops for work in rounds),
+                        max(work.tasks for work in rounds), sum(work.message_roots for work in rounds))
+
+
+def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
+    """The cost of each of the rounds that follow each other; the first has the start of the exchange.
+
+    The time of the exchange is the sum of their times.
+    """
+    return tuple(exchange_terms(work if number == 0 else replace(work, tasks=0), costs)
+                 for number, work in enumerate(rounds))
+
+
+def summed_terms(rounds: Sequence[TimeTerms]) -> TimeTerms:
+    """Each term summed over rounds that follow each other; None where it is not known."""
+    return reduce(lambda one, other: TimeTerms(one.link_s + other.link_s, *(
+        None if None in pair else sum(pair) for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
+
+
+def _costs_beyond_links(terms):
+    return [getattr(terms, f.name) for f in fields(terms)[1:]]
+
+
+def _messages(exchange):
+    """Messages that the busiest task sends to other tasks."""
+    sends, receives = exchange.send_weight > 0, exchange.receive_weight > 0
+    each = sends * (receives.sum() - receives)
+    return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
+
+
+def _message_roots(exchange):
+    """The message roots of the busiest task."""
+    each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
+    of_all = np.sqrt(exchange.group_weight)[:, None] * each
+    return float(np.bincount(exchange.members.ravel(), of_all.ravel()).max(initial=0.0))
+
+
+def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
+    """Bytes that every rank sends to other nodes: float array, shape (P,)."""
+    found = np.zeros(mapping.n_tasks)
+    found[exchange.members] = _bytes_sent(mapping, exchange)[1]
+    return found
+
+
+def _bytes_sent(mapping, exchange):
+    """Bytes of all messages to other tasks, and bytes of each member to other nodes: float array, shape (groups, size)."""
+    node = mapping.node_of_rank[exchange.members]
+    groups, size = node.shape
+    weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes
+    received = exchange.receive_weight.astype(float)
+    _, place = np.unique(node + np.arange(groups)[:, None] * mapping.network.n_nodes, return_inverse=True)
+    place = place.reshape(groups, size)
+    on_node = np.bincount(place.ravel(), np.broadcast_to(received, node.shape).ravel())[place]
+    total = received.sum()
+    return float((weight * (total - received)).sum()), weight * (total - on_node)
+
+
+def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft: bool = True,
+               copies: bool = True) -> LocalWork:
+    """The computing of one transform: the local passes of the task with the largest blocks.
+
+    Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: `fft`
+    those that transform an axis, `copies` those that pack and unpack, with their messages.
+
+    >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
+    >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
+    '35.4 Mflop, 58.7 MB'
+    """
+    decomposition = grid.decomposition
+    lines = [line for some in _lines(transform, grid) for line in some]
+    largest = max(elements for elements, _ in lines)
+    operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
+    touched = 2.0 * largest * transform.point_bytes * tasks_per_node
+    passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
+    return LocalWork(operations, touched * passes, touched, tasks_per_node, sum(_packed(grid)) if copies else 0)
+
+
+def _packed(grid):
+    """For each exchange the messages that a task packs, and unpacks."""
+    return [grid.extent(stage.letters) - 1 for stage in grid.decomposition.exchanges]
+
+
+def _lines(transform, grid):
+    """For each local pass and axis, the elements of the busiest task and the length of a line."""
+    extents = dict(zip(AXES, transform.exchanged))
+    return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
+             for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
+
+
+def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:
+    """Seconds of every local pass with the copies beside it. Their sum is that of `local_work`.
+
+    >>> costs = Costs(fft_rate_per_task=1e9)
+    >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]
+    ['10.5 ms', '10.5 ms', '10.5 ms']
+    """
+    lines = _lines(transform, grid)
+    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
+    found = []
+    for i, some in enumerate(lines):
+        operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
+        beside = _packed(grid)[max(0, i - 1):i + 1]  # unpacked before this pass, packed after it
+        work = LocalWork(operations, touched * (len(some) + len(beside)), touched, tasks_per_node, sum(beside) / 2)
+        found.append(local_terms(work, costs).time_s or 0.0)
+    return found

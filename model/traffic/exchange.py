@@ -1,0 +1,114 @@
+"""The exchanges of a transform as traffic: who sends how much to whom.
+
+A task sends its block of the gathered axis, cut to the receiver's block of the divided axis. The size of every message is a
+product of three block lengths, so an exchange is three short vectors.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """All-to-alls of equal size that run at the same time, one per group.
+
+    Member a of group g sends ``group_weight[g] * send_weight[a] * receive_weight[b] * unit_bytes`` bytes to member b.
+    """
+
+    name: str  #: of the stage
+    letters: str  #: the grid dimensions along which the members of a group lie
+    members: np.ndarray  #: int array, shape (groups, size); ranks of each group
+    #: group_weight, send_weight, receive_weight: int arrays, shapes (groups,), (size,), (size,)
+    group_weight: np.ndarray
+    send_weight: np.ndarray
+    receive_weight: np.ndarray
+    unit_bytes: int  #: bytes of one unit of weight; 1 when no transform is named (then `total_bytes` only sets the scale)
+    total_bytes: int  #: D_T, the bytes of the whole array, in the same units
+
+    @property
+    def size(self) -> int:
+        return self.members.shape[1]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every message has the same size."""
+        return all((w == w[:1]).all() for w in (self.group_weight, self.send_weight, self.receive_weight))
+
+    @property
+    def message_unit(self) -> int:
+        """Bytes of one message of an even exchange."""
+        return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
+
+
+def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
+    """For every member, the sum over its messages to other members of the square root of their size in KiB.
+
+    The message of a to b has ``send[a] * receive[b] * factor`` bytes; arrays have shape (size,).
+
+    >>> message_roots(np.array([4, 1]), np.array([1, 1]), 1024.0).tolist()
+    [2.0, 1.0]
+    """
+    from_each, to_each = np.sqrt(send), np.sqrt(receive)
+    return np.asarray(from_each * (to_each.sum() - to_each) * (factor / 1024) ** 0.5, dtype=float)
+
+
+def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
+    """The exchanges of a grid, in the order of a forward transform.
+
+    Without a transform every task sends one unit to every member of its group: the even exchange of the paper.
+
+    >>> row, column = exchanges(ProcessGrid(2, 3))
+    >>> row.members.tolist(), column.members.tolist()
+    ([[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]])
+    """
+    if transform is None:
+        return tuple(_even(stage, grid) for stage in grid.decomposition.exchanges)
+    return tuple(_of_transform(stage, division, grid, transform) for stage, division in grid.decomposition.layouts()
+                 if isinstance(stage, ExchangeStage))
+
+
+def _even(stage, grid):
+    members = grid.groups(stage.letters)
+    groups, size = members.shape
+    one = np.ones(max(groups, size), dtype=np.int64)
+    return Exchange(stage.name, stage.letters, members, one[:groups], one[:size], one[:size], 1, grid.n_tasks * size)
+
+
+def _of_transform(stage, division, grid, transform):
+    members, extents = grid.groups(stage.letters), dict(zip(AXES, transform.exchanged))
+    weight = np.ones(len(members), dtype=np.int64)
+    for axis in set(AXES) - {stage.gathered, stage.divided}:
+        letter = division[axis]  # none where the axis is whole
+        weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
+            else extents[axis]
+    send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in (stage.gathered, stage.divided))
+    return Exchange(stage.name, stage.letters, members, weight, send, receive, transform.point_bytes, transform.total_bytes)
+
+
+def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:
+    """Bytes that the tasks of one node send to those of another.
+
+    `node_of_rank` has shape (P,). The result has shape (n_nodes, n_nodes), from row to column, with zeros on the diagonal.
+
+    >>> row, column = exchanges(ProcessGrid(2, 2))
+    >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
+    [[0, 2], [2, 0]]
+    """
+    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+
+    node = np.asarray(node_of_rank)[exchange.members]
+    group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
+    sent = np.broadcast_to(exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes, node.shape)
+    received = np.broadcast_to(exchange.receive_weight, node.shape)
+    sides = [coo_array((held.ravel(), (node.ravel(), group.ravel())), shape=(n_nodes, len(node))).tocsr()
+             for held in (sent, received)]
+    traffic = (sides[0] @ sides[1].T).tocoo()
+    between = (traffic.row != traffic.col) & (traffic.data != 0)
+    return coo_array((traffic.data[between], (traffic.row[between], traffic.col[between])), shape=(n_nodes, n_nodes)).tocsr()

@@ -1,0 +1,118 @@
+"""Loads of several exchanges link by link, so that any share of each can be put on the network at once.
+
+Idea: for many sets of shares w, what decides is the largest of w_1 load_1 + w_2 load_2 + ... over the links. If another
+link of its class exceeds a link in every exchange, that link never decides. So only the others are kept, seldom more than a
+few dozen. For a product placement the loads in a dimension depend on the position on the line alone, so one line stands for
+all.
+Cost: that of routing each exchange once, and O(L log L) for L links.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.network.network import Network, link_weights
+from pencilmap.model.placement.pattern import Pattern, ring_halves
+from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.loads import LinkLoads, as_fraction
+
+Shares = Sequence[Fraction | int]
+Vectors = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """The loads of some exchanges on the links that can decide, on the m scale (4 load N / D_T), per cable.
+
+    network : Network
+    vectors : for each class of links, the loads of all exchanges on each link that no other exceeds in every exchange
+    """
+
+    network: Network
+    vectors: tuple[Vectors, ...]
+
+    def largest(self, shares: Shares) -> tuple[Fraction, ...]:
+        """The largest load in each class of links when that share of each exchange is on the network at once (exact)."""
+        return tuple(max((_dot(shares, vector) for vector in vectors), default=Fraction(0)) for vectors in self.vectors)
+
+    def length(self, shares: Shares) -> Fraction:
+        """The largest load of all, slower classes of links counted longer: what `Prediction.cost` adds up (exact)."""
+        return max(load * weight for load, weight in zip(self.largest(shares), link_weights(self.network)))
+
+    @cached_property
+    def weighted(self) -> Floats:
+        """Vectors of all classes, slower ones counted longer, without those that never decide: shape (k, exchanges)."""
+        rows = [[float(x * weight) for x in vector]
+                for vectors, weight in zip(self.vectors, link_weights(self.network)) for vector in vectors]
+        return undominated(np.array(rows))
+
+
+def _dot(shares, vector):
+    return sum((share * load for share, load in zip(shares, vector) if share), Fraction(0))
+
+
+def undominated(rows: ArrayLike) -> np.ndarray:
+    """The different rows that no other row equals or exceeds in every column: shape (k, columns).
+
+    >>> undominated([[1, 3], [2, 2], [1, 2], [2, 2]]).tolist()
+    [[2, 2], [1, 3]]
+    """
+    rows = np.asarray(rows)
+    if rows.dtype == object:  # exact numbers beyond 64 bits, which numpy's unique cannot handle
+        rows = np.array(sorted(set(map(tuple, rows)), reverse=True), dtype=object)
+    else:
+        rows = np.unique(rows, axis=0)[::-1]    # the first column falls
+    if rows.shape[1] == 1:
+        return rows[:1]
+    if rows.shape[1] == 2:
+        rest = rows[:, 1]
+        before = np.concatenate([rest[:1] - 1, np.maximum.accumulate(rest)[:-1]])
+        return rows[rest > before]
+    kept = rows[:0]
+    for row in rows:
+        if not (kept >= row).all(axis=1).any():
+            kept = np.vstack([kept, row])
+    return kept
+
+
+def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any,
+                 known: Iterable[LinkLoads | None] = ()) -> JointLoads:
+    """The joint loads of a mapping, found by routing every message of each exchange.
+
+    `rule` is what `pencilmap.model.routing.routing` gives, `known` the loads of exchanges that it has routed already.
+    """
+    found = [loads or rule.loads(network, exchange, node_of_rank) for exchange, loads in zip_longest(exchanges, known)]
+    units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
+    classes = []
+    for i in range(len(network.link_classes)):
+        flat = [loads.values[i].reshape(-1) for loads in found]
+        vectors: list[tuple[Fraction, ...]] = []
+        for cables, links in network.links_by_cables(i):
+            rows = np.stack([values[links] for values in flat], axis=1)
+            kept = undominated(rows) if len(rows) else rows
+            vectors += [tuple(as_fraction(x) * unit / cables for x, unit in zip(row, units)) for row in kept]
+        classes.append(tuple(vectors))
+    return JointLoads(network, tuple(classes))
+
+
+@lru_cache(maxsize=8192)
+def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
+    """Loads of the exchanges along `letters` on those links of one line of a product that can decide, on the m scale.
+
+    For one cable, even blocks and dimension order; every line of the dimension has the same loads.
+
+    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> [[str(x) for x in vector] for vector in ring_vectors(parse_pattern("r2c4"), ("r", "c"), True)]
+    [['2', '4']]
+    """
+    halves = [ring_halves(pattern, some, ring, tie).reshape(-1) for some in letters]
+    units = [Fraction(2, pattern.extent(some)) for some in letters]
+    return tuple(tuple(int(x) * unit for x, unit in zip(row, units)) for row in undominated(np.stack(halves, axis=1)))

@@ -1,0 +1,181 @@
+"""One exchange of a product placement with any block lengths, in closed form.
+
+Idea: a message is a product of three block lengths. On a product placement every block number is a sum of digits, one digit
+for each dimension of the torus and one for the slots. On a line of dimension i two kinds of digits are free: those of the
+source in the dimensions routed before i, and those of the target in the dimensions routed after i. So what starts and what
+ends at a position is a sum of blocks over these digits. The line gives the other digits. The first blocks are never shorter
+than those after them, so no line carries more on any of its links than the one whose given digits are all 0. Hence one line
+of each dimension is enough, whatever the number of nodes.
+Cost: O(R + C + n_i^2) for dimension i.
+Needs: groups along one dimension of the grid, dimension order.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.network.torus import check_lines, ring_link_loads
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.traffic.exchange import message_roots
+
+_LARGEST = 1 << 62  # up to here sums are exact in 64 bits; beyond, Python's integers are used
+
+
+@dataclass(frozen=True)
+class StageBlocks:
+    """The block lengths of one exchange.
+
+    Member a of a group sends ``send[a] * receive[b]`` units to member b, times one entry of every vector of `groups`: that
+    with the group's number along this dimension of the grid.
+    """
+
+    name: str  #: of the stage
+    letters: str  #: the dimension of the grid along which the groups lie
+    #: send, receive: int arrays, shape (size,), falling
+    send: Ints
+    receive: Ints
+    groups: dict[str, Ints]  #: by the letter of each other dimension of the grid, int arrays, falling
+    unit_bytes: int
+    total_bytes: int  #: D_T
+
+
+def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlocks]:
+    """The block lengths of every exchange, in the order of a forward transform.
+
+    >>> from pencilmap.model.placement.grid import parse_grid
+    >>> row, column = stage_blocks(parse_grid("2x3"), Transform(5, 7, 4))
+    >>> row.send.tolist(), row.receive.tolist(), row.groups["c"].tolist()
+    ([4, 3], [2, 2], [2, 2, 1])
+    """
+    extents = dict(zip(AXES, transform.exchanged))
+    for stage, division in grid.decomposition.layouts():
+        if not isinstance(stage, ExchangeStage):
+            continue
+        unit, groups = transform.point_bytes, {}
+        for axis in sorted(set(AXES) - {stage.gathered, stage.divided}):
+            if division[axis]:
+                groups[division[axis]] = block_lengths(extents[axis], grid.extent(division[axis]))
+            else:
+                unit *= extents[axis]
+        size = grid.extent(stage.letters)
+        send, receive = (block_lengths(extents[axis], size) for axis in (stage.gathered, stage.divided))
+        for letter in grid.decomposition.letters:
+            if letter not in stage.letters:
+                groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
+        yield StageBlocks(stage.name, stage.letters, send, receive, groups, unit, transform.total_bytes)
+
+
+def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mapping[str, int],
+               slots: Mapping[str, int]) -> Any:
+    """Half bytes on the links of the busiest line of a dimension, routed first to last: int array, shape (2, n).
+
+    As `ProductBlocks.line`, but without a whole product. `before` says for each letter how many digits the dimensions
+    before this one have together, and `slots` how many the slots have. The rest of the grid lies in the dimensions after
+    it.
+    """
+    def held(letter, weights):
+        """By slot, digits after, own digit, digits before."""
+        return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
+
+    here = pattern.index(blocks.letters)
+    large = 2 * blocks.total_bytes * pattern.n >= _LARGEST
+    start = held(blocks.letters, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[here]
+    end = held(blocks.letters, blocks.receive)[..., 0].sum(axis=(0, 1))[here]
+    for letter, weights in blocks.groups.items():
+        start = start * held(letter, weights)[:, 0, :, 0].sum(axis=0)[pattern.index(letter)]
+    group = pattern.group(blocks.letters)
+    legs = np.where(group[:, None] == group[None, :], start[:, None] * end, 0)
+    return ring_link_loads(legs, ring) * blocks.unit_bytes
+
+
+class ProductBlocks:
+    """The blocks of one exchange on the digits of a product placement."""
+
+    def __init__(self, product: Product, blocks: StageBlocks) -> None:
+        self.product, self.blocks = product, blocks
+        self.exact = np.int64 if 2 * blocks.total_bytes * sum(product.torus.shape) < _LARGEST else object
+
+    def line(self, i: int, order: Iterable[int], tie: str = "split") -> Any:
+        """Half bytes on the links of the busiest line of dimension `i`: int array, shape (2, n), as `ring_link_loads`.
+
+        No line of the dimension has more on any link. `order` has the dimensions in the order in which they are routed.
+        """
+        check_lines((self.product.torus.shape[i],))
+        before = list(order)
+        before = before[:before.index(i)]
+        after = [j for j in range(self.product.torus.n_dimensions) if j != i and j not in before]
+        here = self.product.dimensions[i].index(self.blocks.letters)
+        legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letters, self.blocks.send, i, before)[here][:, None] \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, after)[here]
+        return ring_link_loads(np.where(self._same(i), legs, 0), self.product.torus.is_ring(i), tie) * self.blocks.unit_bytes
+
+    def hop_bytes(self, i: int) -> int:
+        """Bytes times hops in dimension `i`, over all lines."""
+        every = [j for j in range(self.product.torus.n_dimensions) if j != i]
+        n, here = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letters)
+        there = {letter: self.product.dimensions[i].index(letter) for letter in self.blocks.groups}
+        legs = self._sums(self.blocks.letters, self.blocks.send, i, every)[here][:, None].astype(object) \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, every)[here]
+        for letter, weights in self.blocks.groups.items():
+            legs = legs * self._sums(letter, weights, i, every)[there[letter]][:, None]
+        apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+        hops = np.minimum(apart, n - apart) if self.product.torus.is_ring(i) else apart
+        return int(np.where(self._same(i), legs * hops, 0).sum()) * self.blocks.unit_bytes
+
+    def sent_bytes(self) -> int:
+        """Bytes of all messages to other tasks."""
+        pairs = int(self.blocks.send.sum()) * int(self.blocks.receive.sum()) - int(self.blocks.send @ self.blocks.receive)
+        return pairs * prod(int(weights.sum()) for weights in self.blocks.groups.values()) * self.blocks.unit_bytes
+
+    def message_roots(self) -> float:
+        """Sum over the messages of the busiest task to other tasks of the square root of their size in KiB."""
+        of_group = self.blocks.unit_bytes * prod(int(weights[0]) for weights in self.blocks.groups.values())
+        return float(message_roots(self.blocks.send, self.blocks.receive, of_group).max())
+
+    def busiest_task_and_node(self) -> tuple[int, int]:
+        """The most bytes that one task, and all tasks of one node, send to other nodes."""
+        slots = self.product.slots.extent(self.blocks.letters)
+        send, receive = (vector.reshape(slots, -1) for vector in (self.blocks.send, self.blocks.receive))
+        leaving = receive.sum() - receive.sum(axis=0)
+        on_node = [weights.reshape(self.product.slots.extent(letter), -1)[:, 0] for letter, weights in
+                   self.blocks.groups.items()]
+        task = int((send * leaving).max()) * prod(int(weights[0]) for weights in on_node)
+        node = int((send.sum(axis=0) * leaving).max()) * prod(int(weights.sum()) for weights in on_node)
+        return task * self.blocks.unit_bytes, node * self.blocks.unit_bytes
+
+    @cached_property
+    def _extents(self):
+        """The extents of the digits of each letter: the slots first, then the dimensions from the last to the first."""
+        places = (self.product.slots, *self.product.dimensions[::-1])
+        return {letter: [p.extent(letter) for p in places] for letter in self.product.decomposition.letters}
+
+    def _sums(self, letter, weights, i, free):
+        """For each digit of `letter` in dimension `i` the sum of the blocks of all slots and all digits of the free
+        dimensions.
+        """
+        d = self.product.torus.n_dimensions
+        held = weights.reshape(self._extents[letter])
+        taken = tuple(slice(None) if j == i or j in free else 0 for j in range(d - 1, -1, -1))
+        kept = held[(slice(None), *taken)]
+        axis = 1 + sum(isinstance(some, slice) for some in taken[:d - 1 - i])
+        return kept.sum(axis=tuple(k for k in range(kept.ndim) if k != axis)).astype(self.exact)
+
+    def _groups_at(self, i):
+        """For each position in dimension `i` the weight of the groups of all slots there, on the line of the digits 0."""
+        found = np.ones(self.product.torus.shape[i], dtype=self.exact)
+        for letter, weights in self.blocks.groups.items():
+            found = found * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]
+        return found
+
+    def _same(self, i):
+        group = self.product.dimensions[i].group(self.blocks.letters)
+        return group[:, None] == group[None, :]

@@ -1,0 +1,101 @@
+"""One group of tasks on all slots: every placement costs the same, so each has certificate 1.0."""
+
+from fractions import Fraction
+from random import Random
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from pencilmap.model.bounds.certificates import ALIKE
+from pencilmap.model.decompositions import SLAB
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict import predict
+from tests.model import brute_force as brute
+from tests.model.cases import drawn, largest, random_torus, repeatable
+
+pytestmark = pytest.mark.usefixtures("quick_bounds")
+
+
+
+def dragonfly():
+    """Two groups of four routers, two cables between the groups, two hosts on each router."""
+    graph = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4))
+    graph.add_edges_from([(0, 4), (1, 5)])
+    graph.add_edges_from((router, f"host {router}.{k}") for router in range(8) for k in range(2))
+    return from_networkx(graph, "dragonfly")
+
+
+def on(site, grid, order):
+    """A placement of the grid on the usable slots, in that order."""
+    place = np.repeat(site.allocation.nodes, site.tasks_per_node)
+    slot = np.tile(np.arange(site.tasks_per_node), site.allocation.n_nodes)
+    return Mapping(site.network, grid, site.tasks_per_node, place[order], slot[order])
+
+
+def random_site(rng):
+    """A torus, two in three of them with holes, and one to three tasks on a node."""
+    torus = random_torus(rng, 16)
+    while torus.n_nodes == 1:  # nothing would be on the network
+        torus = random_torus(rng, 16)
+    nodes = sorted(rng.sample(range(torus.n_nodes), rng.randint(2, torus.n_nodes))) if rng.random() < 0.67 else None
+    return Site(torus, rng.randint(1, 3), Allocation(torus, nodes if nodes is None else np.array(nodes)))
+
+
+@repeatable(60)
+@given(drawn(lambda rng: (random_site(rng), Random(rng.random())))())
+def test_every_placement_costs_what_walking_its_messages_says_and_is_optimal(case):
+    site, rng = case
+    P = site.n_slots
+    grid, rule = rng.choice([ProcessGrid(1, P), ProcessGrid(P, 1)]), rng.choice(["split", "plus", "parity"])
+    traffic = max(brute.messages(grid), key=len)
+    costs = set()
+    for _ in range(3):
+        mapping = on(site, grid, rng.sample(range(P), P))
+        found = predict(mapping, routing_name=f"dimension-order:{rule}", site=site)
+        walked = brute.dimension_order(site.network, traffic, mapping.node_of_rank, tie=rule)
+        assert found.cost == max(largest(site.network, walked)) * Fraction(4 * site.network.n_nodes, P * P)
+        assert found.certificate == found.schedule.certificate == 1.0 and found.lower_bound.argument == ALIKE
+        costs.add(found.cost)
+    assert len(costs) == 1
+
+
+@pytest.mark.parametrize("network, rules", [
+    (Torus((4, 4)), ["dimension-order:plus", "minimal-adaptive", "minimal-adaptive:paths", "optimal-minimal"]),
+    (Torus((5, 3), (False, True)), ["dimension-order:yx", "minimal-adaptive", "optimal-minimal"]),
+    (from_networkx(nx.gnp_random_graph(12, 0.3, seed=3), "random"), ["shortest-path", "optimal-minimal"]),
+    (dragonfly(), ["shortest-path"])], ids=["torus", "mesh", "graph", "dragonfly"])
+def test_any_routing_and_any_graph(network, rules):
+    site = Site(network)
+    P = site.n_slots
+    for rule in rules:
+        for grid in (ProcessGrid(1, P), ProcessGrid(P, 1), ProcessGrid(P, decomposition=SLAB)):
+            found = [predict(on(site, grid, order), routing_name=rule, site=site)
+                     for order in (np.arange(P), np.random.default_rng(1).permutation(P))]
+            assert [p.certificate for p in found] == [1.0, 1.0]
+            assert float(found[0].cost) == pytest.approx(float(found[1].cost), rel=1e-6)
+
+
+@pytest.mark.parametrize("transform, grid, exchange, why", [
+    (Transform(17, 16, 16), ProcessGrid(1, 16), "alltoallv", "blocks of 2 and 1: it matters who sits where"),
+    (Transform(16, 16, 16), ProcessGrid(2, 8), "alltoallv", "two exchanges"),
+    (Transform(16, 16, 16), ProcessGrid(1, 14), "alltoallv", "two slots are idle: it matters which"),
+    (Transform(16, 16, 16), ProcessGrid(1, 16), "p2p", "phases pair the ranks by their numbers")], ids=lambda x: None)
+def test_other_cases_are_not_called_alike(transform, grid, exchange, why):
+    site = Site(Torus((4, 4)), idle=True)
+    found = predict(on(site, grid, np.arange(grid.n_tasks)), transform, "dimension-order:plus", site=site, exchange=exchange)
+    assert found.bounds.alike is None and found.lower_bound.argument != ALIKE, why
+
+
+@pytest.mark.parametrize("options", [["--torus", "4x4", "--failed", "1-1,2-2", "--grid", "1x14"],
+                                     ["--torus", "4x4", "--grid", "16x1", "--routing", "dimension-order:plus"]])
+def test_the_command_says_why(pencilmap, options):
+    status, out, err = pencilmap("predict", *options, "-p", "default")
+    assert status == 0, err
+    assert "optimal, all alike" in out and "no placement of this grid has less busy links: every one loads them alike" in out

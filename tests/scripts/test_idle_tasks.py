@@ -1,0 +1,60 @@
+"""Grids in which tasks hold nothing: ranked last unless they are known to be faster, and marked."""
+
+from dataclasses import replace
+from math import prod
+
+import pytest
+
+from pencilmap.mapper.setting import setting
+from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.model.ranking import ranked
+from pencilmap.model.times.costs import Costs
+
+
+@pytest.mark.parametrize("size", ["8x8x8", "5x7x6", "6x4x9:r2c", "3x3x3"])
+@pytest.mark.parametrize("decomposition", [PENCIL, SLAB], ids=lambda d: d.name)
+def test_idle_tasks_are_counted(size, decomposition):
+    """Block b of an axis is empty if no plane is dealt to it; a task is idle if its block of some axis is empty."""
+    transform = parse_transform(size)
+    nx, ny, nz = transform.exchanged
+    stages = ([(nx, "c"), (ny, "r")], [(nx, "c"), (nz, "r")], [(ny, "c"), (nz, "r")]) if decomposition is PENCIL else (
+        [(nx, "s")], [(ny, "s")])
+    for grid in all_grids(16, decomposition):
+        busy = [prod(sum(b < n for b in range(grid.extent(letter))) for n, letter in stage) for stage in stages]
+        assert transform.idle_tasks(grid) == 16 - min(busy) and (transform.idle_tasks(grid) == 0) == transform.fills(grid)
+
+
+def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap, pencilmap_json):
+    """2x32 has the least link time, but 48 of its 64 tasks hold nothing."""
+    options = ["--torus", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default"]
+    status, out, err = pencilmap("predict", *options)
+    assert status == 0, err
+    assert "take 8x8 default" in out and "2x32*" in out and "48 of 64 on 2x32" in out and "8x8*" not in out
+    found = pencilmap_json("predict", *options)
+    assert found[0]["grid"] == [8, 8] and "idle_tasks" not in found[0]
+    assert {tuple(p["grid"]): p["idle_tasks"] for p in found[1:]}[2, 32] == 48
+    assert min(p["t_s"] for p in found) < found[0]["t_s"]
+
+
+def test_it_is_taken_where_nothing_else_is_possible_and_the_answer_says_so(pencilmap):
+    _, out, _ = pencilmap("predict", "--torus", "4x4", "-t", "4", "--fft", "4", "--bandwidth", "1 GB/s", "-p", "default")
+    assert "of its 64 tasks hold nothing" in out.splitlines()[-1]
+
+
+def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
+    """Computing that costs little leaves it first; computing that counts puts the busy grid before it."""
+    where = setting(torus="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
+    for rate, first in ((1e15, (2, 32)), (1e7, (8, 8))):
+        costly = replace(where, costs=Costs(fft_rate_per_task=rate))
+        found = costly.predictions(placements=["default"])
+        assert found[0].grid.shape == first and not any(p.is_last for p in found)
+    grids = [ProcessGrid(8, 8), ProcessGrid(2, 32)]
+    tied = [replace(p, stages=found[0].stages, schedule=found[0].schedule) for p in found if p.grid in grids]
+    assert [p.idle_tasks for p in ranked(tied[::-1])] == [0, 48] == [p.idle_tasks for p in ranked(tied)]
+
+
+def test_a_transform_that_fills_every_grid_has_no_mark(pencilmap):
+    _, out, _ = pencilmap("predict", "--torus", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default")
+    assert "hold nothing" not in out and Transform(64, 64, 64).idle_tasks(ProcessGrid(4, 4)) == 0

@@ -1,0 +1,231 @@
+"""The launch order: every gain that is printed is one over the order that the launcher really uses.
+
+The orders are built here again by plain loops over nodes and slots.
+"""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.setting import setting
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict import predict
+
+
+def first_axis_fastest(shape):
+    return [place[::-1] for place in product(*map(range, shape[::-1]))]
+
+
+def last_axis_fastest(shape):
+    return list(product(*map(range, shape)))
+
+
+def boxes_of_two(shape):
+    """Hosts of 2x2 nodes, the first axis fastest inside and outside."""
+    halves = [shape[0] // 2, shape[1] // 2, *shape[2:]]
+    return [(2 * host[0] + x, 2 * host[1] + y, *host[2:])
+            for host in first_axis_fastest(halves) for y in range(2) for x in range(2)]
+
+
+def filled(nodes, tasks):
+    return [(node, slot) for node in nodes for slot in range(tasks)]
+
+
+def in_turn(nodes, tasks):
+    return [(node, slot) for slot in range(tasks) for node in nodes]
+
+
+def by_two(nodes, tasks):
+    return [(node, slot + k) for slot in range(0, tasks, 2) for node in nodes for k in range(2)]
+
+
+FILLS, ROUND = (filled, first_axis_fastest), (in_turn, first_axis_fastest)
+JAX, NEURON = (filled, boxes_of_two), FILLS
+MACHINES = {  # the orders that may be the launcher's, and the options of a small part of the machine
+    "bluegene-l": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"), "bluegene-p": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"),
+    "bluegene-q": ([(filled, last_axis_fastest)], "--torus 4x2x2x4x2 -t 2 -g 8x32"),
+    "cray-xe6": ([FILLS], "--torus 4x4x8 -t 4 -g 16x32"), "cray-xt3": ([FILLS], "--torus 4x4x4 -t 1 -g 4x16"),
+    "cray-xt5": ([FILLS], "--torus 4x4x4 -t 2 -g 8x16"), "fugaku": ([FILLS, ROUND], "--torus 4x6x4 -t 2 -g 8x24"),
+    "k-computer": ([FILLS, ROUND], "--torus 4x4x4 -t 2 -g 8x16"), "tpu-v2": ([JAX], "--torus 8x4 -t 2 -g 8x8"),
+    "tpu-v3": ([JAX], "--torus 8x8 -t 2 -g 8x16"), "tpu-v4": ([JAX], "--torus 4x4x4 -t 1 -g 4x16"),
+    "tpu-v5p": ([JAX], "--torus 4x4x8 -t 1 -g 4x32"), "trainium2": ([NEURON], "--torus 4x4 -t 4 -g 4x16"),
+    "trainium2-ultraserver": ([NEURON], "--torus 4x4x4 -t 2 -g 8x16"),
+}
+LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "slurm": [FILLS], "cray": [FILLS],
+             "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
+             "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
+ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats whose files are also those of another launcher
+SETTINGS = [  # variables of a job, and the loops of its launcher; None if these loops cannot be written as an order
+    ("SLURM_DISTRIBUTION=cyclic:block", in_turn), ("SLURM_DISTRIBUTION=block,Pack", filled),
+    ("SLURM_DISTRIBUTION=*:cyclic", filled), ("SLURM_DISTRIBUTION=NoPack", filled), ("SLURM_DISTRIBUTION=plane=2", by_two),
+    ("SLURM_DISTRIBUTION=plane SLURM_DIST_PLANESIZE=2", by_two), ("SLURM_DISTRIBUTION=plane=4", filled),
+    ("SLURM_DISTRIBUTION=plane=3", None), ("SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE=hosts", None),
+    ("MPICH_RANK_REORDER_METHOD=0", in_turn), ("MPICH_RANK_REORDER_METHOD=1", filled),
+    ("MPICH_RANK_REORDER_METHOD=2", None), ("MPICH_RANK_REORDER_METHOD=3", None),
+    ("MPICH_RANK_REORDER_METHOD=1 SLURM_DISTRIBUTION=cyclic", in_turn),
+    ("OMPI_MCA_rmaps_base_mapping_policy=node:PE=2", in_turn), ("OMPI_MCA_rmaps_base_bynode=1", in_turn),
+    ("OMPI_MCA_rmaps_base_schedule_policy=node", in_turn), ("OMPI_MCA_rmaps_base_mapping_policy=socket:span", None),
+    ("OMPI_MCA_rmaps_base_mapping_policy=seq", None), ("PRTE_MCA_rmaps_default_mapping_policy=core", filled),
+    ("PRTE_MCA_rmaps_default_mapping_policy=slot PRTE_MCA_rmaps_default_ranking_policy=node", in_turn),
+    ("I_MPI_PERHOST=1", in_turn), ("I_MPI_PERHOST=2", by_two), ("BG_MAPPING=TXYZ", filled), ("BG_MAPPING=XYZT", in_turn),
+    ("BG_MAPPING=my.map", None)]
+
+
+def real_mapping(where, grid, slots, nodes):
+    """The mapping of a launcher, from its loops."""
+    network, tasks = where.network, where.tasks_per_node
+    places = slots(nodes(network.shape), tasks)
+    node = [int(network.node(np.array(place))) for place, _ in places]
+    return Mapping(network, grid, tasks, np.array(node), np.array([slot for _, slot in places]), "real")
+
+
+def printed_gains(text):
+    """What the last line of a prediction says: a number for each order; 1 where no gain is claimed."""
+    line = [each for each in text.splitlines() if each.strip()][-1]
+    return [1.0 if same else float(up or 1) / float(down or 1) for same, up, down in re.findall(
+        r"(as fast as)|([0-9.]+) times faster than|([0-9.]+) times slower than", line)]
+
+
+def check_gains(pencilmap, words, where, orders):
+    """Each printed gain is the ratio of the time in a real order to that of the placement."""
+    grid = where.grid(words[words.index("-g") + 1])
+    lines = f"line:{where.network.axes[0]}"
+    best = where.predictions(str(grid), [lines])[0]
+    status, out, err = pencilmap("predict", *words, "-p", lines, "-n", "256")
+    assert status == 0, err
+    times = []
+    for slots, nodes in orders:
+        real = where.predict(real_mapping(where, grid, slots, nodes))
+        times.append(float(real.time_s / best.time_s))
+    assert printed_gains(out) == pytest.approx(times, rel=0.011), out
+    return out
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_gain_on_a_machine_is_one_over_its_launch_order(name, pencilmap):
+    orders, words = MACHINES[name]
+    words = ["-m", name, *words.split()]
+    where = setting(machine=name, torus=words[3], tasks_per_node=int(words[5]), fft="256")
+    out = check_gains(pencilmap, words, where, orders)
+    assert load_machine(name).launch_order.title in out
+
+
+def test_every_machine_has_a_launch_order():
+    assert set(MACHINES) == set(machine_names())
+    assert all(load_machine(name).figures["launch_order"].source for name in machine_names())
+
+
+def test_every_launcher_has_a_launch_order():
+    """Scotch alone launches nothing."""
+    assert set(LAUNCHERS) == set(FORMATS)
+    assert {name for name, form in FORMATS.items() if form.launch_order is None} == {"scotch"}
+    assert all(form.launch_order.source for form in FORMATS.values() if form.launch_order)
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_path):
+    torus = "4x2x4x2x2:axes=abcde" if name == "bgq" else "4x4x4"
+    where = setting(torus=torus, tasks_per_node=2, bandwidth="1 GB/s", fft="256")
+    grid, lines = where.grid(f"8x{where.n_slots // 8}"), f"line:{where.network.axes[0]}"
+    best = where.predictions(str(grid), [lines])[0]
+    status, out, err = pencilmap("map", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256", "-g", str(grid),
+                                 "-p", lines, "-f", name, "-o", tmp_path / "file")
+    assert status == 0, err
+    real = [where.predict(real_mapping(where, grid, *order)) for order in LAUNCHERS[name]]
+    said = next(line for line in out.splitlines() if line.startswith("take "))
+    assert printed_gains(said) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
+    status, out, err = pencilmap("check", tmp_path / "file", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
+                                 "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
+    assert status == 0, err
+    assert printed_gains(out) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
+
+
+def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(pencilmap, tmp_path):
+    torus = setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
+    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s"],
+                setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="256"), [FILLS])
+    places = np.random.default_rng(3).permutation(16)
+    listed = [tuple(c) for c in torus.network.coordinates(places).tolist()]
+    (tmp_path / "nodes").write_text("".join(f"{x} {y}\n" for x, y in listed))
+    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes",
+                            tmp_path / "nodes"],
+                setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256"),
+                [(filled, lambda shape: listed)])
+
+
+@pytest.mark.parametrize("variables, slots", SETTINGS, ids=[variables for variables, _ in SETTINGS])
+def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeypatch):
+    """Even against the machine and the launcher that are named."""
+    for variable in variables.split():
+        monkeypatch.setenv(*variable.split("=", 1))
+    words = ["-m", "cray-xe6", "--torus", "4x4x4", "-t", "4", "-g", "16x16"]
+    where = setting(machine="cray-xe6", torus="4x4x4", tasks_per_node=4, fft="256")
+    if slots is None:
+        status, out, _ = pencilmap("predict", *words, "-n", "256", "-p", "line:x")
+        assert status == 0 and not printed_gains(out) and "no gain is stated because the launch order is not known" in out
+        status, _, err = pencilmap("predict", *words, "-n", "256", "-p", "default")
+        assert status == 2 and "name an order, e.g. default:nt" in err
+        return
+    check_gains(pencilmap, words, where, [(slots, first_axis_fastest)])
+
+
+def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[0-3]")
+    out = pencilmap("discover", "--no-hardware")[1]
+    assert re.search(r"launch order +Slurm's block order \(ranks fill each node first\) +the job around this command", out)
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    out = pencilmap("discover", "--no-hardware")[1]
+    assert re.search(r"launch order +Slurm's cyclic order \(ranks go round the nodes\) +SLURM_DISTRIBUTION=cyclic", out)
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "arbitrary")
+    assert "Slurm's arbitrary order, which is no order of axes or slots" in pencilmap("discover", "--no-hardware")[1]
+
+
+def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
+    """Cray's own order on this part is as fast as anything that is found."""
+    words = ["-m", "cray-xe6", "--torus", "4x4x8", "-t", "4", "-g", "16x32"]
+    out = pencilmap("map", *words, "-f", "cray", "-p", "default", "-o", tmp_path / "identity")[1]
+    assert "times faster" not in out and "this is Cray's SMP order (ranks fill each node first" in out
+    out = pencilmap("check", tmp_path / "identity", *words)[1]
+    assert "as fast as Cray's SMP order" in out and ": no mapfile is needed" in out and "times faster" not in out
+
+
+def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
+    words = ("-m", "bluegene-q", "--torus", "4x2x2x4x2", "-t", "2", "-g", "8x32")
+    assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0
+    assert load_machine("bluegene-q").launch_order.title in pencilmap("check", tmp_path / "hosts", *words)[1]
+
+
+def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
+    """Slurm's block order gives two nodes one task each where another launcher leaves a node empty."""
+    words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
+    assert "(x fastest; assumed)" in pencilmap(*words)[1]
+
+
+def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path):
+    """Groups of four routers, all joined, with two hosts each; one cable from each group to each other group."""
+    groups, lines = range(5), []
+    for g in groups:
+        lines += [f"r{g}-{a} r{g}-{b}" for a in range(4) for b in range(a)]
+        lines += [f"r{g}-{a} h{g}-{a}-{k}" for a in range(4) for k in range(2)]
+    lines += [f"r{g}-{(h - g - 1) % 5} r{h}-{(g - h - 1) % 5}" for g in groups for h in range(g)]
+    lines = [f"{line} 1 GB/s" for line in lines] + [f"r{g}-{a} {{'kind': 'switch'}}" for g in groups for a in range(4)]
+    (tmp_path / "dragonfly.edges").write_text("\n".join(lines))
+    options = {"graph": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
+    where = setting(**options)
+    status, out, err = pencilmap("predict", "--graph", options["graph"], "-t", "4", "-g", "best", "-n", "160")
+    assert status == 0, err
+    taken = where.grid(re.search(r"^take (\S+) default", out, re.MULTILINE)[1])
+    grids = {p.grid for p in where.predictions("best", ["default:nt"])}
+    assert len(grids) > 3
+
+    def real_time(grid):
+        nodes = range(where.network.n_nodes)
+        node, slot = np.array(filled(nodes, 4)).T
+        return predict(Mapping(where.network, grid, 4, node, slot, "real"), where.transform).time_s
+
+    assert real_time(taken) <= 1.01 * min(map(real_time, grids))

@@ -1,0 +1,58 @@
+"""No test has a fixed limit of time: on a machine that is busy with other work it would fail there."""
+
+import ast
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.patience import patience
+
+TESTS = Path(__file__).parent
+STARTED = "fft_runner/python_", "scripts/peers/"  # programs, whose limits the tests that start them have
+
+
+@pytest.mark.parametrize("loads, times", [("0.50 1 1 1/99 7", 1), ("{0} 1 1 1/99 7", 10), ("0.50 1 1 {0}/999 7", 10)])
+def test_limits_grow_with_the_load(tmp_path, loads, times):
+    """Whether the load has lasted for a minute or has just begun."""
+    path = tmp_path / "loadavg"
+    path.write_text(loads.format(10 * len(os.sched_getaffinity(0))))
+    assert patience(60, path) == 60 * times
+
+
+def is_fixed(limit):
+    """Whether an expression has a number of seconds outside patience()."""
+    if isinstance(limit, ast.Call) and getattr(limit.func, "id", None) == "patience":
+        return False
+    if isinstance(limit, ast.Constant):
+        return isinstance(limit.value, int | float) and limit.value > 1
+    return (isinstance(limit, ast.Name) and limit.id.endswith("_S")) or any(map(is_fixed, ast.iter_child_nodes(limit)))
+
+
+def limits(tree):
+    """Arguments `timeout`, those of wait(), and what is added to monotonic()."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from (one.value for one in node.keywords if one.arg == "timeout")
+            if getattr(node.func, "attr", None) == "wait":
+                yield from node.args
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "monotonic()" in ast.unparse(node.left):
+            yield node.right
+
+
+def fixed(text):
+    return [ast.unparse(limit) for limit in limits(ast.parse(text)) if is_fixed(limit)]
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+def test_no_limit_of_time_is_fixed(path):
+    name = str(path.relative_to(TESTS))
+    if not name.startswith(STARTED):
+        assert fixed(path.read_text("utf-8")) == [], "give patience() the seconds of a machine that is free"
+
+
+@pytest.mark.parametrize("text", ["run(a, timeout=60)", "run(timeout=RUN_S)", "p.wait(STOP_S)", "end = time.monotonic() + 5",
+                                  "run(timeout=0 if up else 20)"])
+def test_a_fixed_limit_is_found(text):
+    assert fixed(text) and not fixed(text.replace("60", "patience(60)").replace("RUN_S", "patience(RUN_S)").replace(
+        "STOP_S", "patience(STOP_S)").replace("+ 5", "+ patience(5)").replace("20", "patience(20)"))
