@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import check_writable, write_whole
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.reading import read_whole
+from pencilmap.mapper.base.files import check_writable, write_whole
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.base.reading import read_whole
 
 FOLDER = "results"
 NOTHING = "-"  #: the cell of a table that has no value; empty in a result file
