@@ -1,6 +1,6 @@
 """Compare our placements with Scotch's and with the lower bounds, machine by machine.
 
-The machines and what was found are kept in `placement_cases.csv`; docs/placement-search.md shows them.
+`placement_cases.csv` has the machines and the lengths found; docs/placement-search.md shows the means.
 
     .venv/bin/python scripts/maintenance/compare_scotch.py            # tries everything anew and prints the table
     .venv/bin/python scripts/maintenance/compare_scotch.py --ours     # keeps what Scotch found
@@ -41,6 +41,9 @@ FILE = Path(__file__).with_name("placement_cases.csv")
 COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">`best`", ">lower bound",
            ">certificate", ">CPU s")
 OURS, ALL = ("search", "best"), ("launcher", "axis_order", "scotch", "product", "search", "best")
+KINDS = {"whole machines": True, "nodes missing or slots idle": False}  #: whether products exist
+SHORT_COLUMNS = ("cases", ">number", ">launch order", ">best axis order", ">Scotch", ">product search", ">local search",
+                 ">`best`", ">certificate")
 HEAD = """\
 # Written by scripts/maintenance/compare_scotch.py: worst row length plus worst column length of placements. Nodes are
 # missing at random with seed 0; with fewer tasks than slots, slots stay idle. cpu_s is of the local search.
@@ -116,6 +119,22 @@ def table(lines: Iterable[Case]) -> str:
     return markdown_table(COLUMNS, cells)
 
 
+def short_table(lines: Iterable[Case]) -> str:
+    """Markdown of the mean ratios of lengths to bounds, for each kind of case."""
+    lines, cells = list(lines), []
+    for kind, fits in {**KINDS, "all": None}.items():
+        some = [line for line in lines if fits is None or bool(line["product"]) == fits]
+        cells.append([kind, len(some), *(_mean_over_bound(some, name) for name in ALL),
+                      f"{mean(map(certificate_of, some)):.3f}"])
+    return markdown_table(SHORT_COLUMNS, cells)
+
+
+def _mean_over_bound(lines, name):
+    if not all(line[name] for line in lines):
+        return "-"
+    return f"{mean(float(line[name]) / float(line['bound']) for line in lines):.3f}"
+
+
 @click.command()
 @click.option("--write", is_flag=True, help=f"Write {FILE.name} and {PAGE.relative_to(PAGE.parent.parent)}.")
 @click.option("--ours", is_flag=True, help="Keep what Scotch, the launcher and products have.")
@@ -139,7 +158,7 @@ def main(write: bool, ours: bool, bounds: bool, evaluations: int) -> None:
     if write:
         rows = [",".join(line[name] for name in lines[0]) for line in lines]
         FILE.write_text(HEAD + "\n".join([",".join(lines[0]), *rows]) + "\n", encoding="ascii")
-        fill(PAGE, "scripts/maintenance/compare_scotch.py", text)
+        fill(PAGE, "scripts/maintenance/compare_scotch.py", short_table(lines))
     worse = [name_of(line) for line in lines
              if min(float(line[name]) for name in ("product", *OURS) if line[name])
              > min(float(line["axis_order"]), float(line["scotch"])) + 1e-4]

@@ -1,9 +1,9 @@
 """How much the families of placements gain over digit patterns, on shapes that no search was written for.
 
-The shapes and what was found are kept in `shape_cases.csv`; docs/placement-search.md shows them.
+`shape_cases.csv` has the shapes and the lengths found; docs/placement-search.md shows the means.
 
-    .venv/bin/python scripts/maintenance/compare_shapes.py            # prints the table, in about two minutes
-    .venv/bin/python scripts/maintenance/compare_shapes.py --write    # and puts it into the file and the document
+    .venv/bin/python scripts/maintenance/compare_shapes.py            # prints all shapes, in about two minutes
+    .venv/bin/python scripts/maintenance/compare_shapes.py --write    # and writes the file and the means in the document
 
 It fails where `best` is worse than digit patterns.
 """
@@ -11,6 +11,7 @@ It fails where `best` is worse than digit patterns.
 import csv
 import sys
 from pathlib import Path
+from statistics import mean
 from time import process_time
 
 import click
@@ -35,6 +36,8 @@ ASKED = ("torus", "tasks_per_node", "grid")
 FOUND = ("digits", "best", "bound", "cpu_s", "digits_joint", "best_joint", "bound_joint", "cpu_joint_s")
 COLUMNS = ("torus", ">tasks/node", "grid", ">digits", ">`best`", ">bound", ">CPU s", ">digits, at once", ">`best`, at once",
            ">bound, at once", ">CPU s")
+SHORT_COLUMNS = ("exchanges", ">shapes", ">`best` shorter than digits", ">digits / bound, mean", ">`best` / bound, mean",
+                 ">`best` / bound, largest")
 
 Case = dict[str, str]
 
@@ -71,6 +74,17 @@ def table(lines: list[Case]) -> str:
                                     for line in lines])
 
 
+def short_table(lines: list[Case]) -> str:
+    """Markdown of the mean ratios of lengths to bounds, in sequence and at once."""
+    cells = []
+    for exchanges, end in (("in sequence", ""), ("at once", "_joint")):
+        digits, ratios = ([float(line[f"{name}{end}"]) / float(line[f"bound{end}"]) for line in lines]
+                            for name in ("digits", "best"))
+        shorter = sum(ours < other - 1e-4 for ours, other in zip(ratios, digits))
+        cells.append([exchanges, len(lines), shorter, f"{mean(digits):.3f}", f"{mean(ratios):.3f}", f"{max(ratios):.3f}"])
+    return markdown_table(SHORT_COLUMNS, cells)
+
+
 @click.command()
 @click.option("--write", is_flag=True, help=f"Write {FILE.name} and {PAGE.relative_to(PAGE.parent.parent)}.")
 def main(write: bool) -> None:
@@ -84,7 +98,7 @@ def main(write: bool) -> None:
     if write:
         rows = [",".join(line[name] for name in (*ASKED, *FOUND)) for line in lines]
         FILE.write_text(HEAD + "\n".join([",".join((*ASKED, *FOUND)), *rows]) + "\n", encoding="ascii")
-        fill(PAGE, MADE_BY, table(lines))
+        fill(PAGE, MADE_BY, short_table(lines))
     worse = [f"{line['torus']} {line['grid']}" for line in lines for end in ("", "_joint")
              if float(line[f"best{end}"]) > float(line[f"digits{end}"]) + 1e-4]
     if worse:

@@ -90,5 +90,14 @@ def test_the_bounds_of_the_cases_are_those_of_the_file_and_their_mean_certificat
     assert sum(map(compare_scotch.certificate_of, cases)) / len(cases) <= MEAN_CERTIFICATE
 
 
-def test_the_table_in_the_docs_is_that_of_the_file():
-    assert compare_scotch.table(compare_scotch.cases()).strip() in compare_scotch.PAGE.read_text("utf-8")
+def test_the_page_has_the_means_of_the_file():
+    assert compare_scotch.short_table(compare_scotch.cases()) in compare_scotch.PAGE.read_text("utf-8")
+
+
+def test_the_short_table_has_the_mean_of_each_kind():
+    case = {"bound": "2", "launcher": "4", "axis_order": "4", "scotch": "6", "product": "3", "search": "3", "best": "3"}
+    whole, missing = case, case | {"product": "", "search": "5", "best": "4"}
+    lines = compare_scotch.short_table([whole, missing]).splitlines()[2:]
+    assert lines == ["| whole machines | 1 | 2.000 | 2.000 | 3.000 | 1.500 | 1.500 | 1.500 | 1.500 |",
+                     "| nodes missing or slots idle | 1 | 2.000 | 2.000 | 3.000 | - | 2.500 | 2.000 | 2.000 |",
+                     "| all | 2 | 2.000 | 2.000 | 3.000 | - | 2.000 | 1.750 | 1.750 |"]

@@ -12,7 +12,7 @@ def test_best_is_nowhere_worse_than_digit_patterns_and_the_page_shows_the_file()
     for case in CASES:
         assert all(float(case[f"bound{end}"]) <= float(case[f"best{end}"]) + 1e-4
                    and float(case[f"best{end}"]) <= float(case[f"digits{end}"]) + 1e-4 for end in ("", "_joint")), case
-    assert compare_shapes.table(CASES) in compare_shapes.PAGE.read_text("utf-8")
+    assert compare_shapes.short_table(CASES) in compare_shapes.PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("case", [CASES[0], *(pytest.param(case, marks=pytest.mark.slow) for case in CASES[1:])],

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from pencilmap.model.lines.line_plan import ALGORITHMS, line_stages
+from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.lines import (
     MOST_RANKS,
@@ -18,6 +19,7 @@ from pencilmap.scripts.networks.lines import (
 )
 from tests.documents import ROOT, run_by
 
+DOCUMENT = ROOT / "docs" / "distributed-lines.md"
 LINE = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
 BRICKS = (*LINE[:4], "--placement", "default", "--decomposition", "brick:2x2x4", "--fft", "12x8x16")
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
@@ -129,25 +131,44 @@ def test_the_command_of_the_document_holds_and_fills_its_table(tmp_path, monkeyp
     [command] = run_by(__file__)
     assert "--at-most 1024" in command
     command = command.replace("1024", str(MOST_RANKS))
-    text = (ROOT / "docs" / "distributed-lines.md").read_text("utf-8")
-    copy = tmp_path / "docs" / "distributed-lines.md"
+    copy = tmp_path / "docs" / DOCUMENT.name
     copy.parent.mkdir()
-    copy.write_text(text.replace("| yes |", "| no |"))
+    copy.write_text(DOCUMENT.read_text("utf-8").replace("| yes |", "| no |"), "utf-8")
     monkeypatch.chdir(tmp_path)
     status, _, err = pencilmap(*command.split()[1:])
     assert status == 0, err
-    larger = [case.name for case in line_cases(1024) if case.ranks > MOST_RANKS]
-    assert copy.read_text("utf-8").splitlines() == [
-        line for line in text.splitlines() if not line.startswith(tuple(f"| {name} | " for name in larger))]
+    assert "| no |" not in copy.read_text("utf-8")
+    found, kept = (rows_of(each, "break-evens") for each in (copy, DOCUMENT))
+    assert found == [row for row in kept if int(row["ranks"]) <= MOST_RANKS]
+    assert rows_of(copy, "bricks") == rows_of(DOCUMENT, "bricks")
 
 
-def test_the_table_of_the_document_has_every_case_as_it_is_predicted():
-    text = (ROOT / "docs" / "distributed-lines.md").read_text("utf-8")
-    lines = text.partition("<!-- simulated lines -->")[2].partition("<!-- end -->")[0].splitlines()
-    rows = [line.strip("| ").split(" | ") for line in lines if line.endswith("| yes |")]
-    assert [row[:4] + row[5:7] for row in rows if len(row) == 10] == [
+def rows_of(page, name):
+    """Rows of a result file of suite lines beside a page."""
+    return read_result(result_file(page, f"validate simulated lines {name}"))
+
+
+def test_the_result_files_have_every_case_as_it_is_predicted():
+    rows = rows_of(DOCUMENT, "break-evens")
+    columns = ("network", "ranks", "algorithm", "order", "n* formula", "n* predicted")
+    assert [[row[name] for name in columns] for row in rows] == [
         [case.name, str(case.ranks), case.algorithm, case.order, f"{case.formula():.0f}", f"{case.break_even():.0f}"]
         for case in line_cases(1024)]
-    bricks = [row for row in rows if len(row) != 10]
-    assert [row[0] for row in bricks] == [case.name for case in brick_cases()]
-    assert all(row[6] == row[7] for row in bricks)
+    bricks = rows_of(DOCUMENT, "bricks")
+    assert [row["network"] for row in bricks] == [case.name for case in brick_cases()]
+    assert all(row["messages"] == row["sent"] for row in bricks)
+    assert {row["holds"] for row in (*rows, *bricks)} == {"yes"}
+
+
+def test_the_page_claims_the_least_and_the_most_of_the_result_files():
+    text = DOCUMENT.read_text("utf-8").partition("<!-- simulated lines -->")[2].partition("<!-- end -->")[0]
+    shown = [line.strip("| ").split(" | ")[1:] for line in text.splitlines() if line.endswith("| yes |")]
+    evens, bricks = rows_of(DOCUMENT, "break-evens"), rows_of(DOCUMENT, "bricks")
+    expected = [group(rows, [row["simulated / predicted"] for row in rows]) for rows in (
+        [row for row in evens if row["network"].startswith("crossbar")],
+        [row for row in evens if not row["network"].startswith("crossbar")])]
+    assert shown == [*expected, group(bricks, [ratio for row in bricks for ratio in row["exchanges"].split(" to ")])]
+
+
+def group(rows, ratios):
+    return [str(len(rows)), min(ratios, key=float), max(ratios, key=float), "yes"]

@@ -28,7 +28,14 @@ from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.result_files import FOLDER, check_result_file, result_file, write_result
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
-from pencilmap.scripts.networks.lines import brick_cases, line_cases, validate_bricks, validate_lines
+from pencilmap.scripts.networks.lines import (
+    MOST_EXACT,
+    MOST_FACTOR,
+    brick_cases,
+    line_cases,
+    validate_bricks,
+    validate_lines,
+)
 from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
@@ -58,7 +65,7 @@ class Part:
 class Outcome:
     """What a validation found.
 
-    parts : tables
+    parts : tables; those in result files have different endings
     as_dict : the same for JSON
     holds : whether everything that was claimed is true
     answer : that in one line
@@ -111,8 +118,8 @@ def _lines(given):
     cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
               f"{row.formula:.0f}", f"{row.predicted:.0f}", f"{row.simulated:.0f}", f"{row.ratio:.3f}",
               "yes" if row.holds else "NO"] for row in rows]
-    parts = [Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
-                  (">start, us", ">n* formula", "order", ">ranks"))]
+    part = Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
+                (">start, us", ">n* formula", "order", ">ranks"), file="break-evens")
     bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"], given["records"])
     holds = all(row.holds for row in (*rows, *bricks))
     each = [ratio for row in bricks for ratio in row.ratios]
@@ -120,8 +127,8 @@ def _lines(given):
     said = (f"the simulated break-even is {min(ratios):.3f} to {max(ratios):.3f} of the predicted one in {len(rows)} cases, "
             f"exchanges of bricks take {min(each):.3f} to {max(each):.3f} of the predicted time in {len(bricks)}: "
             + ("as claimed" if holds else "NOT as claimed"))
-    return Outcome([*parts, _bricks_part(bricks)], {"rows": [row.as_dict() for row in rows], "holds": holds,
-                                                    "bricks": [row.as_dict() for row in bricks]}, holds, said)
+    as_dict = {"rows": [row.as_dict() for row in rows], "holds": holds, "bricks": [row.as_dict() for row in bricks]}
+    return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], as_dict, holds, said)
 
 
 def _bricks_part(rows):
@@ -132,7 +139,22 @@ def _bricks_part(rows):
               f"{row.simulated / row.predicted:.3f}", f"{min(row.ratios):.3f} to {max(row.ratios):.3f}",
               "yes" if row.holds else "NO"] for row in rows]
     return Part("suite lines: lines on bricks; messages of the rank that sends most, as predicted and by the library",
-                columns, cells, (">start, us", "order", ">sent"))
+                columns, cells, (">start, us", "order", ">sent"), file="bricks")
+
+
+def _line_claims(rows, bricks):
+    """The least and the largest ratio of the break-evens and of the exchanges of bricks, and whether all rows hold."""
+    groups = [(f"simulated over predicted break-even, {where}: within a factor of {MOST_FACTOR:g}",
+               [([row.ratio], row.holds) for row in rows if row.case.crossbar == crossbar])
+              for where, crossbar in (("crossbars", True), ("rings, meshes and tori", False))]
+    groups.append((f"simulated over predicted time of exchanges of bricks: at most {MOST_EXACT}, messages as predicted",
+                   [(row.ratios, row.holds) for row in bricks]))
+    cells = []
+    for text, group in (named for named in groups if named[1]):
+        ratios = [ratio for each, _ in group for ratio in each]
+        cells.append([text, len(group), f"{min(ratios):.3f}", f"{max(ratios):.3f}",
+                      "yes" if all(holds for _, holds in group) else "NO"])
+    return Part("claims", ["claim", ">cases", ">least", ">most", "holds"], cells)
 
 
 def _by(numbers):
