@@ -434,6 +434,8 @@ OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-00
        "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
        "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
        "scotch": ("torus3D 4 4 2\n", "mesh2D 4 4", "hcub 3\n", "cmplt 8\n"), "cray": (CRAY,),
+       "lsf": ("n2 0-1\nn2 4-5\nn0 0\n", "n1.example.com 0,1 0 2\nn0.example.com 4-5 1 2\n", "n2 0 0 1\nn2 4 1 1\n"),
+       "pbs": ("n2\nn2\nn0\n", "node01.example.com\n"),
        "table": ("0 0\n1 0\n", "a 0 0\nb 1 0\n", "0 0 a\n", "4\n", "4 4\n0 0\n")}
 
 
