@@ -34,8 +34,8 @@ class Reader:
 
 
 READERS = {  # environments are read and files are tried in this order
-    "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf, scontrol show", slurm.from_environment,
-                    slurm.looks_like, slurm.find, "slurm"),
+    "slurm": Reader("Slurm: SLURM_JOB_NODELIST; slurm.conf, topology.conf, topology.yaml, scontrol show",
+                    slurm.from_environment, slurm.looks_like, slurm.find, "slurm"),
     "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", fujitsu.from_environment,
                       format="vcoordfile"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
@@ -76,5 +76,6 @@ def read_description(path: str | PathLike[str]) -> Found:
         for reader in READERS.values():
             if reader.looks_like and reader.find and reader.looks_like(document):
                 return reader.find(document)
-    known = "; ".join(reader.title for reader in READERS.values() if reader.find)
-    raise AllocationError(f"{path} is not recognised; files that are read: {known}")
+    known = ", ".join(reader.title.partition(":")[0] for reader in READERS.values() if reader.find)
+    raise AllocationError(f"{path} is not recognised; files that are read: {known}. A table has a line of coordinates for "
+                          "each node, with or without its name: NAME x y z")

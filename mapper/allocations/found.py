@@ -13,6 +13,8 @@ from pencilmap.model.base.errors import AllocationError, printable
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation
 
+NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # what to do instead follows
+
 
 class Fact(NamedTuple):
     """One fact: what it is, its value, and its source (variable or file)."""

@@ -1,27 +1,20 @@
 """hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots.
 
-Several NUMA nodes may have the same cores (high-bandwidth memory beside DDR), and a NUMA node may have all cores of others.
-A core's NUMA node is the closest: the one with the fewest processors, the first of these. hwloc 2 writes NUMA nodes beside
-the cores, and hwloc 1 around them, so that only their sets of processors tell which cores they have.
+Cores that the job may not use (``lstopo --disallowed``) are left out and are not numbered, as hwloc and launchers do.
 """
 
-import re
 from collections.abc import Sequence
 from os import PathLike
 from xml.etree import ElementTree
 
-import numpy as np
-
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
-from pencilmap.model.base.arrays import Ints
+from pencilmap.mapper.graphs.processor_sets import allowed, closest
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import parse_xml, reading
 
 MAX_CORES = 1 << 16
-MAX_PROCESSORS = 1 << 20  # of one node
-_WORD = re.compile("(0x)?[0-9a-fA-F]{1,8}")
 
 
 def read_cores(path: str | PathLike[str]) -> tuple[Core, ...]:
@@ -52,45 +45,18 @@ def find(document: Document) -> Found:
 
 def _cores(root):
     """Cores in logical order, which is the order of the tree. No recursion, because the tree may be deep."""
-    numa_of = _numa_by_set(root)
+    numa_of, usable = closest(root), allowed(root)
     package, numbered, stack = -1, 0, [root]
     while stack:
         element = stack.pop()
         kind = element.get("type")
         package += kind in ("Package", "Socket")
-        if kind == "Core":
-            yield Core(numbered, max(package, 0), numa_of(_bits(element.get("cpuset", ""))))
+        if kind == "Core" and usable(element):
+            yield Core(numbered, max(package, 0), numa_of(element))
             numbered += 1
             if numbered > MAX_CORES:
                 raise MapfileError(f"more than {MAX_CORES} cores in one node")
         stack += reversed(element.findall("object"))
-
-
-def _numa_by_set(root):
-    """Function from the processors of a core to the number of its closest NUMA node, else 0."""
-    sets = [_bits(e.get("cpuset", "")) for e in root.iter("object") if e.get("type") == "NUMANode"]
-    owner = np.zeros(max((int(bits[-1]) + 2 for bits in sets if bits.size), default=1), dtype=np.int64)
-    for i in sorted(range(len(sets)), key=lambda i: (-sets[i].size, -i)):  # the closest is the last to own a processor
-        owner[sets[i]] = i
-
-    def numa_of(bits):
-        inside = bits[bits < owner.size]
-        return int(owner[inside[0]]) if inside.size else 0
-
-    return numa_of
-
-
-def _bits(text: str) -> Ints:
-    """A set of processors as hwloc writes it, ``0x00000001,0xffffffff`` from the high end: their numbers in order.
-
-    >>> _bits("0x00000001,0x00000003").tolist()
-    [0, 1, 32]
-    """
-    words = [word.strip() for word in reversed(text.split(","))]
-    if len(words) * 32 > MAX_PROCESSORS:
-        raise MapfileError(f"a set of {len(words) * 32} processors; at most {MAX_PROCESSORS} are read")
-    values = [int(word, 16) if _WORD.fullmatch(word) else 0 for word in words]
-    return np.flatnonzero(np.unpackbits(np.array(values, dtype="<u4").view(np.uint8), bitorder="little"))
 
 
 def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:

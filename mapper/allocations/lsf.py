@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 
 from pencilmap.mapper.allocations.found import Fact, Found
-from pencilmap.mapper.allocations.pbs import hosts_in, hosts_of_tasks
+from pencilmap.mapper.allocations.pbs import hosts_of_file, hosts_of_tasks
 from pencilmap.mapper.base.hosts import check_name
-from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.formats.lines import Document
 
 FILE_NAME = "hostAffinityFile"  # as LSF names the file, after a number
 _NUMBERS = r"[0-9]{1,6}(?:-[0-9]{1,6})?(?:,[0-9]{1,6}(?:-[0-9]{1,6})?)*"
@@ -20,8 +20,7 @@ _AFFINITY = re.compile(rf"\s*([A-Za-z_][\w.-]*)\s+({_NUMBERS})(?:\s+({_NUMBERS}|
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
     if environ.get("LSB_DJOB_HOSTFILE"):
-        path = environ["LSB_DJOB_HOSTFILE"]
-        return hosts_of_tasks(hosts_in(read_document(path)), f"LSB_DJOB_HOSTFILE={path}")
+        return hosts_of_file(environ, "LSB_DJOB_HOSTFILE")
     if words := environ.get("LSB_MCPU_HOSTS", "").split():
         counts = [int(n) if n.isdecimal() and n.isascii() and len(n) < 6 else 0 for n in words[1::2]]
         if len(words) % 2 == 0 and all(counts):

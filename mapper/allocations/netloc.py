@@ -9,7 +9,7 @@ import re
 from io import BytesIO
 from xml.etree import ElementTree
 
-from pencilmap.mapper.allocations.found import Fact, Found, shortened
+from pencilmap.mapper.allocations.found import NO_TORUS, Fact, Found, shortened
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.reading import check_xml, parse_xml
 
@@ -27,7 +27,7 @@ def find(document: Document) -> Found:
         raise document.refuse("has no node of type host")
     facts = (Fact("network", f"{len(hosts)} hosts, {switches} switches, no coordinates", document.label),
              Fact("hosts", shortened(hosts), document.label))
-    return Found(facts, hosts=tuple(hosts))
+    return Found(facts, hosts=tuple(hosts), missing=f"{NO_TORUS}give this file with `graph`" if switches else None)
 
 
 def _graphml(document):

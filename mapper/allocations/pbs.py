@@ -13,8 +13,7 @@ from pencilmap.model.base.errors import MapfileError
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
-    path = environ.get("PBS_NODEFILE")
-    return hosts_of_tasks(hosts_in(read_document(path)), f"PBS_NODEFILE={path}") if path else None
+    return hosts_of_file(environ, "PBS_NODEFILE") if environ.get("PBS_NODEFILE") else None
 
 
 def looks_like(document: Document) -> bool:
@@ -38,12 +37,23 @@ def hosts_in(document: Document) -> list[str]:
     return hosts
 
 
+def hosts_of_file(environ: Mapping[str, str], variable: str) -> Found:
+    """The hosts in the file that a variable names."""
+    path = environ[variable]
+    try:
+        document = read_document(path)
+    except MapfileError as error:
+        raise MapfileError(f"{variable}: {error}; run on a host that has this file, or unset {variable}") from error
+    return hosts_of_tasks(hosts_in(document), f"{variable}={path}")
+
+
 def hosts_of_tasks(hosts: Sequence[str], source: str) -> Found:
-    """What the host of each task tells: the hosts in order, and the tasks of a host."""
+    """What the host of each task tells: the hosts in order, and the most tasks of a host."""
     counts = Counter(hosts)
     tasks = max(counts.values(), default=None)
+    few = [f"{host} has {n}" for host, n in counts.items() if n != tasks]
     facts = (Fact("hosts", f"{len(counts)}: {shortened(tuple(counts))}", source),
-             Fact("tasks per node", str(tasks), "lines of a host in that file"))
+             Fact("tasks per node", f"{tasks}{', but ' * bool(few)}{shortened(few)}", source))
     return Found(facts, hosts=tuple(counts), tasks_per_node=tasks)
 
 

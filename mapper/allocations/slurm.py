@@ -7,10 +7,11 @@ Trees, blocks and node lists give hosts but no coordinates.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pencilmap.mapper.allocations import slurm_yaml
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
-from pencilmap.mapper.allocations.slurm_conf import UNITS, Configuration, read_configuration
+from pencilmap.mapper.allocations.slurm_conf import UNITS, WRITE_CABLES, Configuration, read_configuration
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.reading import MOST_HOSTS
@@ -19,25 +20,31 @@ _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
                    r"ClusterName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
 
+_NAMES = r"[A-Za-z_][\w.-]*(?:\[[\w,-]+\][\w.-]*)*"  # a name, with or without brackets
+_LIST = re.compile(rf"\s*(?=\S*[\[,]){_NAMES}(?:,{_NAMES})*\s*", re.ASCII)  # SLURM_JOB_NODELIST, saved to a file
+
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
     variable = next((v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)), None)
     if variable is None:
         return None
-    hosts = tuple(expand_hosts(environ[variable], MOST_HOSTS))
-    places = box_coordinates(environ[variable])
-    facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", variable)]
-    tasks = None
+    found, facts, tasks = _of_list(environ[variable], variable), list[Fact](), None
     for name in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"):
         counts = tasks_per_node(environ.get(name, ""))
         if counts:
             tasks = tasks or max(counts)
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
+    return replace(found, facts=(*found.facts, *facts), tasks_per_node=tasks)
+
+
+def _of_list(text, source):
+    """The hosts of a list, and their places if it has boxes."""
+    hosts, places = tuple(expand_hosts(text, MOST_HOSTS)), box_coordinates(text)
+    facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", source)]
     if not places:
-        return Found(tuple(facts), hosts=hosts, tasks_per_node=tasks)
-    facts += box_facts("hosts", places.values(), variable)
-    return Found(tuple(facts), mesh_box(places.values()), hosts, places, tasks_per_node=tasks)
+        return Found(tuple(facts), hosts=hosts)
+    return Found((*facts, *box_facts("hosts", places.values(), source)), mesh_box(places.values()), hosts, places)
 
 
 def _distribution(environ):
@@ -58,10 +65,12 @@ def tasks_per_node(text: str) -> list[int]:
 
 
 def looks_like(document: Document) -> bool:
-    return bool(_CONF.search(document.text) or _YAML.search(document.text))
+    return bool(_CONF.search(document.text) or _YAML.search(document.text) or _LIST.fullmatch(document.text))
 
 
 def find(document: Document) -> Found:
+    if _LIST.fullmatch(document.text):
+        return _of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
         return slurm_yaml.find(document)
     if document.text.lstrip().startswith("Configuration data as of"):
@@ -81,7 +90,7 @@ def find(document: Document) -> Found:
     if len(rings) == 1:
         hosts = next(iter(rings.values())).hosts
         return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
-    return Found(facts, found.torus, found.all_hosts)
+    return Found(facts, found.torus, found.all_hosts, missing=WRITE_CABLES if found.units and not rings else None)
 
 
 def _network(document, found: Configuration):

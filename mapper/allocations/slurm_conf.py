@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+from pencilmap.mapper.allocations.found import NO_TORUS
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -20,6 +21,8 @@ from pencilmap.model.base.reading import MOST_HOSTS
 
 UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
 KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
+WRITE_CABLES = (f"{NO_TORUS}write its cables to a file for `graph`: host1 switch1 12.5 GB/s in each line, and "
+                "switch1 {'kind': 'switch'} for each switch")
 MOST_INCLUDES = 8
 MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-*+/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')

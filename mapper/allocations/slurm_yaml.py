@@ -7,6 +7,7 @@ x + y X + z X Y. A torus3d gives the shape and the places; the first one counts,
 from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found, shortened
+from pencilmap.mapper.allocations.slurm_conf import WRITE_CABLES
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
@@ -29,7 +30,7 @@ def find(document: Document) -> Found:
         facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
         founds.append(told)
     best = next((told for told in founds if told.torus), founds[0])
-    return Found(tuple(facts), best.torus, best.hosts, best.places)
+    return Found(tuple(facts), best.torus, best.hosts, best.places, missing=best.missing)
 
 
 def _entries(document: Document) -> list[Any]:
@@ -80,7 +81,7 @@ def _tree(document, inside):
                                       _line_of(document, name))
     hosts = _all_hosts(document, switches)
     return Found((Fact("network", f"a tree of {len(switches)} switches and {len(hosts)} hosts: no coordinates",
-                       document.label), *_named_hosts(document, hosts)), hosts=hosts)
+                       document.label), *_named_hosts(document, hosts)), hosts=hosts, missing=WRITE_CABLES)
 
 
 def _blocks(document, inside):
@@ -89,7 +90,7 @@ def _blocks(document, inside):
     sizes = inside.get("block_sizes")
     sizes = f" of sizes {', '.join(map(str, sizes))}"[:60] if isinstance(sizes, list) else ""
     return Found((Fact("network", f"{len(blocks)} blocks{sizes}, {len(hosts)} hosts: no coordinates", document.label),
-                  *_named_hosts(document, hosts)), hosts=hosts)
+                  *_named_hosts(document, hosts)), hosts=hosts, missing=WRITE_CABLES)
 
 
 def _rings(document, inside):

@@ -138,6 +138,7 @@ def find(document: Document) -> Found:
     """What a plain table gives when no torus is known: coordinates, names, and their bounding box."""
     _refuse_affinity(document)
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
+    line_of = dict[tuple[int, ...], tuple[int, str | None]]()
     for number, line in document.lines():
         found = words(line)
         where = tuple(int(word) for word, _ in found if is_integer(word))
@@ -147,6 +148,10 @@ def find(document: Document) -> Found:
         name = next((word for word, _ in found if not is_integer(word)), None)
         if min(where) < 0 or name in places:
             raise document.refuse(f"host {name} is listed twice" if name in places else "a coordinate below 0", number)
+        if where in line_of and not (name and line_of[where][1]):
+            raise document.refuse(f"node {where} is already listed in line {line_of[where][0]}; list every node once, or "
+                                  "give the names of its hosts", number)
+        line_of.setdefault(where, (number, name))
         coordinates.append(where)
         if name:
             places[name] = where

@@ -88,13 +88,26 @@ def _is_scotch_graph(document):
 
 
 def _is_csv(document):
-    """A head of at least two known names of columns, and a second line of as many cells."""
+    """A head of at least two known names of columns, and a second line of as many cells; or names before numbers or names in
+    all lines."""
+    if _is_table_without_head(document):
+        return True
     lines = [line for _, line in document.lines("\n", None)[:2]]
     for separator in ",;\t":
         cells = [cell.strip(" \"'").lower() for cell in lines[0][:HEAD].split(separator)] if lines else []
         known = _COLUMNS if separator == "\t" else _COLUMNS | _WORDS
         if len(cells) > 1 and sum(cell in known for cell in cells) > 1:
             return len(lines) == 1 or lines[1][:HEAD].count(separator) == len(cells) - 1
+    return False
+
+
+def _is_table_without_head(document):
+    lines = [line.strip() for _, line in document.lines("\n", None)[:1000]]
+    cell = r"[\w.:/ \"'-]*"
+    for separator in ",;":
+        row = re.compile(rf"[\"']?[A-Za-z_][\w.-]*[\"']?({separator}{cell})+", re.ASCII)
+        if len(lines) > 1 and all(row.fullmatch(line[:HEAD]) for line in lines):
+            return len({line.count(separator) for line in lines}) == 1
     return False
 
 
@@ -121,9 +134,14 @@ FOREIGN = (
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
     Foreign("a SimGrid platform", _begins(r"<platform\b"), "for `graph` write one edge for each link, e.g. a b 12.5 GB/s"),
     Foreign("ibnetdiscover output", _has_line(r"((vendid|devid|sysimgguid|switchguid|caguid)=0x"
-                                              r"|(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"
+                                              r"|(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-|(Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
                                               r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"), _CABLES),
     Foreign("iblinkinfo output", _has_line(r"(CA: .*:|Switch:? 0x[0-9a-f]+ .*:)\s*$"), _CABLES),
+    Foreign("OpenSM's list of the subnet", _begins(r"\{ (CA|SW|RT) Ports:"), _CABLES),
+    Foreign("the output of sinfo or squeue", _has_line(r"[A-Z].* NODELIST(\(REASON\))?\s*$"),
+            "write the hosts to a file, as scontrol show hostnames prints them"),
+    Foreign("the output of scontrol show job", _has_line(r"JobId=[0-9]+ "),
+            "run pencilmap discover inside the job, or write its NodeList to a file"),
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
             "for `graph` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
     Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",

@@ -33,6 +33,8 @@ class Document:
         self._found: dict[str, list[tuple[int, str]]] = {}
         if len(content) > MOST_BYTES:
             raise self.refuse(f"is longer than {MOST_BYTES} bytes; that is not a placement file")
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise self.refuse("is text in UTF-16, as PowerShell writes it; save it as UTF-8")
         if b"\0" in content:
             raise self.refuse("a NUL byte; this is not a text file", content[:content.index(0)].count(10) + 1)
         try:

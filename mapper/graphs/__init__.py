@@ -83,5 +83,5 @@ def _recognise(document: Document) -> str:
     for name, form in GRAPHS.items():
         if form.looks_like(document):
             return name
-    known = "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
-    raise GraphError(f"{document.label} is not a recognised graph; name one of {known}")
+    raise GraphError(f"{document.label} is not a recognised graph; name one of {', '.join(GRAPHS)}. An edge list has a line "
+                     "for each cable, e.g. host1 switch1 12.5 GB/s, and switch1 {'kind': 'switch'} for each switch")

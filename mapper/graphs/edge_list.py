@@ -16,8 +16,9 @@ from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
 from pencilmap.mapper.graphs.attributes import EDGE, refuse_bare_number
-from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS, parse_literal
+from pencilmap.model.base.units import parse
 
 _LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks around it
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -51,7 +52,7 @@ def read(document: Document) -> Any:
             if len(attributes) == MOST_UNITS:
                 raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
                                  "; round bandwidths")
-            attributes[kind] = _attributes(document, number, kind[1], _VERTEX if kind[0] else EDGE)
+            attributes[kind] = _attributes(document, number, line, kind[1], _VERTEX if kind[0] else EDGE)
         if b is None:
             graph.add_node(a, **attributes[kind])
         else:
@@ -68,14 +69,29 @@ def _parts(document, number, line):
         return words[0], words[1], words[2].rstrip() if len(words) > 2 else ""
     found = _LINE.fullmatch(line.strip())
     if found is None or not (found["b"] or found["rest"]):
-        raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "
-                         "ends, e.g. a b or a b 12.5 GB/s, or for a vertex s1 {'kind': 'switch'}")
+        raise _not_an_edge(document, number, line)
     return found["a"], found["b"], found["rest"]
 
 
-def _attributes(document, number, text, known):
+def _not_an_edge(document, number, line):
+    return GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "
+                      "ends, e.g. a b or a b 12.5 GB/s, or for a vertex s1 {'kind': 'switch'}")
+
+
+def _rate(document, number, line, text):
+    """The text of a bandwidth. Another text shows that the line is no edge, unless it is a number with some unit."""
+    try:
+        parse(text, "byte/s")
+    except UnitError as error:
+        if re.fullmatch(rf"{_NUMBER}\s*[A-Za-z/]\S*", text):
+            raise GraphError(f"{document.label} line {number}: {error}") from error
+        raise _not_an_edge(document, number, line) from error
+    return text
+
+
+def _attributes(document, number, line, text, known):
     if not text.startswith("{"):
-        return {"bandwidth": text} if text else {}
+        return {"bandwidth": _rate(document, number, line, text)} if text else {}
     try:
         data = parse_literal(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.processor_sets import allowed, closest
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.reading import parse_xml
 
@@ -42,14 +43,15 @@ def _tree(document, kinds):
     import networkx as nx  # slow to import, and only graphs need it
 
     root = _root(document)
-    holding = _holding(root, kinds)
+    hosts = _hosts(root, kinds)
+    holding = _holding(root, hosts)
     if root not in holding:
         raise GraphError(f"{document.label} has no object of type {' or '.join(kinds)}")
     graph, number = nx.Graph(), Counter()
     stack = [(root, None)]
     while stack:
         element, above = stack.pop()
-        inner = [] if element.get("type") in kinds else [child for child in element.findall("object") if child in holding]
+        inner = [] if element in hosts else [child for child in element.findall("object") if child in holding]
         if len(inner) != 1:  # a host, or a fork
             kind = element.get("type", "Topology").lower()
             name = f"{kind}-{number[kind]}"
@@ -70,10 +72,20 @@ def _root(document):
         raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
 
 
-def _holding(root, kinds):
+def _hosts(root, kinds):
+    """Objects of these kinds whose processors the job may use, and of NUMA nodes those that are the closest to some core."""
+    usable, numa_of = allowed(root), closest(root)
+    objects = list(root.iter("object"))
+    close = {numa_of(each) for each in objects if each.get("type") == "Core" and usable(each)}
+    numa = [each for each in objects if each.get("type") == "NUMANode"]
+    far = {each for i, each in enumerate(numa) if close and i not in close}
+    return {each for each in objects if each.get("type") in kinds and usable(each) and each not in far}
+
+
+def _holding(root, hosts):
     """Elements that are hosts or hold some."""
     holding = set()
     for element in reversed(list(root.iter())):
-        if element.get("type") in kinds or any(child in holding for child in element.findall("object")):
+        if element in hosts or any(child in holding for child in element.findall("object")):
             holding.add(element)
     return holding

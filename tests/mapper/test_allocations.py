@@ -29,6 +29,12 @@ def around(environ=None, torus=None, tmp_path=None, **files):
     return look_around(environ or {}, paths, torus)
 
 
+def tmp_path_of(tmp_path, text):
+    """A file with a text."""
+    (tmp_path / "file").write_text(text)
+    return tmp_path / "file"
+
+
 def coordinates(picture):
     return picture.torus.coordinates(picture.nodes).tolist()
 
@@ -160,6 +166,9 @@ SLURM_YAML = """\
       - ring: ring1
         nodes: node[09-16]
 """
+GRAPHML_OF_SWITCHES = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="k" for="node" attr.name="kind"
+attr.type="string"/><graph edgedefault="undirected"><node id="a"><data key="k">host</data></node><node id="s"><data
+key="k">switch</data></node><edge source="a" target="s"/></graph></graphml>"""
 SLURM_TORUS = """\
 - topology: topo5
   cluster_default: false
@@ -306,6 +315,52 @@ def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
     assert around(torus="3", tmp_path=tmp_path, **{"7.hostAffinityFile": text}).nodes.tolist() == [1, 2]
 
 
+def test_hosts_with_fewer_tasks_are_told(tmp_path):
+    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "batch1 1 n0 42 n1 42"}).facts}
+    assert told["tasks per node"] == ("tasks per node", "42, but batch1 has 1", "LSB_MCPU_HOSTS")
+
+
+@pytest.mark.parametrize("variable", ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])
+def test_a_variable_that_names_a_lost_file_is_named(variable):
+    with pytest.raises(MapfileError, match=f"{variable}: /lost cannot be read: .*; run on a host that has this file"):
+        around({variable: "/lost"})
+
+
+@pytest.mark.parametrize("text, hosts", [
+    ("node[01-03],gpu1\n", ["node01", "node02", "node03", "gpu1"]), ("a1,a2.site.org\n", ["a1", "a2.site.org"]),
+    ("r[0-1]n[0-1]-ib\n", ["r0n0-ib", "r0n1-ib", "r1n0-ib", "r1n1-ib"])])
+def test_a_node_list_of_slurm_is_read_from_a_file(text, hosts, tmp_path):
+    assert read_description(tmp_path_of(tmp_path, text)).hosts == tuple(hosts)
+
+
+def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):
+    assert format_torus(around(tmp_path=tmp_path, file="tux[000x113]\n").torus) == "2x2x4:mesh"
+
+
+@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML, GRAPHML_OF_SWITCHES])
+def test_a_network_of_switches_is_no_torus_whose_shape_is_missing(text, tmp_path):
+    missing = around(tmp_path=tmp_path, file=text).missing
+    assert missing.startswith("the shape of a torus, which a network of switches does not have; ")
+
+
+def test_a_file_that_nobody_reads_is_refused_in_whole_sentences(tmp_path):
+    with pytest.raises(AllocationError, match=r"not recognised; files that are read: Slurm, .*, plain table\. ") as error:
+        read_description(tmp_path_of(tmp_path, "lorem ipsum dolor\n"))
+    assert " ... " not in str(error.value)
+
+
+def test_a_file_in_utf_16_is_named(tmp_path):
+    (tmp_path / "list").write_bytes("n0\nn1\n".encode("utf-16"))
+    with pytest.raises(MapfileError, match="is text in UTF-16, as PowerShell writes it; save it as UTF-8"):
+        read_description(tmp_path / "list")
+
+
+@pytest.mark.parametrize("text", ["0 0\n1 0\n0 0\n", "a 0 0\n0 0\n", "0 0\na 0 0\n", "0 1 0 1\n1 0 1 0\n0 1 0 1\n"])
+def test_a_node_without_a_name_is_listed_once(text, tmp_path):
+    with pytest.raises(MapfileError, match=r"line [23]: node \(.*\) is already listed in line 1; list every node once"):
+        read_description(tmp_path_of(tmp_path, text))
+
+
 def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
     picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
     assert picture.arguments("f")["torus"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
@@ -434,6 +489,8 @@ OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-00
        "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
        "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
        "scotch": ("torus3D 4 4 2\n", "mesh2D 4 4", "hcub 3\n", "cmplt 8\n"), "cray": (CRAY,),
+       "lsf": ("n2 0-1\nn2 4-5\nn0 0\n", "n1.example.com 0,1 0 2\nn0.example.com 4-5 1 2\n", "n2 0 0 1\nn2 4 1 1\n"),
+       "pbs": ("n2\nn2\nn0\n", "node01.example.com\n"),
        "table": ("0 0\n1 0\n", "a 0 0\nb 1 0\n", "0 0 a\n", "4\n", "4 4\n0 0\n")}
 
 
@@ -605,7 +662,7 @@ def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
     for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "PBS_NODEFILE", "PJM_NODE_X", "TPU_TOPOLOGY"):
         monkeypatch.delenv(name, raising=False)
     status, out, _ = pencilmap("discover", "--no-hardware")
-    assert status == 1 and "found nothing" in out and "Slurm node list" in out
+    assert status == 1 and "found nothing" in out and "Slurm: SLURM_JOB_NODELIST" in out
 
 
 def test_discover_as_json(tmp_path, pencilmap):

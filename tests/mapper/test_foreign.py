@@ -48,6 +48,14 @@ EXAMPLES = {  # name: title, text
                       "[1]\t\"H-0002c8\"[1](2c8) \t\t# \"n1 HCA-1\" lid 4 4xQDR\n"),
     "ibnetdiscover -p": ("ibnetdiscover output", "SW     1  1 0x0002c9020040a090 4x QDR - CA     4  1 0x0002c903000b1b2f "
                          "( 'sw' - 'n1 HCA-1' )\n"),
+    "ibnetdiscover -l": ("ibnetdiscover output", "Ca\t: 0x0002c903001f0a30 ports 1 devid 0x1003 vendid 0x2c9 \"n1\"\n"),
+    "opensm": ("OpenSM's list of the subnet", "{ CA Ports:01 SystemGUID:0002c9 NodeGUID:0002c8 } { SW Ports:24 } PHY=4x\n"),
+    "sinfo": ("the output of sinfo or squeue", "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
+              "debug*  up 1:00 4 idle n[1-4]\n"),
+    "squeue": ("the output of sinfo or squeue", "  JOBID PARTITION USER ST TIME NODES NODELIST(REASON)\n"
+               "  7 debug me R 0:02 1 n1\n"),
+    "show job": ("the output of scontrol show job", "JobId=7 JobName=wrap\n   UserId=me(1) JobState=RUNNING\n"
+                 "   NodeList=n[1-4]\n"),
     "booksim": ("a BookSim network (anynet)", "router 0 node 0 node 1 router 1\nrouter 1 node 2 node 3\n"),
     "topology.conf": (SLURM, "# tree\nSwitchName=s0 Nodes=n[0-3]\n"),
     "block topology": (SLURM, "BlockName=b0 Nodes=n[0-3]\nBlockSizes=4\n"),
@@ -59,6 +67,9 @@ EXAMPLES = {  # name: title, text
     "csv": ("a CSV table", "source,target,bandwidth\na,b,1 GB/s\n"),
     "csv with semicolons": ("a CSV table", "Host; x; y; z\nn1; 0; 0; 0\n"),
     "csv with tabs": ("a CSV table", "rank\thostname\n0\tn1\n"),
+    "csv without a head": ("a CSV table", "n1,0,0\nn2,1,0\n"),
+    "csv of edges": ("a CSV table", "\"h1\";\"s1\";\"12.5 GB/s\"\n\"h2\";\"s1\";\"12.5 GB/s\"\n"),
+    "csv of other heads": ("a CSV table", "Id,Label,timeset\nh1,h1,\n"),
     "hwloc": ("hwloc XML", "<?xml version='1.0'?>\n<!DOCTYPE topology SYSTEM 'hwloc2.dtd'>\n<topology version='2.0'/>\n"),
     "graphml": ("a GraphML graph", "\n".join(nx.generate_graphml(nx.cycle_graph(4)))),
     "rankfile": ("an Open MPI rankfile", "rank 0=n1 slot=0\nrank 1=n2 slot=0\n"),

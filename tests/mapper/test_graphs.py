@@ -255,3 +255,47 @@ def test_damaged_files_never_crash(writer, tmp_path):
 
 def test_every_format_says_what_it_is():
     assert all(form.title for form in GRAPHS.values())
+
+
+@pytest.mark.parametrize("text", ["0 1 0 1\n1 0 1 0\n", "a b c d\n", "GPU0\tGPU1\tCPU Affinity\n",
+                                  "a b\nNodeGUID Port Type Name\n", "node1\tnode2\tbandwidth\n"])
+def test_a_line_with_more_words_than_an_edge_is_named(text):
+    line = text.count("\n") if text.startswith("a b\n") else 1
+    with pytest.raises(GraphError, match=f"given line {line}: '.*' is not an edge; write the names of its two ends"):
+        parse_graph(Document(text.encode(), "given"))
+
+
+def test_the_line_of_an_unknown_unit_is_named():
+    with pytest.raises(GraphError, match="given line 2: .*'12.5 furlongs' .*units are B/s"):
+        parse_graph(Document(b"a b 1 GB/s\nb c 12.5 furlongs\n", "given"))
+
+
+def drawn(edges, default="directed"):
+    """GraphML of unnamed switches, as an editor for drawings writes it."""
+    vertices = "".join(f'<node id="{v}"/>' for v in sorted({v for edge in edges for v in edge}))
+    lines = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in edges)
+    return Document(f'<graphml><graph edgedefault="{default}">{vertices}{lines}</graph></graphml>'.encode(), "given")
+
+
+def test_edges_without_any_edge_back_are_refused_unless_they_close_rings():
+    path = [("a", "b"), ("b", "c")]
+    with pytest.raises(GraphError, match='has no edge back; if each edge is a cable .* write edgedefault="undirected"'):
+        parse_graph(drawn(path))
+    assert parse_graph(drawn([*path, ("c", "a")])).source.size == 3
+    assert parse_graph(drawn([*path, ("c", "a")], "undirected")).source.size == 6
+
+
+NODE = """<topology version="2.0"><object type="Machine" cpuset="0x0000000f" allowed_cpuset="0x0000000b">{far} <object
+type="Package" cpuset="0x0000000f"><object type="Group" cpuset="0x00000003"><object type="NUMANode"
+cpuset="0x00000003"/><object type="NUMANode" subtype="HBM" cpuset="0x00000003"/><object type="Core"
+cpuset="0x00000001"/><object type="Core" cpuset="0x00000002"/></object><object type="Group"
+cpuset="0x0000000c"><object type="NUMANode" cpuset="0x0000000c"/><object type="NUMANode" subtype="HBM"
+cpuset="0x0000000c"/><object type="Core" cpuset="0x00000004"/><object type="Core"
+cpuset="0x00000008"/></object></object></object></topology>"""
+
+
+def test_tasks_of_a_node_sit_where_the_job_may_use_cores():
+    """Core 2 is not allowed; high-bandwidth memory and memory behind CXL have no cores of their own."""
+    document = Document(NODE.format(far='<object type="NUMANode" subtype="CXL" cpuset="0x0"/>').encode(), "given")
+    assert parse_graph(document, "hwloc").n_nodes == 3
+    assert parse_graph(document, "hwloc-numa").n_nodes == 2

@@ -13,11 +13,12 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base import progress
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.given_nodes import partition_for
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import read_records, transform_of_record
 from pencilmap.mapper.searches import lattice_search, scotch_map as scotch
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.studies.advise import advise, partition_for
+from pencilmap.mapper.studies.advise import advise
 from pencilmap.mapper.studies.scaling import read_points
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import (
@@ -136,7 +137,7 @@ def test_what_cannot_be_is_told(what):
 
 def test_nodes_of_a_machine_without_partitions_need_a_shape(monkeypatch):
     machine = replace(load_machine("trainium2"), partitions=None)
-    monkeypatch.setattr("pencilmap.mapper.studies.advise.load_machine", lambda name: machine)
+    monkeypatch.setattr("pencilmap.mapper.given_nodes.load_machine", lambda name: machine)
     assert partition_for("mine", 16) is None
     with pytest.raises(PartitionError, match="machine mine has no rule of partitions: give the shape of the 8 nodes"):
         partition_for("mine", 8)
