@@ -34,7 +34,6 @@ from pencilmap.model.base.errors import (
 )
 from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.interval import BEST_MINIMAL, routing_interval
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
@@ -44,7 +43,8 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.interval import BEST_MINIMAL, routing_interval
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
@@ -204,7 +204,7 @@ class Setting:
 
     def interval(self, placed: Product | Mapping, name: str | None = None, exchange: str = DEFAULT_ALGORITHM,
                  schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
-        """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
+        """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
         return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site, exchange,
                                                          schedule, direction)]
 

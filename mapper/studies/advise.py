@@ -18,7 +18,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.traffic.objective import in_sequence
 
 LARGE = 4096     # slots: from here on only one of RxC and CxR is predicted, and only orders with a closed form

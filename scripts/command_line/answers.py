@@ -11,7 +11,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 

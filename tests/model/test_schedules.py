@@ -483,8 +483,8 @@ def test_ports_that_decide_in_place_of_links_are_told():
 
 def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):
     product, transform = place("best", Site(parse_torus("4x4")), ProcessGrid(4, 4)), Transform(9, 16, 16)
-    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 16)
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 16)
     assert predict(product, transform, schedule="overlap:2:x").schedule.name == "overlap:2:x"
-    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 15)
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 15)
     with pytest.raises(ScheduleError, match="for up to 15 tasks, and grid 4x4 has 16; take a transform whose extents"):
         predict(product, transform, schedule="overlap:2:x")

@@ -13,7 +13,7 @@ from pencilmap.model.base.errors import FigureError, GridError, MachineError
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines

@@ -10,7 +10,6 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.bounds.certificates import Bounds, certificate
 from pencilmap.model.bounds.every_placement import LowerBound
-from pencilmap.model.closed_form import ClosedForm, closed_form, is_even, recognised
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
@@ -19,8 +18,9 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import effective_length
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.closed_form import ClosedForm, closed_form, is_even, recognised
+from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
-from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.fair_sharing import can_share, shared_seconds

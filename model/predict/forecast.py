@@ -24,12 +24,12 @@ import numpy as np
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.bounds.certificates import Bounds, certificate
-from pencilmap.model.closed_form import ClosedForm
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.closed_form import ClosedForm
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import (
