@@ -17,8 +17,10 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict, predict_messages
-from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.predict import predict, predict_messages, predict_question
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction, likely_times
+from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.model.traffic.halo import HALO, halo
@@ -205,8 +207,8 @@ def _prediction(text, changed):
     if mapping is None:
         return None, note
     try:
-        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
-                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
+        question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"])
+        found = predict_question(mapping, question, transform, costs=changes.get("costs", _costs(labels)))
         return replace(found, likely=_likely(labels)), note
     except ScheduleError as error:
         return None, str(error)

@@ -8,8 +8,7 @@ from pencilmap.mapper.runs.compare import prediction_of_cell, prediction_of_reco
 from pencilmap.mapper.runs.records import Record, grid_of_record, transform_of_record
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED

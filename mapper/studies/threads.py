@@ -19,7 +19,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.decomposition import AXES
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.traffic.exchange import exchanges
 
 

@@ -14,86 +14,92 @@ Everything else is routed message by message, from the nodes of the ranks themse
 uneven lanes of a schedule, even if all blocks of the whole transform are even.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.decompositions.decomposition import ExchangeStage
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
+from pencilmap.model.predict.results import ExchangePrediction
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.times.timing import ExchangeWork, blocks_work, product_work
+from pencilmap.model.times.timing import ExchangeWork, blocks_work, product_work, terms_in_turn
 from pencilmap.model.traffic.joint_loads import JointLoads
 from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """The closed forms of all exchanges of a product; `closed_form` makes one for a placement that has them."""
+    """The closed forms of all exchanges of a product; `closed_form` makes one for a case that has them."""
 
+    case: Case
     product: Product
-    transform: Transform | None
-
-    @property
-    def is_even(self) -> bool:
-        """Whether all messages of an exchange have one size."""
-        return is_even(self.product, self.transform)
 
     @property
     def stages(self) -> tuple[ExchangeStage | StageBlocks, ...]:
         """The exchanges in the order of a forward transform."""
-        if self.is_even:
+        if self.case.is_even or self.case.transform is None:
             return tuple(self.product.decomposition.exchanges)
-        assert self.transform is not None
-        return tuple(stage_blocks(self.product.grid, self.transform))
+        return tuple(stage_blocks(self.product.grid, self.case.transform))
 
-    def load(self, stage: ExchangeStage | StageBlocks, rule: Any) -> ProductLoad | None:
+    def load(self, stage: ExchangeStage | StageBlocks) -> ProductLoad | None:
         """The loads of one of the stages; None if the routing rule has no closed form."""
+        rule = self.case.rule
         return rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else rule.of_product(
             self.product, stage.letters)
 
-    def work(self, stage: ExchangeStage | StageBlocks, link_s: float, adaptive_s: float | None,
+    def work(self, stage: ExchangeStage | StageBlocks, transform: Transform, link_s: float,
              hop_length: Fraction) -> ExchangeWork:
-        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`. Needs a transform."""
+        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`."""
+        adaptive_s = product_adaptive_s(self.case, self.product, stage.letters, link_s) if self.case.contends else None
         if isinstance(stage, StageBlocks):
             return blocks_work(self.product, stage, link_s, adaptive_s, hop_length)
-        assert self.transform is not None
-        return product_work(self.product, stage.letters, self.transform, link_s, adaptive_s, hop_length)
+        return product_work(self.product, stage.letters, transform, link_s, adaptive_s, hop_length)
 
-    def joint(self, rule: Any) -> JointLoads | None:
+    def predicted(self) -> tuple[ExchangePrediction, ...] | None:
+        """The exchanges, predicted one by one; None if the routing rule has no closed form."""
+        loads = [self.load(stage) for stage in self.stages]
+        found = [load for load in loads if load is not None]
+        if len(found) < len(loads):
+            return None
+        return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
+
+    def _predicted(self, stage, load, algorithm):
+        case, m = self.case, effective_lengths(self.product, stage.letters)
+        link_s = case.seconds(load.load)
+        work = None if link_s is None else self.work(stage, case.transform, link_s, load.hop_length)
+        return ExchangePrediction(
+            name=stage.name, m=m, load=load.load, hop_length=load.hop_length, t_s=link_s, bound_s=case.seconds(m),
+            busiest=load.busiest, work=work, rounds=work and terms_in_turn([work], case.costs), algorithm=algorithm)
+
+    def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""
-        if self.is_even:
-            return rule.joint_of_product(self.product, tuple(stage.letters for stage in self.stages))
-        return rule.joint_of_blocks(self.product, self.stages)
+        if self.case.is_even:
+            return self.case.rule.joint_of_product(self.product, tuple(stage.letters for stage in self.stages))
+        return self.case.rule.joint_of_blocks(self.product, self.stages)
 
 
-def closed_form(placed: Product | Mapping, product: Product | None, transform: Transform | None,
-                algorithms: Iterable[str]) -> ClosedForm | None:
-    """The closed forms of a placement; None if it has none.
-
-    product : whose groups use the same places, see `pencilmap.model.placement.product.product_of`
-    algorithms : the name of the algorithm of each exchange
-    """
-    if product is None:
+def closed_form(case: Case) -> ClosedForm | None:
+    """The closed forms of a case; None if it has none."""
+    if case.product is None or not case.at_once:
         return None
-    even = is_even(product, transform)
-    at_once = all(algorithm_named(name).is_exchange(even) for name in algorithms)
-    return ClosedForm(product, transform) if at_once and (even or has_its_ranks(placed, product)) else None
+    return ClosedForm(case, case.product) if case.is_even or has_its_ranks(case.placed, case.product) else None
+
+
+def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float) -> float:
+    """Seconds of the busiest link if routers chose at random: `link_s` times the ratio for even blocks."""
+    even, adaptive = (case.seconds(routing(name).of_product(product, letters).load)
+                      for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
+    return link_s * adaptive / even if even and adaptive is not None else link_s
 
 
 def recognised(placed: Product | Mapping) -> Product | None:
     """The product whose groups use the places of the groups of a placement; None if there is none."""
     return placed if isinstance(placed, Product) else product_of(placed)
-
-
-def is_even(placed: Product | Mapping, transform: Transform | None) -> bool:
-    """Whether all blocks of a transform are even; they are without one."""
-    return transform is None or transform.divides_evenly(placed.grid)
 
 
 def has_its_ranks(placed: Product | Mapping, product: Product) -> bool:

@@ -20,7 +20,8 @@ from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import ExchangePrediction, predict, predict_messages
+from pencilmap.model.predict import predict, predict_messages
+from pencilmap.model.predict.results import ExchangePrediction
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR

@@ -22,6 +22,7 @@ from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
@@ -57,7 +58,7 @@ def settings(draw):
 def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
     mapping, transform = case
     try:
-        found = predict_routed(mapping, transform, schedule=text).schedule
+        found = predict_routed(mapping, transform, Question(schedule=text)).schedule
     except ScheduleError as error:
         assert "chunks" in str(error) or "planes" in str(error)
         return
@@ -70,7 +71,7 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
 def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
     """Uneven blocks too, where the messages there and back differ."""
     mapping, transform = case[0], replace(case[1], fields=fields)
-    found = predict_routed(mapping, transform, schedule="opposite", direction="pair").schedule
+    found = predict_routed(mapping, transform, Question(schedule="opposite", direction="pair")).schedule
     phases = flights(found, mapping.grid, transform)
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
@@ -104,7 +105,8 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
 def test_closed_forms_agree_with_routing(product, text):
     R, C = product.grid.shape
     transform = Transform(2 * R * C, R * C, 2 * R * C, fields=2)
-    closed, routed = predict(product, transform, schedule=text), predict_routed(product.mapping(), transform, schedule=text)
+    closed = predict(product, transform, schedule=text)
+    routed = predict_routed(product.mapping(), transform, Question(schedule=text))
     assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
     assert closed.schedule.name == routed.schedule.name
     pairs = [way(one, transform, schedule=text, direction="pair").schedule.cost for way, one in
@@ -122,7 +124,7 @@ def test_what_holds_for_every_placement(mapping):
 
     def of(text, costs=Costs(), bandwidth=bandwidth):
         network = replace(mapping.network, bandwidth=bandwidth)
-        return predict_routed(replace(mapping, network=network), transform, schedule=text, costs=costs)
+        return predict_routed(replace(mapping, network=network), transform, Question(schedule=text), costs=costs)
 
     plain = of("sequence", COSTS)
     sequence, once = plain.schedule, of("overlap:1", COSTS).schedule
