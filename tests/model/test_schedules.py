@@ -21,7 +21,7 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
@@ -109,9 +109,9 @@ def test_closed_forms_agree_with_routing(product, text):
     routed = predict_routed(product.mapping(), transform, Question(schedule=text))
     assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
     assert closed.schedule.name == routed.schedule.name
-    pairs = [way(one, transform, schedule=text, direction="pair").schedule.cost for way, one in
-             ((predict, product), (predict_routed, product.mapping()))]
-    assert pairs[0] == pairs[1]
+    pair = Question(schedule=text, direction="pair")
+    assert (predict_product(product, transform, pair).schedule.cost
+            == predict_routed(product.mapping(), transform, pair).schedule.cost)
 
 
 @repeatable(15)
@@ -442,8 +442,9 @@ def test_times_of_closed_forms_are_those_of_routing_with_every_term(torus, place
     costs = replace(COSTS, contention=0.5, progress=0.75)
     transform = Transform(64, 32, 64, fields=2)
     for direction in ("forward", "pair"):
-        closed, routed = (way(one, transform, costs=costs, schedule=text, direction=direction).schedule for way, one in
-                          ((predict, product), (predict_routed, product.mapping())))
+        asked = Question(schedule=text, direction=direction)
+        closed, routed = (way(one, transform, asked, costs=costs).schedule for way, one in
+                          ((predict_product, product), (predict_routed, product.mapping())))
         assert (closed.t_s, closed.time_s, closed.total_s, closed.hidden_s) == pytest.approx(
             (routed.t_s, routed.time_s, routed.total_s, routed.hidden_s), rel=1e-9)
         calm = predict(product, transform, costs=replace(costs, contention=None), schedule=text,
