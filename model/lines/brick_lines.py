@@ -70,8 +70,8 @@ class BrickLineStage:
             raise GridError(f"lines that {self.ranks} ranks share are not predicted message by message; take bricks with at "
                             f"most {MOST_SHARING} along an axis")
         ranks, elements = self.messages(backward)
-        return Exchange(self.name, "", ranks, elements, np.array([1, 0]), np.array([0, 1]), element_bytes,
-                        total * element_bytes)
+        return Exchange(self.name, letters="", members=ranks, group_weight=elements, send_weight=np.array([1, 0]),
+                        receive_weight=np.array([0, 1]), unit_bytes=element_bytes, total_bytes=total * element_bytes)
 
 
 @dataclass(frozen=True)

@@ -197,8 +197,9 @@ class Forecaster:
             [stage.t_s for stage in self.stages], [stage.time_s for stage in self.stages]))
         computing = self.case.local and self.case.local.time_s
         total_s = None if time_s is None or computing is None else time_s + computing
-        return ScheduleForecast(schedule, (1,), None, load, cost, self._seconds(load), t_s, time_s, total_s,
-                                None if total_s is None else 0.0, self.bounds, Fraction(1))
+        return ScheduleForecast(schedule, sizes=(1,), axis=None, load_joint=load, cost=cost, t_joint_s=self._seconds(load),
+                                t_s=t_s, time_s=time_s, total_s=total_s, hidden_s=None if total_s is None else 0.0,
+                                bounds=self.bounds, alone=Fraction(1))
 
     def _check_beside(self, schedule):
         """Raise ScheduleError where an exchange can only run alone."""

@@ -176,15 +176,17 @@ def _rows(case, record):
         if exchange.size == 1:
             continue
         terms = exchange_terms(predicted.work, where.costs)
-        yield Row(case, stage.name, with_envelopes(simulated, exchange, mapping),
-                  record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
-                  predicted.time_s, published.get(stage.name))
+        yield Row(case, stage=stage.name, network_s=with_envelopes(simulated, exchange, mapping),
+                  simulated_s=record["phases"][f"exchange_{stage.name}"]["max_s"][0],
+                  software_s=(terms.start_s or 0.0) + (terms.messages_s or 0.0), time_s=predicted.time_s,
+                  published_s=published.get(stage.name))
 
 
 def _remaps(case, grid, record, network, mapping):
     for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
-        yield Row(case, exchange.name, with_envelopes(predicted, exchange, mapping),
-                  record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None)
+        yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
+                  simulated_s=record["phases"][f"exchange_{exchange.name}"]["max_s"][0], software_s=0.0,
+                  time_s=predicted.time_s, published_s=None)
 
 
 def _halo(case, grid, record, mapping):
@@ -192,7 +194,8 @@ def _halo(case, grid, record, mapping):
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
     network, alone = (predict_messages(mapping, each, transform, ROUTING).time_s or 0.0 for each in (carried, sent))
-    return Row(case, sent.name, network, record["halo"]["max_s"][0], 0.0, alone, None)
+    return Row(case, stage=sent.name, network_s=network, simulated_s=record["halo"]["max_s"][0], software_s=0.0,
+               time_s=alone, published_s=None)
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:
@@ -210,9 +213,12 @@ def _joint_rows(case, record):
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
                        direction=case.direction).schedule
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
-    yield Row(case, "+".join(grid.decomposition.names),
-              scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction, case.exchange),
-              record["phases"]["total"]["max_s"][0], 0.0, forecast.time_s, None, bound_s)
+    yield Row(
+        case, stage="+".join(grid.decomposition.names),
+        network_s=scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction,
+                              case.exchange),
+        simulated_s=record["phases"]["total"]["max_s"][0], software_s=0.0, time_s=forecast.time_s, published_s=None,
+        bound_s=bound_s)
 
 
 def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD,

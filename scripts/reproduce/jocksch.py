@@ -38,7 +38,8 @@ def break_even() -> Found:
     """The start of a message, in bytes, that makes the break-even the published 256 points on a rank; and up to 64 ranks the
     simulated break-even of the start that is assumed."""
     asked = [(ranks, radix, ports) for ranks in RANKS for radix in (2, 4) for ports in (1, 3)]
-    unit = {key: crossbar_break_even(key[0], key[1], 1.0, 1.0, 3, key[2], ELEMENT) for key in asked}  # start like a byte
+    unit = {key: crossbar_break_even(key[0], radix=key[1], alpha_s=1.0, byte_s=1.0, all_to_alls=3, ports=key[2],
+                                     element_bytes=ELEMENT) for key in asked}  # start like a byte
     simulated = _simulated_break_evens({key: one * ALPHA_S * RATE for key, one in unit.items()
                                         if key[0] <= MOST_CROSSED and one < inf})
     rows = []

@@ -58,7 +58,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
     """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
     if line:
         with hearing():
-            predict_lines(where, line, placement, routing, message_cost, ports or 1, as_json)
+            predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
+                          ports=ports or 1, as_json=as_json)
         return
     if message_cost or ports:
         raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with "
