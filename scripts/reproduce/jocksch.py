@@ -68,7 +68,7 @@ def _simulated_break_evens(predicted):
 def _case(ranks, algorithm, order, ports=1):
     """On a crossbar; as a torus of as few nodes along a dimension as may be, which is simulated fastest."""
     torus = str(ranks) if ranks < 256 else "x".join(["4"] * round(log(ranks, 4)))
-    return Case(torus, algorithm, ALPHA_S, order, True, RATE, ports)
+    return Case(torus, algorithm, message_s=ALPHA_S, order=order, crossbar=True, rate=RATE, ports=ports)
 
 
 def weak_lines() -> Found:
