@@ -34,7 +34,6 @@ from pencilmap.model.base.errors import (
 )
 from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.interval import BEST_MINIMAL, routing_interval
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
@@ -43,11 +42,14 @@ from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.predict import SEQUENCE, Prediction, predict
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict import predict_question
+from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 
 ALL_ROUTINGS = "all"
@@ -171,7 +173,7 @@ class Setting:
         """The first of the fastest by all terms of the time model."""
         if len(found) == 1:
             return found[0]
-        return min(found, key=lambda placed: self.shown(placed, schedule=schedule).order)
+        return min(found, key=lambda placed: self.shown(placed, Question(schedule=schedule)).order)
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
         """Whether the grid takes every slot of a whole torus, so that it has product placements."""
@@ -181,32 +183,34 @@ class Setting:
     def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
                 exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange, schedule,
-                                   direction))
+        return self.answer(placed, Question(routing, exchange, schedule, direction), name)
 
-    def shown(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
-              exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
+    def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
+        """The prediction of a placement for a question."""
+        return self._noted(predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site))
+
+    def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
         a note.
         """
-        if not self.robust or routing is not None:
-            return self.predict(placed, routing, name, exchange, schedule, direction)
+        if not self.robust or question.routing is not None:
+            return self.answer(placed, question, name)
         found = []
         for rule in all_variants(self.network):
             if rule != BEST_MINIMAL:  # never the worst
                 try:
-                    found.append(self.predict(placed, rule, name, exchange, schedule, direction))
+                    found.append(self.answer(placed, replace(question, routing=rule), name))
                 except RoutingError:
                     continue          # the rule cannot handle the case
         worst = max(found, key=lambda p: p.order)
         note = f"the worst of {len(found)} routing rules is shown"
         return replace(worst, notes=(*worst.notes, note))
 
-    def interval(self, placed: Product | Mapping, name: str | None = None, exchange: str = DEFAULT_ALGORITHM,
-                 schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
-        """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
-        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site, exchange,
-                                                         schedule, direction)]
+    def interval(self, placed: Product | Mapping, question: Question = Question(),
+                 name: str | None = None) -> list[Prediction]:
+        """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
+        return [self._noted(p) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
+                                                  site=self.site)]
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
                     exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
@@ -219,14 +223,18 @@ class Setting:
         PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid ``best``, when it cannot
         be had on any grid.
         """
-        placements = tuple(placements)
+        return self.answers(Question(routing, exchange, schedule, direction), grid, placements)
+
+    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,)) -> list[Prediction]:
+        """The same as `predictions`, for a question."""
+        placements, routing = tuple(placements), question.routing
         for text in placements:
             check_name(text)  # before any error about grids, because the grid is not at fault then
         if routing not in (None, ALL_ROUTINGS):
             routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule, direction)]
+            return [p for text in placements for p in self._predictions(text, one, question)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
@@ -235,20 +243,19 @@ class Setting:
             for text in placements:
                 report(f"grid {each}, placement {text}")
                 try:
-                    found += self._predictions(text, each, routing, exchange, schedule, direction, share=0)
+                    found += self._predictions(text, each, question, share=0)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)
         if not found:
             raise refusals[-1]
-        return ranked(self._refined(ranked(found), routing, exchange, schedule, direction))
+        return ranked(self._refined(ranked(found), question))
 
-    def _refined(self, found: list[Prediction], routing: str | None, exchange: str, schedule: str,
-                 direction: str) -> list[Prediction]:
+    def _refined(self, found: list[Prediction], question: Question) -> list[Prediction]:
         """The predictions. For the first few grids they have other placements than products too, which are searched."""
         searched = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)]
         some, rest = searched[:REFINED], searched[REFINED:]
         for before in some:
-            [after] = self._predictions(BEST, before.grid, routing, exchange, schedule, direction, len(some))
+            [after] = self._predictions(BEST, before.grid, question, share=len(some))
             found[next(i for i, p in enumerate(found) if p is before)] = min(before, after, key=lambda p: p.order)
         if self.site.allocation.is_complete or not rest:
             return found
@@ -275,13 +282,13 @@ class Setting:
         cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
         return Job(self.site, names, cores * names.per_node, program)
 
-    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
-                     direction: str, share: int = 1) -> list[Prediction]:
+    def _predictions(self, text: str, grid: ProcessGrid, question: Question, share: int = 1) -> list[Prediction]:
         """Predictions of one placement. For `share` see `candidates`."""
+        schedule = question.schedule
         placed = self.best_placement(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
-        if routing == ALL_ROUTINGS:
-            return self.interval(placed, text, exchange, schedule, direction)
-        return [self.shown(placed, routing, text, exchange, schedule, direction)]
+        if question.routing == ALL_ROUTINGS:
+            return self.interval(placed, question, text)
+        return [self.shown(placed, question, text)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
         return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
@@ -350,9 +357,10 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
     site = replace(site, launch=launch_order(site, described, launcher, environ))
     named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
-    return Setting(site, transform, machine, described.costs if described else Costs(),
-                   described.doubts(shape, used) if described else (), named, decomposition_named(decomposition),
-                   described.likely if described and rate is None else None, robust)
+    return Setting(site, transform, machine, costs=described.costs if described else Costs(),
+                   notes=described.doubts(shape, used) if described else (), hosts=named,
+                   decomposition=decomposition_named(decomposition),
+                   likely=described.likely if described and rate is None else None, robust=robust)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

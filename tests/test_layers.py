@@ -83,6 +83,44 @@ def circles(links):
     return sorted(sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
 
 
+def rooms(layer):
+    """The folders of a layer, and the modules beside them."""
+    return {path.stem for path in (ROOT / layer).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+
+
+def arrows(layer):
+    """(room, room that it imports from) of the rooms of a layer, those whose modules import each other left out."""
+    known = rooms(layer) - {"__init__"}
+    for name, path in modules().items():
+        head = f"pencilmap.{layer}."
+        for target in imports(path) if name.startswith(head) else ():
+            room, used = (full.removeprefix(head).split(".")[0] for full in (name, target))
+            if target.startswith(head) and used in known and used != room:
+                yield room, used
+
+
+def documented(layer):
+    """(room, room that it may use) by the table of the layer in docs/architecture.md."""
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for room, used in re.findall(rf"^\| `{layer}/(\w+)(?:/|\.py)` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE):
+        yield from ((room, each) for each in re.findall(r"`(\w+)`", used) or [""])
+
+
+@pytest.mark.parametrize("layer, levels", [("model", 7), ("mapper", 7)])
+def test_rooms_form_no_circle_and_are_few_levels(layer, levels):
+    graph = nx.DiGraph(arrows(layer))
+    assert circles(graph.edges) == []
+    assert nx.dag_longest_path_length(graph) + 1 <= levels, nx.dag_longest_path(graph)
+
+
+@pytest.mark.parametrize("layer", ["model", "mapper"])
+def test_the_table_of_rooms_says_what_each_uses(layer):
+    """Each room has a row, whose last column lists the rooms that it imports from."""
+    told = set(documented(layer))
+    assert {room for room, _ in told} == rooms(layer) - {"__init__", "data"}
+    assert {(room, used) for room, used in told if used} == set(arrows(layer))
+
+
 def with_packages(name):
     """A module and the packages that it lies in, which are loaded before it: a.b.c, a.b, a."""
     return [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]

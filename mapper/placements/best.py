@@ -134,7 +134,8 @@ def _tiling(torus, grid, tasks_per_node, cost, share):
     """A tiling of less cost, None where none was found."""
     from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
 
-    found, _ = lattice_search.best_tiling(torus, grid, tasks_per_node, 1, EVALUATIONS // share, cost, PATIENCE)
+    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=1,
+                                          evaluations=EVALUATIONS // share, below=cost, patience=PATIENCE)
     return found and found.mapping(grid)
 
 

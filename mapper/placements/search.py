@@ -28,8 +28,8 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
 
     seed = options.pop("seed", 1)
     report = now_and_then(lambda line: say(f"search: {line}"))
-    found = annealing.search(site, grid, seed, annealing.Budget(**options), report, wanted,
-                             annealing.TIED if robust else annealing.USUAL)
+    found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
+                             rules=annealing.TIED if robust else annealing.USUAL)
     say(str(found))
     return found.mapping
 

@@ -17,8 +17,10 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict, predict_messages
-from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.predict import predict, predict_messages, predict_question
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction, likely_times
+from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.model.traffic.halo import HALO, halo
@@ -105,8 +107,9 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     if "halo" in record:
         found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
-    return [_row(source, labels.get("network", "real"), prediction, name, exchange, record["grid"], transform, samples,
-                 placement, note, warnings) for name, samples, exchange in found]
+    return [_row(source, network=labels.get("network", "real"), prediction=prediction, name=name, exchange=exchange,
+                 grid=record["grid"], transform=transform, samples=samples, placement=placement, note=note,
+                 warnings=warnings) for name, samples, exchange in found]
 
 
 def _halo(record, transform):
@@ -128,12 +131,13 @@ def _rows_of_lines(record, source):
     rows = []
     for name in names:
         samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
-        rows.append(Comparison(
-            source, labels.get("network", "real"), str(mapping.network) if mapping else "-",
-            mapping.tasks_per_node if mapping else 0, "x".join(map(str, problem.bricks or (record["ranks"],))),
-            labels.get("placement", record["placement"]["source"]), problem.told, name, None, stage and stage.link_s,
-            stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
-            tuple(record.get("warnings", ()))))
+        rows.append(Comparison(source, network=labels.get("network", "real"), torus=str(mapping.network) if mapping else "-",
+                               tasks_per_node=mapping.tasks_per_node if mapping else 0,
+                               grid="x".join(map(str, problem.bricks or (record["ranks"],))),
+                               placement=labels.get("placement", record["placement"]["source"]), transform=problem.told,
+                               stage=name, m=None, t_s=stage and stage.link_s, time_s=stage and stage.time_s,
+                               measured_s=median(samples), spread=(min(samples), max(samples)), link_bandwidth=None,
+                               busiest=None, note=note, warnings=tuple(record.get("warnings", ()))))
     return rows
 
 
@@ -150,13 +154,14 @@ def _move(prediction, name):
 def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=()):
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
-    return Comparison(
-        source, network, str(prediction.network) if prediction else "-",
-        prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
-        float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
-        spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
-        str(exchange.busiest) if exchange and exchange.busiest else None, note, warnings,
-        time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
+    return Comparison(source, network=network, torus=str(prediction.network) if prediction else "-",
+                      tasks_per_node=prediction.tasks_per_node if prediction else 0, grid="x".join(map(str, grid)),
+                      placement=placement, transform=str(transform), stage=name,
+                      m=float(max(exchange.m)) if exchange else None, t_s=exchange and exchange.t_s,
+                      time_s=exchange and exchange.time_s, measured_s=measured, spread=spread,
+                      link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
+                      busiest=str(exchange.busiest) if exchange and exchange.busiest else None, note=note, warnings=warnings,
+                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
 
 
 @dataclass(frozen=True)
@@ -205,8 +210,8 @@ def _prediction(text, changed):
     if mapping is None:
         return None, note
     try:
-        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
-                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
+        question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"])
+        found = predict_question(mapping, question, transform, costs=changes.get("costs", _costs(labels)))
         return replace(found, likely=_likely(labels)), note
     except ScheduleError as error:
         return None, str(error)
@@ -300,11 +305,14 @@ def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
 def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
     if cell.phase == "total":
-        return Comparison(source, "published", str(prediction.network), cell.tasks_per_node, str(cell.grid), cell.placement,
-                          str(cell.transform), "total", None, prediction.t_s, prediction.total_s, cell.time_s,
-                          (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only")
-    return _row(source, "published", prediction, cell.phase, _move(prediction, cell.phase), cell.grid.shape,
-                cell.transform, [cell.time_s], cell.placement, _what_the_bound_leaves_out(cell))
+        return Comparison(source, network="published", torus=str(prediction.network), tasks_per_node=cell.tasks_per_node,
+                          grid=str(cell.grid), placement=cell.placement, transform=str(cell.transform), stage="total",
+                          m=None, t_s=prediction.t_s, time_s=prediction.total_s, measured_s=cell.time_s,
+                          spread=(cell.time_s,) * 2, link_bandwidth=None, busiest=None,
+                          note="the FFTs are in the predicted time only")
+    return _row(source, network="published", prediction=prediction, name=cell.phase, exchange=_move(prediction, cell.phase),
+                grid=cell.grid.shape, transform=cell.transform, samples=[cell.time_s], placement=cell.placement,
+                note=_what_the_bound_leaves_out(cell))
 
 
 def _what_the_bound_leaves_out(cell):

@@ -8,8 +8,7 @@ from pencilmap.mapper.runs.compare import prediction_of_cell, prediction_of_reco
 from pencilmap.mapper.runs.records import Record, grid_of_record, transform_of_record
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
@@ -46,8 +45,8 @@ def _label(cell, what):
 
 def _exchange_of_cell(cell, torus):
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
-    return Sample(_label(cell, cell.phase), cell.phase, str(cell.transform), exchange.work, cell.time_s, exchange.bound_s,
-                  f"{cell.mode} {cell.grid} {cell.placement}")
+    return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
+                  measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}")
 
 
 def _local_of_cell(cell, time_s):
@@ -95,8 +94,9 @@ def _exchanges_of_record(record, label, bandwidth):
         return [], note
     size = "x".join(map(str, record["size"]))
     placement = f"{prediction.tasks_per_node} {prediction.grid} {prediction.placement}"
-    return [Sample(f"{label} {stage.name}", stage.name, size, stage.work, _seconds(record, [f"exchange_{stage.name}"]),
-                   stage.bound_s, placement) for stage in prediction.stages if stage.work.messages], ""
+    return [Sample(f"{label} {stage.name}", phase=stage.name, size=size, work=stage.work,
+                   measured_s=_seconds(record, [f"exchange_{stage.name}"]), bound_s=stage.bound_s,
+                   placement=placement) for stage in prediction.stages if stage.work.messages], ""
 
 
 def _local_of_record(record, phase, label):

@@ -103,7 +103,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     """
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    began, run, known = monotonic(), _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules), None
+    began, known = monotonic(), None
+    run = _Run(site, grid=grid, seed=seed, budget=budget, report=report or (lambda line: None), wanted=wanted, rules=rules)
     if _alike(grid, wanted):
         known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
                  budget, tuple(rules))
@@ -299,9 +300,10 @@ class _Run:
         place[self.turned] = self.state.best_slot
         name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
         notes = (f"{name}: {ENDS[cut]}",) if cut else ()
-        mapping = Mapping(self.site.network, self.grid, T, nodes[place // T], place % T, name, notes)
-        return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
-                     monotonic() - self.began, cut)
+        mapping = Mapping(self.site.network, grid=self.grid, tasks_per_node=T, node_of_rank=nodes[place // T],
+                          slot_of_rank=place % T, name=name, notes=notes)
+        return Found(mapping, cost=float(self.state.best[0]), start=self.start, start_cost=self.start_cost,
+                     launcher_cost=self.launcher_cost, evaluations=self.used, seconds=monotonic() - self.began, cut=cut)
 
 
 def _turned(grid):

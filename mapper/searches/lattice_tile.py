@@ -74,8 +74,9 @@ def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarra
     sums = key[(first[:, None, :] + first[None, :, :]) % shape @ stride]
     sums = np.concatenate([sums + link * count for link in range(2 * d)], axis=1).astype(np.int32)
     most = max(1, int(length.max(initial=1)))
-    return Folded(shape, stride, np.repeat(unit, 2 * count), key, sums, np.ascontiguousarray(hop[:, :most]),
-                  np.ascontiguousarray(half[:, :most]), length, slots)
+    return Folded(shape, stride=stride, unit=np.repeat(unit, 2 * count), key=key, sums=sums,
+                  hop=np.ascontiguousarray(hop[:, :most]), half=np.ascontiguousarray(half[:, :most]), length=length,
+                  slots=slots)
 
 
 @compiled

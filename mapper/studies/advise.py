@@ -17,8 +17,10 @@ from pencilmap.model.base.errors import GridError, MachineError, PlacementError,
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.grid import all_grids
-from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.objective import in_sequence
 
 LARGE = 4096     # slots: from here on only one of RxC and CxR is predicted, and only orders with a closed form
@@ -168,7 +170,7 @@ def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
     for each in placed:
         for schedule in (BEST, *CHUNKED):
             try:
-                yield here.predict(each, name=leader.placement, schedule=schedule)
+                yield here.answer(each, Question(schedule=schedule), leader.placement)
                 break
             except ScheduleError:  # where lanes are unequal and there are too many messages to route
                 continue
@@ -180,7 +182,7 @@ def _exchanged(where: Setting, leader: Prediction, best_s: float) -> Iterable[Pr
     placed = leader.product or here.place(leader.placement, leader.grid)
     for name in ALGORITHMS if here.n_slots <= LARGE else ():
         if not ALGORITHMS[name].is_alltoall and _least_s(leader, name) < best_s * (1 - 1e-9):
-            yield here.predict(placed, None, leader.placement, name)
+            yield here.answer(placed, Question(exchange=name), leader.placement)
 
 
 def _least_s(leader: Prediction, exchange: str) -> float:

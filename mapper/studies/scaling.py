@@ -33,9 +33,10 @@ def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
 def _point(record, source):
     total, transform = record["phases"]["total"], transform_of_record(record)
     deviations = total.get("deviation_s")
-    return Point(source, tuple(record["size"]), prod(record["grid"]), median(total["max_s"]), record["decomposition"],
-                 tuple(record["grid"]), float(transform.total_bytes), 1 + (record["direction"] == PAIR),
-                 median(total["mean_s"]), median(deviations) if deviations else None)
+    return Point(source, size=tuple(record["size"]), ranks=prod(record["grid"]), time_s=median(total["max_s"]),
+                 decomposition=record["decomposition"], grid=tuple(record["grid"]),
+                 array_bytes=float(transform.total_bytes), transforms=1 + (record["direction"] == PAIR),
+                 mean_s=median(total["mean_s"]), deviation_s=median(deviations) if deviations else None)
 
 
 def read_points(path: str | PathLike[str]) -> list[Point]:
@@ -81,9 +82,9 @@ def _line(cells, path, number):
         raise RecordError(f"{where}: extents, ranks and times must be above 0, and a grid must have as many tasks as there "
                           "are ranks")
     array = prod(size) * numbers.get("point_bytes", COMPLEX_DOUBLE)
-    return Point(f"{Path(path).name}:{number}", tuple(size), ranks, numbers["time_s"],
-                 cells.get("decomposition", "pencil"), grid, array, transforms, numbers.get("mean_s"),
-                 numbers.get("deviation_s"))
+    return Point(f"{Path(path).name}:{number}", size=tuple(size), ranks=ranks, time_s=numbers["time_s"],
+                 decomposition=cells.get("decomposition", "pencil"), grid=grid, array_bytes=array, transforms=transforms,
+                 mean_s=numbers.get("mean_s"), deviation_s=numbers.get("deviation_s"))
 
 
 # ---- publications ----------------------------------------------------------------------------------------------------
@@ -91,8 +92,9 @@ def _line(cells, path, number):
 
 def published_bluegene() -> list[Point]:
     """The whole transforms of Jagode, Hein, Trew (2008), Appendix A: measured."""
-    return [Point(f"{cell.mode} {cell.mapping}", (cell.transform.nx,) * 3, cell.grid.n_tasks, cell.time_s, "pencil",
-                  cell.grid.shape, float(cell.transform.total_bytes)) for cell in bluegene_l_512() if cell.phase == "total"]
+    return [Point(f"{cell.mode} {cell.mapping}", size=(cell.transform.nx,) * 3, ranks=cell.grid.n_tasks,
+                  time_s=cell.time_s, decomposition="pencil", grid=cell.grid.shape,
+                  array_bytes=float(cell.transform.total_bytes)) for cell in bluegene_l_512() if cell.phase == "total"]
 
 
 def published_p3dfft() -> list[Point]:
@@ -105,8 +107,8 @@ def published_p3dfft() -> list[Point]:
     and how far the two numbers agree with a third, the share of communication; they are no second measurement of it.
     """
     runs = [(4096, p) for p in (4096, 8192, 16384, 32768, 65536)] + [(1024, 128), (2048, 1024), (8192, 65536)]
-    return [Point(f"curve {n}^3 {p}", (n,) * 3, p, p3dfft_time(n, p), "pencil", (), n**3 * p3dfft_2012()["point_bytes"], 2)
-            for n, p in runs]
+    return [Point(f"curve {n}^3 {p}", size=(n,) * 3, ranks=p, time_s=p3dfft_time(n, p), decomposition="pencil", grid=(),
+                  array_bytes=n**3 * p3dfft_2012()["point_bytes"], transforms=2) for n, p in runs]
 
 
 def p3dfft_time(n: int, ranks: int) -> float:

@@ -23,7 +23,8 @@ from pencilmap.model.machines.machine import Machine, machine_partitions
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import Prediction, predict_product, worst
+from pencilmap.model.predict import predict_product
+from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.loads import m_time
 
@@ -110,7 +111,7 @@ def _fastest(products, transform, costs, wanted):
     The contention term costs more to compute than all others. A time without it is a bound, so once enough are found, it is
     computed only where that bound is better than the last of them.
     """
-    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products),
+    bounds = sorted((predict_product(p, transform, costs=replace(costs, contention=None)) for p in products),
                     key=lambda p: p.order)
     if costs.contention is None or transform is None:
         return bounds[:wanted]
@@ -118,7 +119,7 @@ def _fastest(products, transform, costs, wanted):
     for bound in bounds:
         if wanted and len(found) >= wanted and bound.order >= found[wanted - 1].order:
             break
-        found = sorted([*found, predict_product(bound.product, transform, None, costs)], key=lambda p: p.order)
+        found = sorted([*found, predict_product(bound.product, transform, costs=costs)], key=lambda p: p.order)
     return found[:wanted]
 
 

@@ -19,7 +19,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.decomposition import AXES
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.traffic.exchange import exchanges
 
 
@@ -56,10 +56,10 @@ def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Pr
         here = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs)
         p = best(here)
         stages = [stage for stage in p.stages if stage.work and stage.work.messages]
-        found.append(Shared(
-            tasks, threads, p, messages_of_node(p, here), max((s.work.message_bytes for s in stages if s.work), default=0.0),
-            2 * tasks * _largest_block(transform, p.grid),
-            tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
+        found.append(Shared(tasks, threads=threads, prediction=p, messages=messages_of_node(p, here),
+                            message_bytes=max((s.work.message_bytes for s in stages if s.work), default=0.0),
+                            node_bytes=2 * tasks * _largest_block(transform, p.grid),
+                            peers=tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
     return found
 
 

@@ -68,7 +68,8 @@ def _case(key, records):
         return None if None in each else median(median(times) for times in each)
 
     group, exchange, size = key
-    return Case(records[0]["mpi"], group, exchange, size, middle("max_s"), middle("mean_s"), middle("deviation_s"))
+    return Case(records[0]["mpi"], group=group, exchange=exchange, message_bytes=size, time_s=middle("max_s"),
+                mean_s=middle("mean_s"), deviation_s=middle("deviation_s"))
 
 
 Ratios = dict[int, dict[int, float]]  # bytes of a message: {ranks of a group: ratio}

@@ -53,5 +53,6 @@ def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints)
     """
     sent = np.flatnonzero(units)
     pairs = np.stack([np.asarray(source)[sent], np.asarray(target)[sent]], axis=1)
-    return Exchange(exchange.name, exchange.letters, pairs, np.asarray(units)[sent], np.array([1, 0]), np.array([0, 1]),
-                    exchange.unit_bytes, exchange.total_bytes)
+    return Exchange(exchange.name, letters=exchange.letters, members=pairs, group_weight=np.asarray(units)[sent],
+                    send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=exchange.unit_bytes,
+                    total_bytes=exchange.total_bytes)

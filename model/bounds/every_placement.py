@@ -127,7 +127,7 @@ def _in_turn(site, grid, ordered, split):
         rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
         step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
                         units[0].denominator * units[1].denominator)
-    for value, argument in _sums(site, grid, sizes, capacity, rows, columns, units):
+    for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units):
         yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
 
 
@@ -153,7 +153,8 @@ def _sums(site, grid, sizes, capacity, rows, columns, units):
         if n > 1:
             lines = torus.lines(i)
             carried = torus.g(i) * lines * capacity[i] / (4 * torus.n_nodes)
-            yield (_across(carried, Fraction(n // 2, n), n // 2 * lines * site.tasks_per_node, sizes, rows, columns, units),
+            yield (_across(carried, share=Fraction(n // 2, n), k=n // 2 * lines * site.tasks_per_node, sizes=sizes,
+                           rows=rows, columns=columns, units=units),
                    f"rows and columns across the middle of {torus.axes[i]}")
     yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units),
            "rows and columns across the middles, over all translations")
@@ -170,8 +171,9 @@ def _in_turn_on_graph(site, grid, sizes):
                      for size in sizes)
     yield rows + columns, "rows and columns, each alone"
     for hosts, cables in all_to_all_cuts(graph):
-        yield (_across(cables / (4 * graph.n_nodes), Fraction(min(hosts, graph.n_nodes - hosts), graph.n_nodes), hosts * T,
-                       sizes, rows, columns, None), f"rows and columns across a cut with {hosts} nodes on one side")
+        yield (_across(cables / (4 * graph.n_nodes), share=Fraction(min(hosts, graph.n_nodes - hosts), graph.n_nodes),
+                       k=hosts * T, sizes=sizes, rows=rows, columns=columns,
+                       units=None), f"rows and columns across a cut with {hosts} nodes on one side")
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
@@ -202,13 +204,14 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
         best = np.unravel_index(int(score.argmax()), score.shape)
         if carried[best] > 0 and fewest[best]:
             exact, k = _capacity(part, arcs, best) / (4 * torus.n_nodes), int(fewest[best])
-            yield (_across(exact, Fraction(k, P), k if part.S == P else None, sizes, rows, columns, units),
+            yield (_across(exact, share=Fraction(k, P), k=k if part.S == P else None, sizes=sizes, rows=rows,
+                           columns=columns, units=units),
                    f"rows and columns, {which}")
     for i, axis in enumerate(torus.axes):
         if torus.shape[i] > 1:
             low = -(-(P - _largest_plane(part, i)) // 2)
             carried = torus.g(i) * torus.lines(i) * part.capacity[i] / (4 * torus.n_nodes)
-            yield (_across(carried, Fraction(low, P), None, sizes, rows, columns, units),
+            yield (_across(carried, share=Fraction(low, P), k=None, sizes=sizes, rows=rows, columns=columns, units=units),
                    f"rows and columns, {axis} plane that moves through the machine")
 
 

@@ -226,7 +226,8 @@ def _kinds(n, ring, size, T, split):
     bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
     np.minimum.at(stairs, bins[shape], hops)
     source = np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
-    return _Kinds(hops, shape, end, alone, shapes, stairs, source, 2 * n if ring else 2 * (n - 1))
+    return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
+                  links=2 * n if ring else 2 * (n - 1))
 
 
 def _unique(rows, base):

@@ -65,8 +65,8 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
             or _kinds(torus, capacity) > MOST_KINDS or torus.n_nodes == 1:
         return Fraction(0)
     places = np.ones(torus.n_nodes, dtype=bool) if usable is None else usable
-    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns, units,
-                  places.reshape(torus.shape, order="F").tobytes())
+    return _bound(torus.shape, capacity=capacity, T=tasks_per_node, R=R, C=C, rows=rows, columns=columns, units=units,
+                  usable=places.reshape(torus.shape, order="F").tobytes())
 
 
 def _kinds(torus, capacity):

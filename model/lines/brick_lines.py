@@ -70,8 +70,8 @@ class BrickLineStage:
             raise GridError(f"lines that {self.ranks} ranks share are not predicted message by message; take bricks with at "
                             f"most {MOST_SHARING} along an axis")
         ranks, elements = self.messages(backward)
-        return Exchange(self.name, "", ranks, elements, np.array([1, 0]), np.array([0, 1]), element_bytes,
-                        total * element_bytes)
+        return Exchange(self.name, letters="", members=ranks, group_weight=elements, send_weight=np.array([1, 0]),
+                        receive_weight=np.array([0, 1]), unit_bytes=element_bytes, total_bytes=total * element_bytes)
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,10 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
         loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
         work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
         found.append(BrickLineStageTime(
-            stage.name, work.messages, prod(size) / mapping.n_tasks, float(work.link_s),
-            float(exchange_terms(work, costs).time_s), int(exchange.group_weight.sum()) * element_bytes,
-            float(max(loads.largest(), default=0))))
+            stage.name, messages=work.messages, points=prod(size) / mapping.n_tasks, link_s=float(work.link_s),
+            time_s=float(exchange_terms(work, costs).time_s),
+            sent_bytes=int(exchange.group_weight.sum()) * element_bytes,
+            link_bytes=float(max(loads.largest(), default=0))))
     return tuple(found)
 
 

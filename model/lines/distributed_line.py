@@ -177,8 +177,8 @@ def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int
 def _exchange(members: np.ndarray, points: int, element_bytes: int) -> Exchange:
     groups, size = members.shape
     one = np.ones(max(groups, size), dtype=np.int64)
-    return Exchange("line", "s", members, points * one[:groups], one[:size], one[:size], element_bytes,
-                    members.size ** 2 * element_bytes)
+    return Exchange("line", letters="s", members=members, group_weight=points * one[:groups], send_weight=one[:size],
+                    receive_weight=one[:size], unit_bytes=element_bytes, total_bytes=members.size ** 2 * element_bytes)
 
 
 def _check(all_to_alls, ports):

@@ -190,7 +190,7 @@ def _binary(n, ranks, radix, order):
 
 
 def _all_to_all(name, n, ranks, labels, before, after):
-    return LineStage(name, ranks, 1, n / ranks, labels, before, after)
+    return LineStage(name, size=ranks, apart=1, points=n / ranks, labels=labels, before=before, after=after)
 
 
 def _transposes(n, ranks, order):
@@ -272,15 +272,17 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
         return ()
     rates = mapping.network.bandwidth or ()
     for name, all_to_alls in ways(order).items():
-        transposes = line_times(mapping, None, all_to_alls, costs, ports, routing_name, element_bytes)
+        transposes = line_times(mapping, radix=None, all_to_alls=all_to_alls, costs=costs, ports=ports,
+                                routing_name=routing_name, element_bytes=element_bytes)
         if name.startswith("dft"):
             other = exchange_times(mapping, block_exchange(ranks, (ranks, 1), element_bytes), costs, ports, routing_name)[0]
             closed = nan
         else:
             radix = int(name.removeprefix("binary"))
-            other = line_times(mapping, radix, 1, costs, ports, routing_name, element_bytes)
+            other = line_times(mapping, radix=radix, all_to_alls=1, costs=costs, ports=ports, routing_name=routing_name,
+                               element_bytes=element_bytes)
             rate = min(max(map(float, rates)), costs.injection_per_node or inf)
-            closed = crossbar_break_even(ranks, radix, costs.message_cost_s or 0.0, 1 / rate, all_to_alls, ports,
-                                         element_bytes)
+            closed = crossbar_break_even(ranks, radix=radix, alpha_s=costs.message_cost_s or 0.0, byte_s=1 / rate,
+                                         all_to_alls=all_to_alls, ports=ports, element_bytes=element_bytes)
         found.append(BreakEven(name, break_even(transposes, other), closed))
     return tuple(found)

@@ -92,6 +92,8 @@ class LineProblem:
         """How long every exchange takes. Raises GridError."""
         name, element_bytes = algorithm or self.algorithm, self.element_bytes * self.fields
         if self.bricks is None:
-            return line_forecast(mapping, self.size[0], name, self.order, costs, ports, routing, element_bytes)
-        return brick_lines_forecast(mapping, self.size, self.bricks, name, self.order, costs, ports, routing, element_bytes,
-                                    backward)
+            return line_forecast(mapping, n=self.size[0], algorithm=name, order=self.order, costs=costs, ports=ports,
+                                 routing_name=routing, element_bytes=element_bytes)
+        return brick_lines_forecast(mapping, size=self.size, bricks=self.bricks, algorithm=name, order=self.order,
+                                    costs=costs, ports=ports, routing_name=routing, element_bytes=element_bytes,
+                                    backward=backward)

@@ -224,9 +224,9 @@ def _build(data):
     torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
                   figures["cables"].value if "cables" in figures else None, data.get("axes"))
     _check_launch_order(figures.get(LAUNCH_ORDER), torus)
-    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures,
-                   Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
-                   _partitions(figures.get("partition"), torus))
+    return Machine(data["name"], title=data["title"], torus=torus, tasks_per_node=figures["tasks_per_node"].value,
+                   figures=figures, costs=Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
+                   partitions=_partitions(figures.get("partition"), torus))
 
 
 def _check_launch_order(figure, torus):

@@ -183,8 +183,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
                 rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
     ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
     cables, fastest = _cables(name, rates)
-    return GraphNetwork(name, tuple(str(v) for v in ordered), sum(k == "host" for k in kinds.values()), ends[:, 0].copy(),
-                        ends[:, 1].copy(), cables, None if fastest is None else (float(fastest),))
+    return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
+                        source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=cables,
+                        bandwidth=None if fastest is None else (float(fastest),))
 
 
 def _strength(name, a, b, data, default, known):

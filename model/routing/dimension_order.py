@@ -23,7 +23,7 @@ from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_lo
 from pencilmap.model.placement.pattern import ring_load
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
@@ -35,7 +35,7 @@ _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
 
 
 @dataclass(frozen=True)
-class DimensionOrder:
+class DimensionOrder(Rule):
     """The rule as a value."""
 
     order: str | None = None  #: letters of the axes in the order in which they are routed; first to last by default

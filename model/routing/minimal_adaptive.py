@@ -19,18 +19,16 @@ from itertools import product as cartesian
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.random_minimal import random_minimal_joint, random_minimal_lengths
-from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.joint_loads import JointLoads
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
-from pencilmap.model.traffic.product_blocks import StageBlocks
 
 CHOICES = {  # probability of each dimension, from the hops left in all of them
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],
@@ -42,7 +40,7 @@ _INSTEAD = "use dimension-order, or for a product placement with even blocks min
 
 
 @dataclass(frozen=True)
-class MinimalAdaptive:
+class MinimalAdaptive(Rule):
     """The rule as a value."""
 
     choice: str = "hops"  #: "hops" or "paths"
@@ -58,19 +56,9 @@ class MinimalAdaptive:
         hops = DimensionOrder().of_product(product, letters).hop_length  # the same for every minimal route
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
 
-    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
-        return None
-
-
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads | None:
         """Expected loads of several exchanges of a product at once; None for ``paths``."""
         return random_minimal_joint(product, letters) if self.choice == "hops" else None
-
-    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
-        return None
-
-    def weighted_routes(self, torus: Torus, nodes: Ints) -> None:
-        return None
 
 
 def parse(argument: str) -> MinimalAdaptive:

@@ -16,57 +16,30 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.product import Product
-from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.model.traffic.product_blocks import StageBlocks
 
 MAX_FLOWS = 40_000
 MAX_NODES = 1024
 
 
 @dataclass(frozen=True)
-class OptimalMinimal:
+class OptimalMinimal(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Loads of an optimal split, see `optimal_minimal_loads`."""
         return optimal_minimal_loads(network, exchange, node_of_rank)
 
-    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
-        return None
 
-    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
-        return None
-
-    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
-        return None
-
-    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
-        return None
-
-    def weighted_routes(self, torus: Torus, nodes: Ints) -> None:
-        return None
-
-
-def parse(argument: str) -> OptimalMinimal:
-    """It takes no argument."""
-    if argument:
-        raise RoutingError(f"routing optimal-minimal:{argument}: optimal-minimal takes no argument")
-    return OptimalMinimal()
-
-
-RULE = RoutingRule(
-    parse, "optimal-minimal",
-    "the best routing along shortest paths: a linear program, for small or regular cases",
-    (Torus, GraphNetwork))
+RULE = without_argument(
+    "optimal-minimal", "the best routing along shortest paths: a linear program, for small or regular cases",
+    OptimalMinimal(), (Torus, GraphNetwork))
 
 
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:

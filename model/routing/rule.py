@@ -1,18 +1,53 @@
-"""The interface of a routing rule.
+"""The interface of a routing rule: `Rule` for the messages, `RoutingRule` for the table of names."""
 
-`RoutingRule.make` gives a frozen value with six methods:
-``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
-``of_product(product, letters) -> ProductLoad or None`` is the closed form for an exchange of a product placement with even
-blocks, None where there is none; `letters` are the grid dimensions along which its groups lie;
-``of_blocks(product, blocks) -> ProductLoad or None`` is the same for the blocks of a transform, a `StageBlocks`;
-``joint_of_product(product, letters) -> JointLoads or None`` is the closed form for several exchanges at once, `letters` one
-text for each;
-``joint_of_blocks(product, blocks) -> JointLoads or None`` is the same for the blocks of a transform;
-``weighted_routes(network, nodes) -> WeightedRoutes or None`` has the routes between these nodes, for links with weights.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.placement.product import Product
+from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.weighted_routes import WeightedRoutes
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.joint_loads import JointLoads
+from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.product_blocks import StageBlocks
+
+
+class Rule:
+    """A rule as a value. Every rule has `loads`; a rule that has a closed form overrides its method.
+
+    `network` is of one of the kinds in the row of the rule.
+    """
+
+    def loads(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Route every message."""
+        raise NotImplementedError
+
+    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
+        """The closed form for an exchange of a product placement with even blocks; `letters` are the dimensions of the grid
+        along which its groups lie.
+        """
+        return None
+
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
+        """The same for the blocks of a transform."""
+        return None
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads | None:
+        """The closed form for several exchanges at once, `letters` one text for each."""
+        return None
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads | None:
+        """The same for the blocks of a transform."""
+        return None
+
+    def weighted_routes(self, network: Any, nodes: Ints) -> WeightedRoutes | None:
+        """The routes between these nodes, for links with weights."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -24,8 +59,18 @@ class RoutingRule:
     variants : arguments that get a line where all rules are compared; the first is the default
     """
 
-    make: Callable
+    make: Callable[[str], Rule]
     usage: str
     meaning: str
     kinds: tuple
     variants: tuple = ("",)
+
+
+def without_argument(name: str, meaning: str, rule: Rule, kinds: Sequence[type]) -> RoutingRule:
+    """The row of a rule that takes no argument."""
+    def make(argument: str) -> Rule:
+        if argument:
+            raise RoutingError(f"routing {name}:{argument}: {name} takes no argument")
+        return rule
+
+    return RoutingRule(make, name, meaning, tuple(kinds))

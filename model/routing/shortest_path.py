@@ -12,50 +12,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.product import Product
-from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
-from pencilmap.model.traffic.product_blocks import StageBlocks
 
 
 @dataclass(frozen=True)
-class ShortestPath:
+class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Load of every link, see `shortest_path_loads`."""
         return shortest_path_loads(network, exchange, node_of_rank)
 
-    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
-        return None
 
-    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
-        return None
-
-    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
-        return None
-
-    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
-        return None
-
-    def weighted_routes(self, network: Network, nodes: Ints) -> None:
-        return None
-
-
-def parse(argument: str) -> ShortestPath:
-    """It takes no argument."""
-    if argument:
-        raise RoutingError(f"routing shortest-path:{argument}: shortest-path takes no argument")
-    return ShortestPath()
-
-
-RULE = RoutingRule(parse, "shortest-path", "split evenly over all shortest paths of a graph", (GraphNetwork,))
+RULE = without_argument("shortest-path", "split evenly over all shortest paths of a graph", ShortestPath(), (GraphNetwork,))
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:

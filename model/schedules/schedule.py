@@ -20,6 +20,7 @@ from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import Exchange, exchanges
 
 FIELD = "field"
+SEQUENCE = "sequence"  # the schedule in which every exchange runs alone
 DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: one of each, of two arrays, at once
 LANE_AXES = ("x", "z", FIELD)  # along which a block may be cut into lanes, in the order in which they are tried
 MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/schedule/schedule.h

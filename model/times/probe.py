@@ -148,7 +148,8 @@ class _Links:
 
     def _vector(self, start, to):
         one = np.ones(1, dtype=np.int64)
-        message = Exchange("probe", "", np.array([[start, to]]), one, np.array([1, 0]), np.array([0, 1]), 1, 1)
+        message = Exchange("probe", letters="", members=np.array([[start, to]]), group_weight=one,
+                           send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=1)
         loads = self.rule.loads(self.network, message, np.arange(self.network.n_nodes)).bytes()
         return np.concatenate([np.ravel(load) / (cables * rate) for load, cables, rate in zip(
             loads, self.network.cables, self.network.bandwidth)])
@@ -247,11 +248,13 @@ def _fit_cut(probe, axis, fit, links):
         raise CalibrationError(f"streams of {all_pairs.size} bytes took no longer than the start of a message: measure "
                                "longer ones")
     if probe.torus is None or axis is None:
-        return Cut(axis, len(all_pairs.pairs), alone.rate, together, None, together, slowed)
+        return Cut(axis, streams=len(all_pairs.pairs), alone=alone.rate, together=together, link_bandwidth=None,
+                   bisection=together, slowed=slowed)
     link = links.busiest(_both_ways(all_pairs)) * all_pairs.size / flow_s  # these links take a second for each byte
     i = probe.torus.axes.index(axis)
     n_links = probe.torus.n_nodes // probe.torus.shape[i] * (2 if probe.torus.is_ring(i) else 1) * probe.torus.cables[i]
-    return Cut(axis, len(all_pairs.pairs), alone.rate, together, link, link * n_links, slowed)
+    return Cut(axis, streams=len(all_pairs.pairs), alone=alone.rate, together=together, link_bandwidth=link,
+               bisection=link * n_links, slowed=slowed)
 
 
 def _both_ways(streams):

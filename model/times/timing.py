@@ -222,9 +222,9 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     nodes = size // product.slots.extent(letters)
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
-    return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
-                        product.tasks_per_node if size > 1 else 0,
-                        (size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
+    return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=each, node_bytes=each * product.tasks_per_node,
+                        messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
+                        message_roots=(size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
 
 
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
@@ -234,8 +234,9 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
     sent = exact.sent_bytes()
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
-    return ExchangeWork(link_s, adaptive_s, float(task_bytes), float(node_bytes), size - 1, hops,
-                        product.tasks_per_node if size > 1 else 0, exact.message_roots())
+    return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(task_bytes), node_bytes=float(node_bytes),
+                        messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
+                        message_roots=exact.message_roots())
 
 
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
@@ -248,18 +249,20 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
     by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
                         for places in (exchange.members, mapping.node_of_rank[exchange.members]))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
-    return ExchangeWork(link_s, adaptive_s, float(by_task), float(by_node), _messages(exchange),
-                        float(hop_bytes) / sent if sent else 0.0, int(entering), _message_roots(exchange))
+    return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(by_task), node_bytes=float(by_node),
+                        messages=_messages(exchange), hops=float(hop_bytes) / sent if sent else 0.0, tasks=int(entering),
+                        message_roots=_message_roots(exchange))
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
     """The work of rounds that follow each other. The exchange is entered once."""
     adaptive = [work.adaptive_s for work in rounds]
     return ExchangeWork(sum(work.link_s for work in rounds),
-                        None if None in adaptive else sum(s for s in adaptive if s is not None),
-                        sum(work.task_bytes for work in rounds), sum(work.node_bytes for work in rounds),
-                        sum(work.messages for work in rounds), sum(work.hops for work in rounds),
-                        max(work.tasks for work in rounds), sum(work.message_roots for work in rounds))
+                        adaptive_s=None if None in adaptive else sum(s for s in adaptive if s is not None),
+                        task_bytes=sum(work.task_bytes for work in rounds),
+                        node_bytes=sum(work.node_bytes for work in rounds), messages=sum(work.messages for work in rounds),
+                        hops=sum(work.hops for work in rounds), tasks=max(work.tasks for work in rounds),
+                        message_roots=sum(work.message_roots for work in rounds))
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:

@@ -78,7 +78,8 @@ def _even(stage, grid):
     members = grid.groups(stage.letters)
     groups, size = members.shape
     one = np.ones(max(groups, size), dtype=np.int64)
-    return Exchange(stage.name, stage.letters, members, one[:groups], one[:size], one[:size], 1, grid.n_tasks * size)
+    return Exchange(stage.name, letters=stage.letters, members=members, group_weight=one[:groups], send_weight=one[:size],
+                    receive_weight=one[:size], unit_bytes=1, total_bytes=grid.n_tasks * size)
 
 
 def _of_transform(stage, division, grid, transform):
@@ -89,7 +90,8 @@ def _of_transform(stage, division, grid, transform):
         weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
             else extents[axis]
     send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in (stage.gathered, stage.divided))
-    return Exchange(stage.name, stage.letters, members, weight, send, receive, transform.point_bytes, transform.total_bytes)
+    return Exchange(stage.name, letters=stage.letters, members=members, group_weight=weight, send_weight=send,
+                    receive_weight=receive, unit_bytes=transform.point_bytes, total_bytes=transform.total_bytes)
 
 
 def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:

@@ -55,8 +55,8 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
     sent = source != target
     order = np.lexsort((target[sent], source[sent]))
     pairs = np.stack([source, target], axis=1)[sent][order]
-    return Exchange(HALO, "", pairs, volume[sent][order], np.array([1, 0]), np.array([0, 1]), unit_bytes,
-                    transform.total_bytes)
+    return Exchange(HALO, letters="", members=pairs, group_weight=volume[sent][order], send_weight=np.array([1, 0]),
+                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
 
 
 def _array(grid, transform, array):

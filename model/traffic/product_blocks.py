@@ -71,7 +71,8 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlock
         for letter in grid.decomposition.letters:
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
-        yield StageBlocks(stage.name, stage.letters, send, receive, groups, unit, transform.total_bytes)
+        yield StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups, unit_bytes=unit,
+                          total_bytes=transform.total_bytes)
 
 
 def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mapping[str, int],

@@ -53,8 +53,10 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     divisions = [division for _, division in grid.decomposition.layouts()]
     bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), TYPES[transform.type].half
     real_bytes = transform.point_bytes // (2 if halved else 1)
-    before = _remap(REMAPS[0], bricks, divisions[0], grid, (transform.nx, transform.ny, transform.nz), real_bytes, transform)
-    after = _remap(REMAPS[1], bricks, divisions[-1], grid, transform.exchanged, transform.point_bytes, transform, False)
+    before = _remap(REMAPS[0], bricks=bricks, division=divisions[0], grid=grid,
+                    extents=(transform.nx, transform.ny, transform.nz), unit_bytes=real_bytes, transform=transform)
+    after = _remap(REMAPS[1], bricks=bricks, division=divisions[-1], grid=grid, extents=transform.exchanged,
+                   unit_bytes=transform.point_bytes, transform=transform, inwards=False)
     return before, after
 
 
@@ -69,7 +71,8 @@ def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards
         volume = np.multiply.outer(volume, length).ravel()
     sent = brick != pencil
     pairs = np.stack([brick, pencil] if inwards else [pencil, brick], axis=1)[sent]
-    return Exchange(name, "", pairs, volume[sent], np.array([1, 0]), np.array([0, 1]), unit_bytes, transform.total_bytes)
+    return Exchange(name, letters="", members=pairs, group_weight=volume[sent], send_weight=np.array([1, 0]),
+                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
 
 
 def _overlaps(one: Ints, other: Ints) -> tuple[Ints, Ints, Ints]:

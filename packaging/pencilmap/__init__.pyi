@@ -14,14 +14,15 @@ from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.base.errors import PencilmapError as PencilmapError
 from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
-from .model.interval import routing_interval as routing_interval
+from .model.predict.interval import routing_interval as routing_interval
 from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
 from .model.placement.mapping import Mapping as Mapping
-from .model.predict import Prediction as Prediction, predict as predict
+from .model.predict import predict as predict
+from .model.predict.question import Question as Question
+from .model.predict.results import Prediction as Prediction, ScheduleForecast as ScheduleForecast
 from .model.placement.product import Product as Product
 from .model.routing import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
-from .model.schedules.forecast import ScheduleForecast as ScheduleForecast
 from .model.network.torus import Torus as Torus, parse_torus as parse_torus
 from .model.placement.transform import Transform as Transform, parse_transform as parse_transform
 

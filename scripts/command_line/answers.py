@@ -7,12 +7,12 @@ from statistics import median
 
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.product import Product, product_of
-from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
-from pencilmap.model.ranking import ranked
-from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.results import Prediction, likely_ratio
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"
@@ -34,8 +34,8 @@ class Launched:
     unknown: str = ""
 
 
-def launched(where: Setting, like: Prediction, routing: str | None = None, exchange: str = DEFAULT_ALGORITHM,
-             direction: str = FORWARD, schedule: str = SEQUENCE, most: int = MOST_TASKS_ROUTED) -> Launched:
+def launched(where: Setting, like: Prediction, question: Question = Question(),
+             most: int = MOST_TASKS_ROUTED) -> Launched:
     """The launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
@@ -46,8 +46,7 @@ def launched(where: Setting, like: Prediction, routing: str | None = None, excha
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
-            found.append((site.launch_phrase(order),
-                          where.shown(placed, routing, name, exchange, schedule, direction)))
+            found.append((site.launch_phrase(order), where.shown(placed, question, name)))
     return Launched(tuple(found))
 
 

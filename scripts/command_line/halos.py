@@ -9,7 +9,8 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict import ExchangePrediction, Prediction, predict_messages
+from pencilmap.model.predict import predict_messages
+from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.halo import halo
 from pencilmap.scripts.command_line.tables import print_table

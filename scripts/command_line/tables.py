@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pencilmap.mapper.runs.compare import Comparison
     from pencilmap.mapper.studies.threads import Shared
-    from pencilmap.model.predict import ExchangePrediction, Prediction
+    from pencilmap.model.predict.results import ExchangePrediction, Prediction
     from pencilmap.model.times.calibrate import Quality
     from pencilmap.model.times.held_out import Held
 
@@ -275,7 +275,7 @@ def exchanges_of(p: Prediction) -> Exchanges:
 
 def _beside(p):
     """Whether it is of another schedule than the sequence, or of two transforms at once."""
-    from pencilmap.model.predict import SEQUENCE
+    from pencilmap.model.schedules.schedule import SEQUENCE
 
     return p.schedule is not None and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)
 

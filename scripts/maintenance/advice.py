@@ -23,7 +23,8 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import all_grids
-from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.documents import markdown_table
 from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all

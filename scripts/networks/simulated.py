@@ -35,8 +35,7 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
-from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
+from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"

@@ -15,8 +15,7 @@ from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import parse_transform
-from pencilmap.model.predict import SEQUENCE
-from pencilmap.model.schedules.schedule import FORWARD, PAIR
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.published import bluegene_l_512
 
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right

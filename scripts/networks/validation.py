@@ -20,7 +20,8 @@ from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import ExchangePrediction, predict, predict_messages
+from pencilmap.model.predict import predict, predict_messages
+from pencilmap.model.predict.results import ExchangePrediction
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
@@ -175,15 +176,17 @@ def _rows(case, record):
         if exchange.size == 1:
             continue
         terms = exchange_terms(predicted.work, where.costs)
-        yield Row(case, stage.name, with_envelopes(simulated, exchange, mapping),
-                  record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
-                  predicted.time_s, published.get(stage.name))
+        yield Row(case, stage=stage.name, network_s=with_envelopes(simulated, exchange, mapping),
+                  simulated_s=record["phases"][f"exchange_{stage.name}"]["max_s"][0],
+                  software_s=(terms.start_s or 0.0) + (terms.messages_s or 0.0), time_s=predicted.time_s,
+                  published_s=published.get(stage.name))
 
 
 def _remaps(case, grid, record, network, mapping):
     for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
-        yield Row(case, exchange.name, with_envelopes(predicted, exchange, mapping),
-                  record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None)
+        yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
+                  simulated_s=record["phases"][f"exchange_{exchange.name}"]["max_s"][0], software_s=0.0,
+                  time_s=predicted.time_s, published_s=None)
 
 
 def _halo(case, grid, record, mapping):
@@ -191,7 +194,8 @@ def _halo(case, grid, record, mapping):
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
     network, alone = (predict_messages(mapping, each, transform, ROUTING).time_s or 0.0 for each in (carried, sent))
-    return Row(case, sent.name, network, record["halo"]["max_s"][0], 0.0, alone, None)
+    return Row(case, stage=sent.name, network_s=network, simulated_s=record["halo"]["max_s"][0], software_s=0.0,
+               time_s=alone, published_s=None)
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:
@@ -209,9 +213,12 @@ def _joint_rows(case, record):
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
                        direction=case.direction).schedule
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
-    yield Row(case, "+".join(grid.decomposition.names),
-              scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction, case.exchange),
-              record["phases"]["total"]["max_s"][0], 0.0, forecast.time_s, None, bound_s)
+    yield Row(
+        case, stage="+".join(grid.decomposition.names),
+        network_s=scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction,
+                              case.exchange),
+        simulated_s=record["phases"]["total"]["max_s"][0], software_s=0.0, time_s=forecast.time_s, published_s=None,
+        bound_s=bound_s)
 
 
 def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD,

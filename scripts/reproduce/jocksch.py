@@ -38,7 +38,8 @@ def break_even() -> Found:
     """The start of a message, in bytes, that makes the break-even the published 256 points on a rank; and up to 64 ranks the
     simulated break-even of the start that is assumed."""
     asked = [(ranks, radix, ports) for ranks in RANKS for radix in (2, 4) for ports in (1, 3)]
-    unit = {key: crossbar_break_even(key[0], key[1], 1.0, 1.0, 3, key[2], ELEMENT) for key in asked}  # start like a byte
+    unit = {key: crossbar_break_even(key[0], radix=key[1], alpha_s=1.0, byte_s=1.0, all_to_alls=3, ports=key[2],
+                                     element_bytes=ELEMENT) for key in asked}  # start like a byte
     simulated = _simulated_break_evens({key: one * ALPHA_S * RATE for key, one in unit.items()
                                         if key[0] <= MOST_CROSSED and one < inf})
     rows = []
@@ -67,7 +68,7 @@ def _simulated_break_evens(predicted):
 def _case(ranks, algorithm, order, ports=1):
     """On a crossbar; as a torus of as few nodes along a dimension as may be, which is simulated fastest."""
     torus = str(ranks) if ranks < 256 else "x".join(["4"] * round(log(ranks, 4)))
-    return Case(torus, algorithm, ALPHA_S, order, True, RATE, ports)
+    return Case(torus, algorithm, message_s=ALPHA_S, order=order, crossbar=True, rate=RATE, ports=ports)
 
 
 def weak_lines() -> Found:

@@ -25,6 +25,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -397,7 +398,7 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
     blind = usual.place("search:evaluations=3000", grid)
     assert where.shown(where.place("search:evaluations=3000", grid)).cost < where.shown(blind).cost
     assert where.predict(placed).routing == "dimension-order"
-    assert where.shown(placed, "dimension-order") == where.predict(placed)
+    assert where.shown(placed, Question("dimension-order")) == where.predict(placed)
 
 
 def test_what_does_not_fit_is_refused():

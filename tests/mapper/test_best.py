@@ -12,7 +12,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.objective import at_once, overlapped
 

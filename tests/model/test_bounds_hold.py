@@ -22,7 +22,8 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict, predict_routed, worst
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.results import worst
 
 
 def machine(rng):

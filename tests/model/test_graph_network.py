@@ -20,6 +20,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.routing.shortest_path import shortest_path_loads
 from pencilmap.model.traffic.exchange import exchanges
@@ -162,7 +163,7 @@ tori_and_graphs = drawn(lambda rng: (mapping := random_mapping(rng, random_torus
 def test_a_torus_written_as_a_graph_is_routed_over_all_minimal_paths(pair):
     mapping, graph = pair
     assert graph.n_nodes == mapping.network.n_nodes
-    on_torus = predict_routed(mapping, None, "minimal-adaptive:paths")
+    on_torus = predict_routed(mapping, None, Question("minimal-adaptive:paths"))
     on_graph = predict_routed(replace(mapping, network=graph))
     for a, b in zip(on_torus.stages, on_graph.stages):
         assert float(max(a.load)) == pytest.approx(float(max(b.load)), rel=1e-9)

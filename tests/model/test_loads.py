@@ -18,6 +18,7 @@ from pencilmap.model.placement.pattern import Pattern, parse_pattern
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -80,7 +81,7 @@ def test_no_minimal_routing_beats_the_cut_bound(case, data):
 @given(products(), st.sampled_from(TIES))
 def test_closed_form_of_a_product_agrees_with_walking_every_message(product, tie):
     mapping, torus = product.mapping(), product.torus
-    prediction = predict_product(product, routing_name=f"dimension-order:{tie}")
+    prediction = predict_product(product, None, Question(f"dimension-order:{tie}"))
     for found, traffic in zip(prediction.stages, brute.messages(product.grid)):
         links = brute.dimension_order(torus, traffic, mapping.node_of_rank, tie=tie)
         scale = Fraction(4 * torus.n_nodes, len(traffic))
@@ -113,8 +114,8 @@ def test_closed_form_with_uneven_blocks_agrees_with_routing_every_message(produc
     rates = tuple(data.draw(st.sampled_from((1e9, 4e9))) for _ in product.torus.shape)
     product = replace(product, torus=replace(product.torus, bandwidth=rates))
     order = "".join(data.draw(st.permutations(product.torus.axes)))
-    closed, routed = (make(placed, transform, routing_name=f"dimension-order:{order}:{tie}")
-                      for make, placed in ((predict, product), (predict_routed, product.mapping())))
+    closed = predict(product, transform, f"dimension-order:{order}:{tie}")
+    routed = predict_routed(product.mapping(), transform, Question(f"dimension-order:{order}:{tie}"))
     assert (closed.lower_bound, closed.certificate) == (routed.lower_bound, routed.certificate)
     for a, b in zip(closed.stages, routed.stages):
         assert (a.load, a.hop_length, a.busiest) == (b.load, b.hop_length, b.busiest)

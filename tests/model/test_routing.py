@@ -18,6 +18,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import parse_pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import ROUTINGS, all_variants, optimal_minimal, routing, routings_of
 from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
@@ -138,7 +139,7 @@ DENSE_BOX = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_patter
 
 def test_random_adaptive_routing_loads_dense_boxes_1_36_times_the_bound():
     """Measured on Blue Gene/L: 1.22, between dimension order's 1 and this."""
-    adaptive = predict_routed(DENSE_BOX.mapping(), None, "minimal-adaptive:hops")
+    adaptive = predict_routed(DENSE_BOX.mapping(), None, Question("minimal-adaptive:hops"))
     ordered = predict_routed(DENSE_BOX.mapping())
     assert round(float(max(adaptive.stages[0].load) / max(ordered.stages[0].load)), 2) == 1.36
     assert max(adaptive.stages[1].load) == max(ordered.stages[1].load) == 4
@@ -147,8 +148,8 @@ def test_random_adaptive_routing_loads_dense_boxes_1_36_times_the_bound():
 @repeatable(40)
 @given(products())
 def test_closed_form_of_random_adaptive_routing_agrees_with_the_walk(product):
-    closed = predict_product(product, routing_name="minimal-adaptive:hops")
-    routed = predict_routed(product.mapping(), None, "minimal-adaptive:hops", product=product)
+    closed = predict_product(product, None, Question("minimal-adaptive:hops"))
+    routed = predict_routed(product.mapping(), None, Question("minimal-adaptive:hops"), product=product)
     for a, b in zip(closed.stages, routed.stages):
         assert [float(x) for x in a.load] == pytest.approx([float(x) for x in b.load], rel=1e-9, abs=1e-12)
         assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)

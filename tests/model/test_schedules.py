@@ -21,7 +21,8 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
@@ -57,7 +58,7 @@ def settings(draw):
 def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
     mapping, transform = case
     try:
-        found = predict_routed(mapping, transform, schedule=text).schedule
+        found = predict_routed(mapping, transform, Question(schedule=text)).schedule
     except ScheduleError as error:
         assert "chunks" in str(error) or "planes" in str(error)
         return
@@ -70,7 +71,7 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
 def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
     """Uneven blocks too, where the messages there and back differ."""
     mapping, transform = case[0], replace(case[1], fields=fields)
-    found = predict_routed(mapping, transform, schedule="opposite", direction="pair").schedule
+    found = predict_routed(mapping, transform, Question(schedule="opposite", direction="pair")).schedule
     phases = flights(found, mapping.grid, transform)
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
@@ -104,12 +105,13 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
 def test_closed_forms_agree_with_routing(product, text):
     R, C = product.grid.shape
     transform = Transform(2 * R * C, R * C, 2 * R * C, fields=2)
-    closed, routed = predict(product, transform, schedule=text), predict_routed(product.mapping(), transform, schedule=text)
+    closed = predict(product, transform, schedule=text)
+    routed = predict_routed(product.mapping(), transform, Question(schedule=text))
     assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
     assert closed.schedule.name == routed.schedule.name
-    pairs = [way(one, transform, schedule=text, direction="pair").schedule.cost for way, one in
-             ((predict, product), (predict_routed, product.mapping()))]
-    assert pairs[0] == pairs[1]
+    pair = Question(schedule=text, direction="pair")
+    assert (predict_product(product, transform, pair).schedule.cost
+            == predict_routed(product.mapping(), transform, pair).schedule.cost)
 
 
 @repeatable(15)
@@ -122,7 +124,7 @@ def test_what_holds_for_every_placement(mapping):
 
     def of(text, costs=Costs(), bandwidth=bandwidth):
         network = replace(mapping.network, bandwidth=bandwidth)
-        return predict_routed(replace(mapping, network=network), transform, schedule=text, costs=costs)
+        return predict_routed(replace(mapping, network=network), transform, Question(schedule=text), costs=costs)
 
     plain = of("sequence", COSTS)
     sequence, once = plain.schedule, of("overlap:1", COSTS).schedule
@@ -440,8 +442,9 @@ def test_times_of_closed_forms_are_those_of_routing_with_every_term(torus, place
     costs = replace(COSTS, contention=0.5, progress=0.75)
     transform = Transform(64, 32, 64, fields=2)
     for direction in ("forward", "pair"):
-        closed, routed = (way(one, transform, costs=costs, schedule=text, direction=direction).schedule for way, one in
-                          ((predict, product), (predict_routed, product.mapping())))
+        asked = Question(schedule=text, direction=direction)
+        closed, routed = (way(one, transform, asked, costs=costs).schedule for way, one in
+                          ((predict_product, product), (predict_routed, product.mapping())))
         assert (closed.t_s, closed.time_s, closed.total_s, closed.hidden_s) == pytest.approx(
             (routed.t_s, routed.time_s, routed.total_s, routed.hidden_s), rel=1e-9)
         calm = predict(product, transform, costs=replace(costs, contention=None), schedule=text,
@@ -483,8 +486,8 @@ def test_ports_that_decide_in_place_of_links_are_told():
 
 def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):
     product, transform = place("best", Site(parse_torus("4x4")), ProcessGrid(4, 4)), Transform(9, 16, 16)
-    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 16)
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 16)
     assert predict(product, transform, schedule="overlap:2:x").schedule.name == "overlap:2:x"
-    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 15)
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 15)
     with pytest.raises(ScheduleError, match="for up to 15 tasks, and grid 4x4 has 16; take a transform whose extents"):
         predict(product, transform, schedule="overlap:2:x")

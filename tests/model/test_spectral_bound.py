@@ -17,6 +17,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_routed
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import exchanges
@@ -79,8 +80,9 @@ def test_no_placement_is_below(seed):
     if not site.allocation.is_complete:
         found.append(search(site, grid, seed, Budget(3000, None)).mapping)
     for mapping in found:
-        assert bounds.in_sequence.value <= predict_routed(mapping, transform, name, site=site).cost, (str(site), str(grid))
-        assert even.value <= predict_routed(mapping, None, name, site=site).cost
+        cost = predict_routed(mapping, transform, Question(name), site=site).cost
+        assert bounds.in_sequence.value <= cost, (str(site), str(grid))
+        assert even.value <= predict_routed(mapping, None, Question(name), site=site).cost
         together = routed_joint(torus, exchanges(grid, transform), mapping.node_of_rank, routing(name, torus))
         assert bounds.together.value <= together.length((1, 1))
         assert even.value <= routed_joint(torus, exchanges(grid), mapping.node_of_rank, routing(name, torus)).length((1, 1))

@@ -9,7 +9,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.times.costs import Costs
 
 

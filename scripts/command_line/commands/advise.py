@@ -19,7 +19,7 @@ from pencilmap.mapper.studies.threads import shared_dict
 from pencilmap.model.base.errors import MachineError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.machines.files import machine_names
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_json, print_table, say, threads_table
 

@@ -5,6 +5,7 @@ import click
 from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recognise
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
@@ -44,4 +45,4 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
         if why:
             say(f"{file}: not valid for {launcher}: {why}")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launched(where, found[0], routing), start=file))
+        say(answer(found, launched(where, found[0], Question(routing)), start=file))

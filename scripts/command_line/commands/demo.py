@@ -13,7 +13,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.predict import SEQUENCE
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of

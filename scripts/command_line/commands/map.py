@@ -8,6 +8,7 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
@@ -34,8 +35,8 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
         chosen = where.place(placement, tasks, schedule)
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, form.name, job)
-    best = where.shown(chosen, name=placement, schedule=schedule)
-    launch = launched(where, best, schedule=schedule, most=tasks.n_tasks)
+    best = where.shown(chosen, Question(schedule=schedule), placement)
+    launch = launched(where, best, Question(schedule=schedule), tasks.n_tasks)
     shown = [best, *(p for _, p in launch.orders)]
     how = launch_of(mapping, output, form.name, job)
     if as_json:

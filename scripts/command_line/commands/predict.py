@@ -1,6 +1,7 @@
 """`pencilmap predict`: effective lengths, loads, times and certificate of placements."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,8 +13,10 @@ from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.model.base.errors import FigureError, GridError, MachineError
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.ranking import ranked
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
@@ -55,7 +58,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
     """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
     if line:
         with hearing():
-            predict_lines(where, line, placement, routing, message_cost, ports or 1, as_json)
+            predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
+                          ports=ports or 1, as_json=as_json)
         return
     if message_cost or ports:
         raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with "
@@ -66,15 +70,16 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
+    question = Question(routing, exchange, schedule, direction)
+    in_sequence = replace(question, schedule=SEQUENCE)
     if threads:
-        _threads(where, threads, grid, placement, routing, (exchange, schedule, direction), as_json)
+        _threads(where, threads, grid, placement, question, as_json)
         return
     with hearing():
-        found = where.predictions(grid, placement, routing, exchange, schedule, direction)
-        alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
-            grid == BEST and schedule != SEQUENCE) else []
+        found = where.answers(question, grid, placement)
+        alone = where.answers(in_sequence, grid, placement) if grid == BEST and schedule != SEQUENCE else []
         halos = predicted_halos(where, found, halo, schedule) if halo else []
-    launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], routing, exchange, direction)
+    launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], in_sequence)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
         write_page(page, where, [*both, *found], schedule, answer(found, launch, alone[0] if alone else None))
@@ -95,8 +100,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
             say(f"wrote {page}")
 
 
-def _threads(where, threads, grid, placement, routing, how, as_json):
-    if grid != BEST or routing == ALL_ROUTINGS:
+def _threads(where, threads, grid, placement, question, as_json):
+    if grid != BEST or question.routing == ALL_ROUTINGS:
         raise GridError("with `threads` there are fewer ranks, and the best grid of each number is taken: leave out "
                         "`grid` and routing all")
     if where.tasks_per_node % threads:
@@ -104,7 +109,7 @@ def _threads(where, threads, grid, placement, routing, how, as_json):
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
     with hearing():
         found = choices(where, [where.tasks_per_node // n for n in reversed(divisors_of(threads))],
-                        lambda here: here.predictions(BEST, placement, routing, *how)[0])
+                        lambda here: here.answers(question, BEST, placement)[0])
     if as_json:
         print_json(*[shared_dict(s, prediction=s.prediction.as_dict()) for s in found])
         return

@@ -71,7 +71,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         line.stages(where.n_slots)  # says what is impossible before any run
         with hearing():
             runs = [simulation_of_lines(where, network, text, line, reps=reps, verify=verify) for text in placement]
-        run_all(where, placement, runs, output, timeout, wide, as_json)
+        run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
         return
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
@@ -89,7 +89,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
                               verify=verify, timing_only=timing_only, halo=halo or 0)
                 for text in placement]
-    run_all(where, placement, runs, output, timeout, wide, as_json)
+    run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
 
 
 def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,

@@ -21,7 +21,7 @@ from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
-from pencilmap.model.predict import SEQUENCE
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options

@@ -10,7 +10,7 @@ from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.model.network.torus import format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import SEQUENCE
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, launch_of

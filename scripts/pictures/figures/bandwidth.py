@@ -46,9 +46,10 @@ def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None
     size, _, kind = comparison.transform.partition(":")
     load_bytes = nominal * comparison.t_s
     fast, slow = comparison.spread
-    return Point(", ".join(filter(None, (label, kind, comparison.network))), prod(map(int, size.split("x"))) ** (1 / 3),
-                 load_bytes / comparison.measured_s, load_bytes / slow, load_bytes / (fast or comparison.measured_s),
-                 comparison.time_s and load_bytes / comparison.time_s, nominal)
+    return Point(", ".join(filter(None, (label, kind, comparison.network))), n=prod(map(int, size.split("x"))) ** (1 / 3),
+                 measured=load_bytes / comparison.measured_s, slowest=load_bytes / slow,
+                 fastest=load_bytes / (fast or comparison.measured_s),
+                 model=comparison.time_s and load_bytes / comparison.time_s, nominal=nominal)
 
 
 def rate_text(rate: float) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.report.entries import Entry
 
 TOGETHER = "together"  # exchanges beside each other, which have one time

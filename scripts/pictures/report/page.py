@@ -13,7 +13,7 @@ from shlex import join
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import megabytes_per_second, milliseconds
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
 from pencilmap.scripts.pictures.report.entries import Entry, printable

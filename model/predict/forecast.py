@@ -14,7 +14,7 @@ transform whose tasks hold equal shares before and after, by the all-to-all (doc
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -23,13 +23,11 @@ import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import ScheduleError
-from pencilmap.model.bounds.certificates import Bounds, certificate
-from pencilmap.model.closed_form import ClosedForm
-from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.predict.case import RANDOM_ROUTING, Case
+from pencilmap.model.predict.closed_form import ClosedForm
+from pencilmap.model.predict.results import ExchangePrediction, ScheduleForecast
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import (
@@ -44,89 +42,12 @@ from pencilmap.model.schedules.schedule import (
     reduced,
 )
 from pencilmap.model.schedules.sizes import best_sizes
-from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.traffic.exchange import Exchange, exchanges
 from pencilmap.model.traffic.joint_loads import JointLoads, routed_joint, undominated
-from pencilmap.model.traffic.loads import LinkLoads, m_time
+from pencilmap.model.traffic.loads import LinkLoads
 
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
-MOST_NODES_AT_RANDOM = 4096
-
-
-@dataclass(frozen=True)
-class ScheduleForecast:
-    """What a schedule makes of a placement; times are None where those of the prediction are.
-
-    For a pair of transforms, a forward and a backward one, costs and times are those of both.
-
-    schedule : with everything chosen, so that its text can be given to the runner
-    sizes : of the lanes: relative sizes of chunks, planes or fields
-    axis : along which the lanes are cut, None where nothing is
-    load_joint : largest load of all exchanges at once in each class of links, on the m scale
-    cost : T by the links alone, on the m scale, slower links counted longer (exact)
-    t_joint_s : seconds of the busiest link with all exchanges at once
-    t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
-    hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
-    bounds : Bounds of the grid; None where none is proved for the schedule
-    alone : the share of each exchange that travels beside no other
-    """
-
-    schedule: Schedule
-    sizes: tuple[int, ...]
-    axis: str | None
-    load_joint: tuple[Fraction, ...]
-    cost: Fraction
-    t_joint_s: float | None
-    t_s: float | None
-    time_s: float | None
-    total_s: float | None
-    hidden_s: float | None
-    bounds: Bounds | None = field(compare=False, repr=False)
-    alone: Fraction
-    notes: tuple[str, ...] = ()
-    direction: str = FORWARD
-
-    @property
-    def name(self) -> str:
-        """Its text."""
-        return str(self.schedule)
-
-    @property
-    def transforms(self) -> int:
-        """How many transforms its times are for."""
-        return 1 + (self.direction == PAIR)
-
-    @property
-    def certificate(self) -> float | None:
-        """Cost over what no placement of the grid can beat under this schedule; None where that is not known."""
-        return certificate(self.cost / self.transforms, self.bounds.under(self.alone) or None) if self.bounds else None
-
-    @property
-    def certificate_any(self) -> float | None:
-        """Cost over what no placement, schedule or order of exchanges can beat; None where that is not known."""
-        return certificate(self.cost / self.transforms, self.bounds.any) if self.bounds else None
-
-    @property
-    def chunks(self) -> int:
-        """Into how many lanes the transform is cut."""
-        return len(self.sizes)
-
-    @property
-    def known_s(self) -> float | None:
-        """The most complete time there is."""
-        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"name": self.name, "chunks": self.chunks, "axis": self.axis, "sizes": list(self.sizes),
-                "load_joint": [_plain(x) for x in self.load_joint], "t_joint_s": self.t_joint_s, "t_s": self.t_s,
-                "time_s": self.time_s, "total_s": self.total_s, "certificate": self.certificate,
-                "certificate_any": self.certificate_any}
-
-
-def _plain(value):
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def _worth(found):
@@ -146,28 +67,22 @@ class Forecaster:
 
     Parameters
     ----------
+    case : Case
+        The placement.
     stages : sequence of ExchangePrediction
-        The exchanges of the placement one by one, `local` its computing (LocalTerms or None).
-    placed, transform, routing_name, costs
-        As for `pencilmap.model.predict.predict`; `product` if the groups of the placement are those of one, `closed` if the
-        exchanges have closed forms.
+        Its exchanges one by one.
     bounds : Bounds
         Of the grid.
+    closed : ClosedForm, optional
+        If the exchanges have closed forms.
     loads : sequence of LinkLoads or None
         Of the exchanges that were routed already.
     """
 
-    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None,
-                 closed: ClosedForm | None, transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
+    def __init__(self, case: Case, stages: Sequence[ExchangePrediction], bounds: Bounds, closed: ClosedForm | None = None,
                  loads: Sequence[LinkLoads | None] = ()) -> None:
-        self.loads = loads
-        self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
-        self.transform, self.costs = transform, costs
-        self.grid: ProcessGrid = placed.grid
-        self.network: Network = placed.torus if isinstance(placed, Product) else placed.network
-        self.routing_name = routing_name
-        self.rule = routing(routing_name, self.network)
-        self.bounds = bounds
+        self.case, self.stages, self.bounds, self.closed, self.loads = case, stages, bounds, closed, loads
+        self.grid, self.network, self.transform, self.costs = case.grid, case.network, case.transform, case.costs
         self._found: dict[Any, _Resources] = {}
 
     def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
@@ -202,10 +117,6 @@ class Forecaster:
     def joint(self) -> JointLoads:
         """The loads of all exchanges of the transform, whole."""
         return self._plain.links
-
-    @cached_property
-    def mapping(self) -> Mapping:
-        return self.placed.mapping() if isinstance(self.placed, Product) else self.placed
 
     def _keeping_boxes(self):
         yield Schedule("sequence")
@@ -284,10 +195,11 @@ class Forecaster:
         load = self.joint.largest((1,) * len(self.stages))
         t_s, time_s = (None if None in times else sum(times) for times in (
             [stage.t_s for stage in self.stages], [stage.time_s for stage in self.stages]))
-        computing = self.local and self.local.time_s
+        computing = self.case.local and self.case.local.time_s
         total_s = None if time_s is None or computing is None else time_s + computing
-        return ScheduleForecast(schedule, (1,), None, load, cost, self._seconds(load), t_s, time_s, total_s,
-                                None if total_s is None else 0.0, self.bounds, Fraction(1))
+        return ScheduleForecast(schedule, sizes=(1,), axis=None, load_joint=load, cost=cost, t_joint_s=self._seconds(load),
+                                t_s=t_s, time_s=time_s, total_s=total_s, hidden_s=None if total_s is None else 0.0,
+                                bounds=self.bounds, alone=Fraction(1))
 
     def _check_beside(self, schedule):
         """Raise ScheduleError where an exchange can only run alone."""
@@ -298,7 +210,7 @@ class Forecaster:
                                     f"take one of {able}, or the schedule sequence")
 
     def _seconds(self, load):
-        return None if self.transform is None else m_time(load, self.network, self.transform.total_bytes)
+        return self.case.seconds(load)
 
     def _times(self, course: Course, phases: Sequence[Any],
                transforms: int) -> tuple[float | None, float | None, float | None, float | None]:
@@ -306,13 +218,13 @@ class Forecaster:
         if None in phases:
             return None, None, None, None
         t_s, time_s = sum(p.link_s for p in phases), sum(p.time_s for p in phases)
-        if self.transform is None or self.local is None or self.local.time_s is None:
+        if self.transform is None or self.case.local is None or self.case.local.time_s is None:
             return t_s, time_s, None, None
-        computing = pass_times(self.transform, self.grid, self.placed.tasks_per_node, self.costs)
+        computing = pass_times(self.transform, self.grid, self.case.tasks_per_node, self.costs)
         progress = self.costs.progress or 0.0
         hidden = sum(progress * min(p.flow_s, sum(float(share) * s for share, s in zip(phase.beside, computing)))
                      for p, phase in zip(phases, course.phases))
-        return t_s, time_s, time_s + transforms * self.local.time_s - hidden, hidden
+        return t_s, time_s, time_s + transforms * self.case.local.time_s - hidden, hidden
 
     def _phase(self, phase, course, resources):
         """The times of one phase, None without any."""
@@ -320,7 +232,7 @@ class Forecaster:
         if link_s is None:
             return None
         adaptive_s = None
-        if self.costs.contention is not None and self.routing_name == DEFAULT_ROUTING:
+        if self.case.contends:
             adaptive_s = self._adaptive_s(phase, course, resources, link_s)
         shares = np.array([float(share) for share in phase.shares])
         bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes)]
@@ -345,7 +257,7 @@ class Forecaster:
 
     def _adaptive_s(self, phase, course, resources, link_s):
         """Seconds of the busiest link if routers chose at random."""
-        if self.product is not None:
+        if self.case.product is not None:
             shares = [Fraction(0)] * len(self.stages)
             for part, share, held in zip(course.parts, phase.shares, resources.held):
                 shares[part.stage] += share * held
@@ -358,7 +270,8 @@ class Forecaster:
     @cached_property
     def _even_and_adaptive(self):
         letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
-        return tuple(routing(name).joint_of_product(self.product, letters) for name in (DEFAULT_ROUTING, "minimal-adaptive"))
+        return tuple(routing(name).joint_of_product(self.case.product, letters)
+                     for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
 
     def _notes(self, course, phases, times):
         """Notes on what decides beside the links, and on what is assumed about the computing."""
@@ -378,7 +291,7 @@ class Forecaster:
         n = len(self.stages)
         links = self._closed_joint()
         if links is None:
-            links = routed_joint(self.network, self._exchanges, self.mapping.node_of_rank, self.rule, self.loads)
+            links = routed_joint(self.network, self._exchanges, self.case.mapping.node_of_rank, self.case.rule, self.loads)
         if self.stages[0].work is None:
             return _Resources(links, None, np.zeros((1, n)), np.zeros((1, n)), (Fraction(1),) * n)
         if self.closed:
@@ -388,7 +301,7 @@ class Forecaster:
         return self._measured(self._exchanges, links)
 
     def _closed_joint(self):
-        return self.closed and self.closed.joint(self.rule)
+        return self.closed and self.closed.joint()
 
     @cached_property
     def _exchanges(self):
@@ -396,16 +309,15 @@ class Forecaster:
 
     def _carried(self, i):
         """The messages that the algorithm of exchange `i` sends."""
-        return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.mapping)
+        return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.case.mapping)
 
     def _measured(self, found, links):
         """The resources that some exchanges take on the mapping."""
-        on_task = np.stack([sent_by_rank(self.mapping, exchange) for exchange in found], axis=1)
-        on_node = np.stack([np.bincount(self.mapping.node_of_rank, column) for column in on_task.T], axis=1)
+        on_task = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in found], axis=1)
+        on_node = np.stack([np.bincount(self.case.mapping.node_of_rank, column) for column in on_task.T], axis=1)
         adaptive = None
-        if self.costs.contention is not None and self.product is None and self.network.n_nodes <= MOST_NODES_AT_RANDOM \
-                and self.routing_name == DEFAULT_ROUTING:
-            adaptive = routed_joint(self.network, found, self.mapping.node_of_rank, routing("minimal-adaptive"))
+        if self.case.contends and self.case.product is None and self.case.routes_at_random:
+            adaptive = routed_joint(self.network, found, self.case.mapping.node_of_rank, routing(RANDOM_ROUTING))
         return _Resources(links, adaptive, undominated(on_task), undominated(on_node), tuple(map(_held, found)))
 
     def _resources(self, course: Course):
@@ -419,7 +331,7 @@ class Forecaster:
                                     f"to {MOST_ROUTED} tasks, and grid {self.grid} has {self.grid.n_tasks}; take a "
                                     "transform whose extents the grid divides")
             found = [part.make(self._carried(part.stage)) for part in course.parts if part.make]
-            links = routed_joint(self.network, found, self.mapping.node_of_rank, self.rule)
+            links = routed_joint(self.network, found, self.case.mapping.node_of_rank, self.case.rule)
             self._found[key] = self._measured(found, links)
         return self._found[key]
 

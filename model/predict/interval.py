@@ -10,9 +10,11 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import SEQUENCE, Prediction, predict
+from pencilmap.model.predict import predict_question
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import all_variants
-from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import m_scale, m_time
@@ -52,11 +54,18 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     minimal-adaptive:hops    5.438
     minimal-adaptive:paths   5.973
     """
+    return intervals(placed, Question(None, exchange, schedule, direction), transform, name=name, costs=costs, site=site)
+
+
+def intervals(placed: Product | Mapping, question: Question, transform: Transform | None = None, *, name: str | None = None,
+              costs: Costs = Costs(), site: Site | None = None) -> list[Prediction]:
+    """The same for a question, whose routing does not count."""
     found, refusals = [], []
     mapping = placed.mapping(name) if isinstance(placed, Product) else placed
     for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
         try:
-            found.append(predict(placed, transform, rule, name, costs, site, exchange, schedule, direction))
+            found.append(predict_question(placed, replace(question, routing=rule), transform, name=name, costs=costs,
+                                          site=site))
         except RoutingError as error:
             refusals.append(f"without {rule}: {error}")
     return [_without_routing(found[0], mapping, transform, refusals), *found]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.times.timing import TIE
 
 

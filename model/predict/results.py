@@ -1,0 +1,325 @@
+"""The records of a prediction: of each exchange, of the schedule, of the whole."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.bounds.certificates import Bounds, certificate
+from pencilmap.model.bounds.every_placement import LowerBound
+from pencilmap.model.network.network import GraphLink, Network, TorusLink
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.product import Product
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, Schedule
+from pencilmap.model.times.timing import ExchangeWork, LocalTerms, TimeTerms, summed_terms
+
+SCHEMA = "pencilmap-prediction/1"
+
+
+@dataclass(frozen=True)
+class ExchangePrediction:
+    """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
+
+    name : of the stage.
+    m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
+    load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
+    t_s : link time: seconds by the routed load, summed over the rounds; bound_s : seconds by m. None without bandwidth or
+    transform.
+    busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
+    work : the work of the exchange; None with t_s.
+    rounds : the cost of each round, see `pencilmap.model.times.timing`; None with t_s.
+    algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds. """
+
+    name: str
+    m: tuple[Fraction, ...]
+    load: tuple[Fraction, ...]
+    hop_length: Fraction
+    t_s: float | None
+    bound_s: float | None
+    busiest: TorusLink | GraphLink | None = None
+    work: ExchangeWork | None = None
+    rounds: tuple[TimeTerms, ...] | None = None
+    algorithm: str = DEFAULT_ALGORITHM
+    n_rounds: int = 1
+
+    @property
+    def terms(self) -> TimeTerms | None:
+        """The cost of the exchange, term by term: the sums over its rounds."""
+        return None if self.rounds is None else summed_terms(self.rounds)
+
+    @property
+    def time_s(self) -> float | None:
+        """Predicted time, seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
+        return None if self.rounds is None else float(sum(terms.time_s for terms in self.rounds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "m": _numbers(self.m), "load": _numbers(self.load), "hops": _plain(self.hop_length),
+                "t_s": self.t_s, "bound_s": self.bound_s, "busiest": self.busiest and self.busiest.as_dict(),
+                "exchange": self.algorithm, "rounds": self.n_rounds,
+                "messages": self.work and self.work.messages, "message_bytes": self.work and self.work.message_bytes,
+                "time_s": self.time_s, "terms": self.terms and self.terms.as_dict()}
+
+
+@dataclass(frozen=True)
+class ScheduleForecast:
+    """What a schedule makes of a placement; times are None where those of the prediction are.
+
+    For a pair of transforms, a forward and a backward one, costs and times are those of both.
+
+    schedule : with everything chosen, so that its text can be given to the runner
+    sizes : of the lanes: relative sizes of chunks, planes or fields
+    axis : along which the lanes are cut, None where nothing is
+    load_joint : largest load of all exchanges at once in each class of links, on the m scale
+    cost : T by the links alone, on the m scale, slower links counted longer (exact)
+    t_joint_s : seconds of the busiest link with all exchanges at once
+    t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
+    hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
+    bounds : Bounds of the grid; None where none is proved for the schedule
+    alone : the share of each exchange that travels beside no other
+    """
+
+    schedule: Schedule
+    sizes: tuple[int, ...]
+    axis: str | None
+    load_joint: tuple[Fraction, ...]
+    cost: Fraction
+    t_joint_s: float | None
+    t_s: float | None
+    time_s: float | None
+    total_s: float | None
+    hidden_s: float | None
+    bounds: Bounds | None = field(compare=False, repr=False)
+    alone: Fraction
+    notes: tuple[str, ...] = ()
+    direction: str = FORWARD
+
+    @property
+    def name(self) -> str:
+        """Its text."""
+        return str(self.schedule)
+
+    @property
+    def transforms(self) -> int:
+        """How many transforms its times are for."""
+        return 1 + (self.direction == PAIR)
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over what no placement of the grid can beat under this schedule; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.under(self.alone) or None) if self.bounds else None
+
+    @property
+    def certificate_any(self) -> float | None:
+        """Cost over what no placement, schedule or order of exchanges can beat; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.any) if self.bounds else None
+
+    @property
+    def chunks(self) -> int:
+        """Into how many lanes the transform is cut."""
+        return len(self.sizes)
+
+    @property
+    def known_s(self) -> float | None:
+        """The most complete time there is."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "chunks": self.chunks, "axis": self.axis, "sizes": list(self.sizes),
+                "load_joint": [_plain(x) for x in self.load_joint], "t_joint_s": self.t_joint_s, "t_s": self.t_s,
+                "time_s": self.time_s, "total_s": self.total_s, "certificate": self.certificate,
+                "certificate_any": self.certificate_any}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The prediction for one mapping.
+
+    stages : the exchanges, in the order of a forward transform.
+    bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
+    remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
+    those of `schedule` do not. moved_bytes : bytes of all remaps and exchanges together, where there are bricks.
+    certified : whether the lengths are routed loads, so that a bound says how good they are.
+    local : LocalTerms of the computing, None without a transform.
+    schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
+    times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
+    likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
+    calibration; None where it was not calibrated.
+    """
+
+    network: Network
+    tasks_per_node: int
+    grid: ProcessGrid
+    placement: str
+    product: Product | None
+    routing: str
+    stages: tuple[ExchangePrediction, ...]
+    bounds: Bounds = field(compare=False, repr=False)
+    notes: tuple[str, ...] = ()
+    local: LocalTerms | None = None
+    schedule: ScheduleForecast | None = None
+    likely: tuple[float, float] | None = None
+    certified: bool = True
+    remaps: tuple[ExchangePrediction, ...] = ()
+    moved_bytes: int = 0
+
+    def stage(self, name: str) -> ExchangePrediction:
+        """The exchange or remap of that name."""
+        return next(stage for stage in self.moves if stage.name == name)
+
+    @property
+    def moves(self) -> tuple[ExchangePrediction, ...]:
+        """Exchanges and remaps in the order of a forward transform."""
+        return (*self.remaps[:1], *self.stages, *self.remaps[1:])
+
+    @property
+    def lower_bound(self) -> LowerBound:
+        """For every placement of the grid on the usable nodes, in sequence."""
+        return self.bounds.in_sequence
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
+        return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
+
+    @property
+    def t_s(self) -> float | None:
+        """Seconds of all exchanges by the busiest links alone. None when there is no time."""
+        return summed(stage.t_s for stage in self.moves)
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of all exchanges by all terms of the time model."""
+        return summed(stage.time_s for stage in self.moves)
+
+    @property
+    def time_range_s(self) -> tuple[float, float] | None:
+        """The range in seconds in which nine in ten measured times are expected, as if all exchanges had the same error; or
+        None.
+        """
+        return likely_times(self.time_s, self.likely)
+
+    @property
+    def total_s(self) -> float | None:
+        """Seconds of the whole transform, None where nothing is known about the computing."""
+        total = summed((self.time_s, None if self.local is None else self.local.time_s))
+        return None if total is None else float(total)
+
+    @property
+    def known_s(self) -> float | None:
+        """The most complete time there is: `total_s`, else `time_s`, else `t_s`; None without any."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
+
+    @property
+    def idle_tasks(self) -> int:
+        """Tasks that hold no part of the transform in some stage."""
+        return 0 if self.bounds.transform is None else self.bounds.transform.idle_tasks(self.grid)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it comes after all grids whose tasks are busy: tasks hold nothing, and the time of the computing, which
+        fewer tasks do, is not known.
+        """
+        found = self if self.schedule is None else self.schedule
+        return found.total_s is None and self.idle_tasks > 0
+
+    @property
+    def order(self) -> tuple:
+        """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
+        squarer grid.
+        """
+        return (self.is_last, self.worth, self.moved_bytes, self.cost, sum(stage.hop_length for stage in self.stages),
+                max(self.grid.shape))
+
+    @property
+    def worth(self) -> float | Fraction:
+        """The most complete time under the schedule, or the lengths without times.
+
+        Times are rounded to ten digits, so that rounding errors do not decide.
+        """
+        known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
+        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in self.remaps) or 0.0)
+        return cost if known is None else float(f"{known:.10g}")
+
+    @property
+    def n_messages(self) -> int:
+        """Messages that a task sends to other tasks in all exchanges and their chunks. Fewer are larger."""
+        chunks = 1 if self.schedule is None else len(self.schedule.sizes)
+        return chunks * sum(self.grid.extent(stage.letters) - 1 for stage in self.grid.decomposition.exchanges)
+
+    @property
+    def cost(self) -> Fraction:
+        """What searches minimise: the sum over the exchanges of the worst routed length (exact)."""
+        return cost_of(self.stages, self.network)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, as ``prediction.schema.json`` describes it."""
+        return {"schema": SCHEMA, **self.network.as_dict(), "tasks_per_node": self.tasks_per_node,
+                "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
+                "patterns": None if self.product is None else str(self.product), "routing": self.routing,
+                "m_source": "paper" if self.product and self.product.is_digits else "cut",
+                "stages": [stage.as_dict() for stage in self.stages],
+                "t_s": self.t_s, "time_s": self.time_s, "time_range_s": _listed(self.time_range_s),
+                "terms_local": self.local and self.local.as_dict(),
+                "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
+                "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "all_to_all_unreachable": self.bounds.unreachable,
+                "direction": self.schedule and self.schedule.direction,
+                "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
+                **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
+
+
+def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in seconds in which a measured time lies nine times in ten. None where the time or the range is not known.
+
+    >>> likely_times(2.0, (0.75, 1.5))
+    (1.5, 3.0)
+    """
+    return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
+
+
+def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in which the measured ratio of two transforms lies nine times in ten; None if `likely` is not known.
+
+    The errors of the exchanges are taken as independent. A ratio has twice the variance of one time, and the time of a
+    transform, which is the sum of two exchanges, half of that of one exchange.
+
+    >>> [f"{end:.3g}" for end in likely_ratio(1.2, (0.8, 1.25)) or ()]
+    ['0.96', '1.5']
+    """
+    return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
+
+
+def _listed(times):
+    return None if times is None else list(times)
+
+
+def summed(times: Iterable[float | None]) -> float | None:
+    """The sum of some times in seconds. None if one of them is not known."""
+    known = list(times)
+    return None if None in known else sum(time for time in known if time is not None)
+
+
+def _numbers(values):
+    return [_plain(v) for v in values]
+
+
+def _plain(value):
+    value = Fraction(value)
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def cost_of(stages: Iterable[ExchangePrediction], network: Network) -> Fraction:
+    """The sum over some exchanges of the worst routed length (exact)."""
+    return sum((worst(stage.load, network) for stage in stages), Fraction(0))
+
+
+def worst(lengths: Iterable[Fraction], network: Network) -> Fraction:
+    """The worst dimension: lengths weighted by bandwidth. Exact fractions."""
+    if network.bandwidth is None:
+        return max(map(Fraction, lengths))
+    fastest = Fraction(max(network.bandwidth))
+    return max(Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, network.bandwidth))

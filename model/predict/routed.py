@@ -1,0 +1,91 @@
+"""Predictions by routing every message, from the nodes of the ranks."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from pencilmap.model.algorithms import algorithm_named
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.network.network import GraphLink, TorusLink
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
+from pencilmap.model.predict.closed_form import product_adaptive_s
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import ExchangePrediction, summed, worst
+from pencilmap.model.routing import routing
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.fair_sharing import can_share, shared_seconds
+from pencilmap.model.times.timing import mapping_work, terms_in_turn, work_in_turn
+from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
+
+
+def routed(case: Case) -> tuple[tuple[ExchangePrediction, ...], tuple[LinkLoads | None, ...]]:
+    """The exchanges, predicted one by one, and the loads of each of them if all its messages start at once."""
+    stages, loads = zip(*(_routed(case, exchange, name)
+                          for exchange, name in zip(exchanges(case.grid, case.transform), case.algorithms)))
+    return stages, loads
+
+
+def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform, routing_name: str | None = None,
+                     costs: Costs = Costs()) -> ExchangePrediction:
+    """Predict single messages that start together, as those of a remap or a halo are: each of them is routed.
+
+    exchange : as `pencilmap.model.traffic.remap.remaps` and `pencilmap.model.traffic.halo.halo` make it
+    """
+    question = Question(routing_name)
+    case = Case(mapping, None, transform, question, costs)
+    assert isinstance(question.exchange, str)
+    stage, _ = _routed(case, exchange, question.exchange)
+    if stage.work is None or not isinstance(case.network, Torus) or not can_share(exchange, case.network, case.rule):
+        return stage
+    shared_s = shared_seconds(exchange, case.network, mapping.node_of_rank, case.rule)
+    work = replace(stage.work, link_s=shared_s)
+    return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], costs))
+
+
+def _routed(case, exchange, algorithm):
+    """An exchange, and the loads of its links if all messages start at once."""
+    network, nodes, way = case.network, case.mapping.node_of_rank, algorithm_named(algorithm)
+    rounds = way.rounds(exchange, case.mapping)
+    whole = case.rule.loads(network, rounds[0], nodes) if way.is_alltoall else None
+    found = [_RoutedRound.of(whole or case.rule.loads(network, each, nodes)) for each in rounds]
+    m = effective_lengths(case.product, exchange.letters) if case.product else tuple(
+        m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, nodes))
+    hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
+    link_s = [case.seconds(each.load) for each in found]
+    stage = ExchangePrediction(
+        name=exchange.name, m=m, load=tuple(map(sum, zip(*(each.load for each in found)))), hop_length=hops,
+        t_s=summed(link_s), bound_s=case.seconds(m),
+        busiest=max(found, key=lambda each: worst(each.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
+    if stage.t_s is None:
+        return stage, whole
+    works = [mapping_work(case.mapping, each, seconds, _adaptive_s(case, way, each, seconds), one.hop_bytes)
+             for each, seconds, one in zip(rounds, link_s, found)]
+    return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, case.costs)), whole
+
+
+def _adaptive_s(case: Case, way: Any, messages: Exchange, link_s: float) -> float | None:
+    """Seconds of the busiest link if routers chose at random; None if contention does not count or is not known."""
+    if not case.contends:
+        return None
+    if case.product is not None and way.is_alltoall:
+        return product_adaptive_s(case, case.product, messages.letters, link_s)
+    if not case.routes_at_random:
+        return None
+    return routing(RANDOM_ROUTING).loads(case.network, messages, case.mapping.node_of_rank).seconds()
+
+
+@dataclass(frozen=True)
+class _RoutedRound:
+    """What is needed of the loads of a round."""
+
+    load: tuple[Fraction, ...]
+    hop_bytes: Fraction
+    busiest: TorusLink | GraphLink | None
+
+    @classmethod
+    def of(cls, loads):
+        return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
