@@ -32,7 +32,8 @@ def test_a_signal_in_compiled_code_is_one_sentence(tmp_path, number, within):
                "Setting.best_placement = place\n"
                "sys.argv = ['pencilmap', 'map', '--torus', '4x4', '--grid', '4x4', '--format', 'bgl', '-o', 's.map']\n"
                "main()\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60), cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
+                          cwd=tmp_path)
     assert (done.returncode, done.stderr.lstrip("\n"), done.stdout) == (*ENDS[number], "")
     assert os.listdir(tmp_path) == []
 
@@ -42,7 +43,8 @@ def test_an_error_without_a_signal_is_told_in_full(tmp_path):
                "def place(*given, **named):\n    raise SystemError('of another cause')\n"
                "Setting.best_placement = place\n"
                "sys.argv = ['pencilmap', 'predict', '--torus', '4x4', '--grid', '4x4']\nmain()\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60), cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
+                          cwd=tmp_path)
     assert done.returncode == 1 and "of another cause" in done.stderr
 
 

@@ -60,7 +60,7 @@ def on_terminal(folder, *words):
             break
         said += part
     os.close(master)
-    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", ""), running.wait(120)
+    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", ""), running.wait(patience(120))
 
 
 LONG = "a-name-of-a-file-that-is-rather-long"
