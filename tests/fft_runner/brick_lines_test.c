@@ -236,6 +236,7 @@ static void check_refusals(int rank, int ranks)
 {
     pencilfft_brick_lines_desc d, *none = NULL;
     pencilfft_brick_lines plan;
+    pencilfft_brick_lines_desc_init(none); /* refused below */
     pencilfft_brick_lines_desc_init(&d);
     CHECK(pencilfft_brick_lines_create(none, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_NULL, &plan) == PENCILFFT_BAD_CALL);
