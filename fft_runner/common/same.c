@@ -15,10 +15,9 @@ enum { MOST = 32 };
 
 static int64_t number_of(const struct pf_argument *a)
 {
-    const char *text = a->text ? a->text : "";
     int64_t bits;
     switch (a->kind) {
-    case PF_TEXT: return (int64_t)(pf_hash(text, strlen(text)) >> 1);
+    case PF_TEXT: return a->text ? (int64_t)(pf_hash(a->text, strlen(a->text)) >> 1) : -1; /* a hash is not negative here */
     case PF_REAL: memcpy(&bits, &a->real, sizeof bits); return bits;
     default: return a->number;
     }

@@ -9,7 +9,7 @@ struct pf_argument {
     enum pf_argument_kind { PF_NUMBER, PF_REAL, PF_TEXT } kind;
     int64_t number;
     double real;
-    const char *text; /* NULL is the same as "" */
+    const char *text; /* NULL differs from "", for only NULL asks for a default */
 };
 
 #define PF_ARGUMENT_NUMBER(name, value) {name, PF_NUMBER, .number = (value)}

@@ -2,7 +2,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "common/complex_value.h"
@@ -505,6 +508,25 @@ static void wisdom_needs_a_path(void)
     CHECK_CONTAINS(pencilfft_error_message(), "null path");
 }
 
+/* A pipe stands for a device, whose place the file would take, too; also behind a link. */
+static void wisdom_replaces_files_alone(void)
+{
+    char folder[] = "/tmp/pencilfft-XXXXXX", pipe[64], link[64];
+    struct stat about = {.st_mode = 0};
+    bool made = rank == 0 && mkdtemp(folder);
+    snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    snprintf(link, sizeof link, "%s/link", folder);
+    CHECK(rank != 0 || (made && !mkfifo(pipe, S_IRUSR | S_IWUSR) && !symlink("pipe", link)));
+    for (int linked = 0; linked < 2; linked++) {
+        CHECK_INT(pencilfft_wisdom_save(linked ? link : pipe, MPI_COMM_WORLD), PENCILFFT_BAD_CALL);
+        CHECK_CONTAINS(pencilfft_error_message(), "cannot be written: it is a folder, a pipe or a device");
+    }
+    if (!made)
+        return;
+    CHECK(!lstat(pipe, &about) && S_ISFIFO(about.st_mode));
+    CHECK(!unlink(link) && !unlink(pipe) && !rmdir(folder));
+}
+
 static void *fail_otherwise(void *nothing)
 {
     CHECK_INT(pencilfft_desc_set_integer(nothing, "nx", 1), PENCILFFT_BAD_CALL);
@@ -565,6 +587,7 @@ int main(int argc, char **argv)
     refuses_communicator(MPI_COMM_NULL, "null communicator");
     communicators_between_groups_are_refused();
     wisdom_needs_a_path();
+    wisdom_replaces_files_alone();
     each_thread_hears_of_its_own_failures();
     leave_a_plan();
     MPI_Finalize();

@@ -236,6 +236,7 @@ static void check_refusals(int rank, int ranks)
 {
     pencilfft_brick_lines_desc d, *none = NULL;
     pencilfft_brick_lines plan;
+    pencilfft_brick_lines_desc_init(none); /* refused below */
     pencilfft_brick_lines_desc_init(&d);
     CHECK(pencilfft_brick_lines_create(none, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_NULL, &plan) == PENCILFFT_BAD_CALL);
@@ -305,6 +306,48 @@ static void check_refusals(int rank, int ranks)
     fftw_free(buffer);
 }
 
+/* A transform uses all of what a buffer must hold, also where input and output are shorter. One rank refuses, all tell. */
+static void buffers_of_full_length_must_not_overlap(int rank, int ranks)
+{
+    pencilfft_brick_lines_desc d;
+    pencilfft_brick_lines plan;
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < 4 && ranks >= 4 ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (comm == MPI_COMM_NULL)
+        return;
+    CHECK(setenv("PENCILFFT_CHECK_CALLS", "1", 1) == 0);
+    pencilfft_brick_lines_desc_init(&d);
+    d.nx = 10, d.ny = 7, d.nz = 13;
+    d.bricks[0] = 1, d.bricks[1] = d.bricks[2] = 2;
+    d.order = "transposed-both";
+    d.rigor = "estimate";
+    CHECK(pencilfft_brick_lines_create(&d, comm, &plan) == PENCILFFT_OK);
+    int64_t elements, extent[2][3], held = 0;
+    CHECK(!pencilfft_brick_lines_elements(plan, &elements));
+    for (int end = 0; end < 2; end++) {
+        CHECK(!pencilfft_brick_lines_extent(plan, PENCILFFT_INPUT + end, rank, extent[end]));
+        int64_t points = points_of(extent[end]);
+        held = points > held ? points : held;
+    }
+    int longer = elements > held, any;
+    MPI_Allreduce(&longer, &any, 1, MPI_INT, MPI_LOR, comm);
+    CHECK(any);
+    double complex *buffer = fftw_malloc((size_t)(3 * elements + 1) * sizeof *buffer);
+    memset(buffer, 0, (size_t)(3 * elements + 1) * sizeof *buffer);
+    int64_t apart = longer ? elements - 1 : elements;
+    for (int direction = PENCILFFT_FORWARD; direction <= PENCILFFT_BACKWARD; direction++)
+        for (int out_first = 0; out_first < 2; out_first++) {
+            double complex *in = buffer + out_first * apart, *out = buffer + !out_first * apart;
+            CHECK(pencilfft_brick_lines_execute(plan, (pencilfft_direction)direction, in, out) == PENCILFFT_BAD_CALL);
+            CHECK_CONTAINS(pencilfft_error_message(), "in and out overlap");
+        }
+    CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, buffer, buffer + elements) == PENCILFFT_OK);
+    fftw_free(buffer);
+    CHECK(!pencilfft_brick_lines_destroy(plan));
+    unsetenv("PENCILFFT_CHECK_CALLS");
+    MPI_Comm_free(&comm);
+}
+
 /* Where collective calls are compared: another call on one rank, and one that it cannot make, are told on all. */
 static void calls_are_compared(int rank, int ranks)
 {
@@ -342,6 +385,7 @@ int main(int argc, char **argv)
     check_refusals(rank, ranks);
     if (ranks > 1)
         calls_are_compared(rank, ranks);
+    buffers_of_full_length_must_not_overlap(rank, ranks);
     for (int g = 0; g < (int)(sizeof grids / sizeof grids[0]); g++) {
         MPI_Comm comm;
         int some = grids[g][0] * grids[g][1] * grids[g][2];

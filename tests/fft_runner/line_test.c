@@ -230,6 +230,7 @@ static void check_refusals(int rank, int ranks)
 {
     pencilfft_line_desc d, *none = NULL;
     pencilfft_line_plan plan;
+    pencilfft_line_desc_init(none); /* refused below */
     pencilfft_line_desc_init(&d);
     CHECK(pencilfft_line_create(none, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_create(&d, MPI_COMM_NULL, &plan) == PENCILFFT_BAD_CALL);

@@ -98,6 +98,10 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(exchange, "p2p");
     DIFFERENT(rigor, "measure");
     DIFFERENT(sync, "barrier");
+    DIFFERENT(kinds, ""); /* others give NULL, which asks for the default */
+    DIFFERENT(skip, "");
+    DIFFERENT(schedule, "");
+    DIFFERENT(torus, "");
     DIFFERENT(auto_budget_s, 2);
     DIFFERENT(fields, 2);
     DIFFERENT(threads, 2);
@@ -166,6 +170,7 @@ static void grids_that_differ_and_null_descriptors_get_no_plan(void)
     CHECK_INT(pencilfft_plan_create(rank == ranks - 1 ? NULL : &desc, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
     CHECK_CONTAINS(pencilfft_error_message(), "null descriptor");
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), PENCILFFT_BAD_CALL);
+    pencilfft_desc_init(NULL);
 }
 
 static void expect_no_room(int node_is_first, const char *words)

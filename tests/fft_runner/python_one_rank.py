@@ -153,6 +153,8 @@ def check_halo(plan, f):
                *each(lambda low: plan.halo("input", low), [*NOT_INTEGERS, (1, 1), (1, 1, 1, 1), count(), 99]),
                *each(lambda high: plan.halo("input", 1, high), [(1, 2), CUT, "1", -1]),
                lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, 1), lambda: plan.halo("input", 1, deep=1))
+    collective("Halo", lambda: Halo(plan, "input", 1, 1).destroy(), lambda: Halo(plan, "input", 1), lambda: Halo(plan),
+               lambda: Halo(plan, "nosuch", 1, 1), lambda: Halo(plan=plan, array="input", low=1, deep=1))
     with plan.halo("input", 1) as halo:
         wide, overlapping = halo.empty(), np.zeros(halo.shape, halo.empty().dtype)
         wide[...] = 0
@@ -206,7 +208,7 @@ def public():
     for name in pencilfft.__all__:
         found = getattr(pencilfft, name)
         if inspect.isclass(found) and found is not PencilfftError:
-            yield from () if found is Halo else [name]
+            yield name
             yield from (f"{name}.{method}" for method, function in inspect.getmembers(found, inspect.isfunction)
                         if not method.startswith("_") and (len(inspect.signature(function).parameters) > 1
                                                            or method == "destroy"))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "fft_runner" / "examples"
 BUILD_S = 300
 
@@ -90,7 +92,7 @@ FetchContent_MakeAvailable(pencilfft)""",
 
 def execute(*command):
     """Run a tool to its end and return what it printed."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=BUILD_S)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(BUILD_S))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -51,7 +51,7 @@ def test_fftw_mpi_is_found_in_builds_with_sanitizers(programs, tmp_path):
     done = subprocess.run(["cmake", "-S", SOURCE.parent, "-B", tmp_path, f"-DMPI_C_COMPILER={compiler}",
                            "-DPENCILFFT_RUNNER=OFF", "-DPENCILFFT_FORTRAN=OFF",
                            "-DCMAKE_C_FLAGS=-fsanitize=address,undefined -fno-sanitize-recover=all"],
-                          capture_output=True, text=True, timeout=300, env=environment)
+                          capture_output=True, text=True, timeout=patience(300), env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert feature in (tmp_path / "CMakeCache.txt").read_text()
 

@@ -36,6 +36,14 @@ def test_a_wrong_argument_on_one_rank_is_one_message_on_all(run_python, ranks):
     assert "functions checked" in run_python(ranks, Path(__file__).with_name("python_one_rank.py"))
 
 
+@pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])
+def test_plans_share_communicators_unless_threads_may_run_them_at_once(mpirun, start_python, level, made):
+    if "openmpi" not in str(mpirun.mpirun[0]):
+        pytest.skip("NOT TESTED: communicators of Python's plans, which are counted under Open MPI alone")
+    done = start_python(2, Path(__file__).with_name("python_shared.py"), more=[f"MPI4PY_RC_THREAD_LEVEL={level}"])
+    assert done.returncode == 0 and f"{made} communicators made" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2))])
 def test_arguments_at_the_edges_of_what_c_takes(run_python, ranks):
     assert "arguments checked" in run_python(ranks, Path(__file__).with_name("python_arguments.py"))

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.patience import patience
+
 ENDS = {signal.SIGINT: (130, "pencilmap: interrupted\n"), signal.SIGTERM: (143, "pencilmap: terminated\n")}
 WITHIN = {  # what code in C does with the exception of a signal
     "replaced": "try:\n    signal.raise_signal(number)\n"
@@ -30,7 +32,8 @@ def test_a_signal_in_compiled_code_is_one_sentence(tmp_path, number, within):
                "Setting.best_placement = place\n"
                "sys.argv = ['pencilmap', 'map', '--torus', '4x4', '--grid', '4x4', '--format', 'bgl', '-o', 's.map']\n"
                "main()\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
+                          cwd=tmp_path)
     assert (done.returncode, done.stderr.lstrip("\n"), done.stdout) == (*ENDS[number], "")
     assert os.listdir(tmp_path) == []
 
@@ -40,7 +43,8 @@ def test_an_error_without_a_signal_is_told_in_full(tmp_path):
                "def place(*given, **named):\n    raise SystemError('of another cause')\n"
                "Setting.best_placement = place\n"
                "sys.argv = ['pencilmap', 'predict', '--torus', '4x4', '--grid', '4x4']\nmain()\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
+                          cwd=tmp_path)
     assert done.returncode == 1 and "of another cause" in done.stderr
 
 
@@ -48,7 +52,7 @@ def test_sigterm_in_a_users_file_is_no_error_of_the_file(tmp_path):
     (tmp_path / "mine.py").write_text("import os, signal\n"
                                       "def answer(*given, **named):\n    os.kill(os.getpid(), signal.SIGTERM)\n")
     done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--torus", "4x4", "--grid", "4x4", "--placement",
-                           "python:mine.py:answer"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+                           "python:mine.py:answer"], capture_output=True, text=True, timeout=patience(60), cwd=tmp_path)
     assert (done.returncode, done.stderr.lstrip("\n")) == ENDS[signal.SIGTERM]
 
 
@@ -61,7 +65,7 @@ def test_a_signal_at_any_moment_of_the_tilings(tmp_path, number):
         running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1 + 0.37 * moment)
         running.send_signal(number)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=patience(60))
         if running.returncode == 0:
             break  # it had ended
         assert running.returncode == ENDS[number][0], err

@@ -14,6 +14,7 @@ import pytest
 from pencilmap.model.base.units import parse
 from pencilmap.scripts.command_line import cli
 from pencilmap.scripts.command_line.plain_options import spelled
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 START = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
@@ -59,7 +60,7 @@ def on_terminal(folder, *words):
             break
         said += part
     os.close(master)
-    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", ""), running.wait(120)
+    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", ""), running.wait(patience(120))
 
 
 LONG = "a-name-of-a-file-that-is-rather-long"
@@ -86,7 +87,8 @@ def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
     wide = [line for line in said.splitlines() if len(line) > COLUMNS and " " in line.strip()]
     assert [line for line in wide if not line.startswith(PASTED)] == []
     whole = " ".join(said.split())
-    piped = subprocess.run([sys.executable, "-c", START, *words], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    piped = subprocess.run([sys.executable, "-c", START, *words], cwd=tmp_path, capture_output=True, text=True,
+                           timeout=patience(120))
     sentences = [line for line in (piped.stdout + piped.stderr).splitlines() if line.startswith(told)]
     assert sentences and [line for line in sentences if " ".join(line.split()) not in whole] == []
 

@@ -384,8 +384,9 @@ def _collective(function: Function) -> Function:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
                 raise
             wrong = error
-        team = getattr(arguments[0], "_team", None) if arguments else None
-        return _agreed(team or _team_among((*arguments, *more.values())), function.__qualname__, partial(_refuse, wrong))
+        given = (*arguments, *more.values())
+        team = next((one._team for one in given if isinstance(one, _Handled) and one._team), None)
+        return _agreed(team or _team_among(given), function.__qualname__, partial(_refuse, wrong))
     return call  # type: ignore[return-value]
 
 
@@ -821,6 +822,7 @@ class Halo(_Handled):
 
     _kind = "halo"
 
+    @_collective
     def __init__(self, plan: Plan, array: str | int, low: int | Sequence[int], high: int | Sequence[int]) -> None:
         number, low_planes, high_planes = plan._agreed("halo", lambda: (
             _known(plan._array_numbers, array), _widths(low, "low"), _widths(high, "high")))

@@ -20,6 +20,8 @@ enum { ALIGNMENT = 64 };
 
 void pencilfft_brick_lines_desc_init(pencilfft_brick_lines_desc *desc)
 {
+    if (!desc)
+        return; /* creating a plan from it tells */
     pencilfft_line_desc line;
     pencilfft_line_desc_init(&line);
     *desc = (pencilfft_brick_lines_desc){.fields = 1,

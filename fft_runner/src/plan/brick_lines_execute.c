@@ -58,12 +58,10 @@ static int run_turned(pencilfft_brick_lines plan, int axis, pencilfft_direction 
     return status;
 }
 
-/* Of the bricks of all fields, before (0) or after (1) a forward transform. */
-static size_t bytes_of(const struct pencilfft_brick_lines_s *plan, bool after)
+/* Of in and out, which hold the bricks between any two axes. */
+static size_t bytes_of(const struct pencilfft_brick_lines_s *plan)
 {
-    int64_t extent[3];
-    pf_brick_extent(plan, after ? 0 : 2, after, extent);
-    return (size_t)(extent[0] * extent[1] * extent[2] * plan->fields) * plan->element_bytes;
+    return (size_t)plan->elements * plan->element_bytes;
 }
 
 static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
@@ -79,7 +77,7 @@ static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const 
         from = out;
     }
     if (from != out && !status)
-        memcpy(out, in, bytes_of(plan, false));
+        memcpy(out, in, bytes_of(plan));
     return status;
 }
 
@@ -87,9 +85,8 @@ static const char *const function = "pencilfft_brick_lines_execute";
 
 static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    bool backward = direction == PENCILFFT_BACKWARD;
     int status = pf_line_may_run(function, plan, direction, in, out);
-    return status ? status : pf_line_apart(function, in, bytes_of(plan, backward), out, bytes_of(plan, !backward));
+    return status ? status : pf_line_apart(function, in, out, bytes_of(plan));
 }
 
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)

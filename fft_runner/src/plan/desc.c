@@ -53,6 +53,8 @@ static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
 
 void pencilfft_desc_init(pencilfft_desc *desc)
 {
+    if (!desc)
+        return; /* creating a plan from it tells */
     *desc = (pencilfft_desc){
         .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
         .decomposition = "pencil",

@@ -35,6 +35,8 @@ const char *pencilfft_line_order_name(int i)
 
 void pencilfft_line_desc_init(pencilfft_line_desc *desc)
 {
+    if (!desc)
+        return; /* creating a plan from it tells */
     *desc = (pencilfft_line_desc){.lines = 1,
                                   .algorithm = "transpose",
                                   .order = "natural",

@@ -40,6 +40,8 @@ struct pencilfft_line_plan_s {
 
 /* Points that this rank holds before (0) or after (1) a step. */
 int64_t pf_line_held(const struct pencilfft_line_plan_s *plan, int step, int after);
+/* Complex numbers that a buffer of the caller must hold on this rank. */
+int64_t pf_line_elements(const struct pencilfft_line_plan_s *plan);
 /* Steps first..first+count-1, from an array of these points to another. Their backward transform begins with the last. */
 int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, const void *in, void *out);
 
@@ -48,5 +50,5 @@ int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_lin
 
 /* What a transform needs whatever its plan; `given` is whether there is one. */
 int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out);
-/* One buffer, or two that have nothing in common. */
-int pf_line_apart(const char *function, const void *in, size_t in_bytes, const void *out, size_t out_bytes);
+/* in and out are one buffer, or two buffers of so many bytes that share no memory. */
+int pf_line_apart(const char *function, const void *in, const void *out, size_t bytes);

@@ -55,12 +55,17 @@ int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_
     return PENCILFFT_OK;
 }
 
+int64_t pf_line_elements(const struct pencilfft_line_plan_s *plan)
+{
+    return plan->lines *
+           pf_larger(pf_line_points(&plan->steps.from, plan->rank), pf_line_points(&plan->steps.to, plan->rank));
+}
+
 int pencilfft_line_elements(pencilfft_line_plan plan, int64_t *elements)
 {
     if (!plan || !elements)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_elements: null plan or result");
-    *elements = plan->lines *
-                pf_larger(pf_line_points(&plan->steps.from, plan->rank), pf_line_points(&plan->steps.to, plan->rank));
+    *elements = pf_line_elements(plan);
     return PENCILFFT_OK;
 }
 

@@ -246,28 +246,20 @@ int pf_line_may_run(const char *function, bool given, pencilfft_direction direct
     return PENCILFFT_OK;
 }
 
-int pf_line_apart(const char *function, const void *in, size_t in_bytes, const void *out, size_t out_bytes)
+int pf_line_apart(const char *function, const void *in, const void *out, size_t bytes)
 {
     uintptr_t one = (uintptr_t)in, other = (uintptr_t)out;
-    if (in != out && one < other + out_bytes && other < one + in_bytes)
+    if (in != out && one < other + bytes && other < one + bytes)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", function);
     return PENCILFFT_OK;
-}
-
-/* Of all lines, before (0) or after (1) a forward transform. */
-static size_t bytes_of(const struct pencilfft_line_plan_s *plan, bool after)
-{
-    return (size_t)(pf_line_points(after ? &plan->steps.to : &plan->steps.from, plan->rank) * plan->lines) *
-           plan->numbers->bytes;
 }
 
 static const char *const function = "pencilfft_line_execute";
 
 static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    bool backward = direction == PENCILFFT_BACKWARD;
     int status = pf_line_may_run(function, plan, direction, in, out);
-    return status ? status : pf_line_apart(function, in, bytes_of(plan, backward), out, bytes_of(plan, !backward));
+    return status ? status : pf_line_apart(function, in, out, (size_t)pf_line_elements(plan) * plan->numbers->bytes);
 }
 
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)

@@ -379,6 +379,16 @@ static int follow(char **name, uid_t owner)
     return 0;
 }
 
+/* The new file takes the place of the old one, and root may replace even a device. */
+static int check_is_replaceable(const char *path, const char *file)
+{
+    struct stat about;
+    if (!lstat(file, &about) && !S_ISREG(about.st_mode))
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "wisdom file %.200s cannot be written: it is a folder, a pipe or a device; name another", path);
+    return PENCILFFT_OK;
+}
+
 /* The file that a path names, behind all links, which stay links; in memory that the caller frees. */
 static int find_file(const char *path, char **name)
 {
@@ -390,7 +400,7 @@ static int find_file(const char *path, char **name)
         if (errno)
             return not_written(path);
     }
-    return PENCILFFT_OK;
+    return check_is_replaceable(path, *name);
 }
 
 /* With the permissions of the file that it replaces, or those that umask leaves. Wisdom that all may write is not read. */
