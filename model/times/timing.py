@@ -332,7 +332,8 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
-    return LocalWork(operations, touched * passes, touched, tasks_per_node, sum(map(sum, _packed(transform, grid))) / 2 if copies else 0)
+    packed = sum(map(sum, _packed(transform, grid))) / 2 if copies else 0
+    return LocalWork(operations, touched * passes, touched, tasks_per_node, packed)
 
 
 def _packed(transform, grid):

@@ -125,8 +125,9 @@ def counted(mapping, transform):
 def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
     product, transform = case
     found = predict(product, transform)
-    assert [(stage.work.messages, stage.work.message_roots) for stage in found.stages] == counted(product.mapping(), transform)
-    assert found.n_messages == sum(stage.work.messages for stage in found.stages)
+    works = [stage.work for stage in found.stages]
+    assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform)
+    assert found.n_messages == sum(work.messages for work in works)
 
 
 def test_uneven_lanes_of_ranks_in_the_order_of_slots_first():
