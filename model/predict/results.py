@@ -247,7 +247,8 @@ class Prediction:
     def n_messages(self) -> int:
         """Messages that a task sends to other tasks in all exchanges and their chunks. Fewer are larger."""
         chunks = 1 if self.schedule is None else len(self.schedule.sizes)
-        return chunks * sum(self.grid.extent(stage.letters) - 1 for stage in self.grid.decomposition.exchanges)
+        return chunks * sum(self.grid.extent(form.letters) - 1 if stage.work is None else stage.work.messages
+                            for form, stage in zip(self.grid.decomposition.exchanges, self.stages))
 
     @property
     def cost(self) -> Fraction:

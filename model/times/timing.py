@@ -51,7 +51,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.traffic.exchange import Exchange, message_roots
+from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
 from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
 
 TIE = 1.01  # times the least time: models cannot tell which is faster within this
@@ -235,7 +235,8 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(task_bytes), node_bytes=float(node_bytes),
-                        messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
+                        messages=int(messages_sent(blocks.send, blocks.receive).max()), hops=hops,
+                        tasks=product.tasks_per_node if size > 1 else 0,
                         message_roots=exact.message_roots())
 
 
@@ -286,8 +287,7 @@ def _costs_beyond_links(terms):
 
 def _messages(exchange):
     """Messages that the busiest task sends to other tasks."""
-    sends, receives = exchange.send_weight > 0, exchange.receive_weight > 0
-    each = sends * (receives.sum() - receives)
+    each = messages_sent(exchange.send_weight, exchange.receive_weight)
     return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
 
 
@@ -335,12 +335,15 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
-    return LocalWork(operations, touched * passes, touched, tasks_per_node, sum(_packed(grid)) if copies else 0)
+    packed = sum(map(sum, _packed(transform, grid))) / 2 if copies else 0
+    return LocalWork(operations, touched * passes, touched, tasks_per_node, packed)
 
 
-def _packed(grid):
-    """For each exchange the messages that a task packs, and unpacks."""
-    return [grid.extent(stage.letters) - 1 for stage in grid.decomposition.exchanges]
+def _packed(transform, grid):
+    """For each exchange the messages that the busiest task packs, and unpacks. Empty blocks make none."""
+    extents = dict(zip(AXES, transform.exchanged))
+    return [[min(grid.extent(stage.letters), extents[axis]) - 1 for axis in (stage.divided, stage.gathered)]
+            for stage in grid.decomposition.exchanges]
 
 
 def _lines(transform, grid):
@@ -357,12 +360,12 @@ def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, cos
     >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]
     ['10.5 ms', '10.5 ms', '10.5 ms']
     """
-    lines = _lines(transform, grid)
+    lines, packed = _lines(transform, grid), _packed(transform, grid)
     touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
     found = []
     for i, some in enumerate(lines):
         operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
-        beside = _packed(grid)[max(0, i - 1):i + 1]  # unpacked before this pass, packed after it
+        beside = [unpacked for _, unpacked in packed[i - 1:i] if i] + [packs for packs, _ in packed[i:i + 1]]
         work = LocalWork(operations, touched * (len(some) + len(beside)), touched, tasks_per_node, sum(beside) / 2)
         found.append(local_terms(work, costs).time_s or 0.0)
     return found

@@ -59,6 +59,16 @@ def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
     return np.asarray(from_each * (to_each.sum() - to_each) * (factor / 1024) ** 0.5, dtype=float)
 
 
+def messages_sent(send: Ints, receive: Ints) -> Ints:
+    """For every member, the number of its messages to other members; blocks without elements are not sent.
+
+    >>> messages_sent(np.array([4, 1, 0]), np.array([1, 1, 0])).tolist()
+    [1, 1, 0]
+    """
+    sends, receives = send > 0, receive > 0
+    return np.asarray(sends * (receives.sum() - receives))
+
+
 def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
     """The exchanges of a grid, in the order of a forward transform.
 

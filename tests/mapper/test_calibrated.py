@@ -16,7 +16,9 @@ from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.calibrate import calibrate, errors
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.held_out import computing_divisions
 from tests.documents import run_by
 from tests.mapper.run_records import record
 
@@ -226,3 +228,18 @@ def test_bad_input_is_one_clear_sentence(arguments, message, records, tmp_path, 
 def test_unknown_published_measurements_are_refused():
     with pytest.raises(CalibrationError, match="known are bluegene-l"):
         published_samples("cray", load_machine("bluegene-l").torus)
+
+
+def test_the_cost_of_a_copy_predicts_no_size_that_is_left_out():
+    """It describes 64^3 and predicts it worse, as docs/time-model.md says with these figures."""
+    machine = load_machine("bluegene-l")
+    as_it_is = [s for s in published_samples("bluegene-l", machine.torus) if s.phase == "local"]
+    simpler = [replace(s, work=replace(s.work, copies=0)) for s in as_it_is]
+
+    def percent(samples, training):
+        return 100 * errors(samples, calibrate(training, machine.costs).time_s).mean
+
+    found = [[percent(d.others, d.training) for d in computing_divisions(samples)] for samples in (as_it_is, simpler)]
+    assert found == [pytest.approx([53.3, 8.9, 4.0, 2.1, 4.1], abs=0.1), pytest.approx([34.7, 8.7, 3.9, 1.9, 2.9], abs=0.1)]
+    at_64 = [percent([s for s in samples if s.size == "64x64x64"], samples) for samples in (as_it_is, simpler)]
+    assert at_64 == pytest.approx([1.8, 15.8], abs=0.2)

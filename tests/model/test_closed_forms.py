@@ -37,7 +37,8 @@ def random_product(rng):
         slots = rng.choice([1, 1, 2, 3])
         if 6 <= np.prod(shape) * slots <= MOST_TASKS:
             break
-    torus = Torus(tuple(shape), tuple(rng.random() < 0.7 for _ in shape), cables=tuple(rng.choice([1, 1, 2]) for _ in shape))
+    torus = Torus(tuple(shape), tuple(rng.random() < 0.7 for _ in shape), bandwidth=(1e9,) * len(shape),
+                  cables=tuple(rng.choice([1, 1, 2]) for _ in shape))
     return Product(torus, tuple(random_pattern(rng, n) for n in shape), random_pattern(rng, slots))
 
 
@@ -99,6 +100,34 @@ def test_most_random_placements_are_recognised_as_products_whose_ranks_sit_elsew
     moved = sum((product.mapping().node_of_rank != m.node_of_rank).any()
                 for product, m in zip(others, (m for m in found if isinstance(m, Mapping))))
     assert moved >= 50
+
+
+def few_elements(rng, grid):
+    """A transform in which some tasks may hold nothing, and send and receive no message."""
+    most = max(grid.shape) + 2
+    return Transform(*(rng.randint(1, most) for _ in range(3)), 16, rng.choice(["c2c", "r2c"]))
+
+
+def counted(mapping, transform):
+    """For each exchange the most messages of one task to other tasks, and the most roots of their sizes."""
+    found = []
+    for messages in flights(predict(mapping, transform).schedule, mapping.grid, transform):
+        number, roots = np.zeros(mapping.n_tasks, dtype=int), np.zeros(mapping.n_tasks)
+        for source, target, size in messages:
+            number[source] += source != target and size > 0
+            roots[source] += (source != target) * (size / 1024) ** 0.5
+        found.append((number.max(), pytest.approx(roots.max())))
+    return found
+
+
+@repeatable(100)
+@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid)))())
+def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
+    product, transform = case
+    found = predict(product, transform)
+    works = [stage.work for stage in found.stages]
+    assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform)
+    assert found.n_messages == sum(work.messages for work in works)
 
 
 def test_uneven_lanes_of_ranks_in_the_order_of_slots_first():

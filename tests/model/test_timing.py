@@ -226,7 +226,7 @@ def test_what_fits_into_the_cache_of_a_task_costs_no_time_beyond_it(cache, secon
 
 
 def test_each_message_that_is_packed_costs_the_same():
-    few, many = (local_work(Transform(64, 64, 64), ProcessGrid(*grid), 1) for grid in ((8, 64), (4, 128)))
+    few, many = (local_work(Transform(128, 128, 128), ProcessGrid(*grid), 1) for grid in ((8, 64), (4, 128)))
     assert (few.copies, many.copies) == (70, 130)
     assert local_terms(many, Costs(copy_cost_s=1e-6)).time_s == pytest.approx(130e-6)
     assert local_work(Transform(64, 64, 64), ProcessGrid(8, 64), 1, copies=False).copies == 0

@@ -16,7 +16,7 @@ from pencilmap.scripts.command_line.tables import broken, fitted, print_json, pr
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
 
 SILENT_S = 10.0   # after so long without a word, the command says that it goes on
-MOST_S = 1800.0   # by default: the longest figure takes a quarter of it on two idle processors
+MOST_S = 1800.0   # by default, so that no figure goes on for ever; simulations take minutes, and longer on a busy machine
 NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in figures]
 
 
