@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.bounds.any_routing import translations
+from pencilmap.model.bounds import translations
 
 
 @pytest.fixture(scope="module")

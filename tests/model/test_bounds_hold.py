@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds.any_routing import one_exchange as floors, translations
+from pencilmap.model.bounds import one_exchange as floors, translations
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, together_bound
 from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
