@@ -10,6 +10,7 @@ from typing import Any
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
+from pencilmap.mapper.searches.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json
@@ -17,12 +18,15 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict, predict_messages
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.model.traffic.halo import HALO, halo
 from pencilmap.model.traffic.remap import REMAPS
+
+UNNAMED = ("default", "launcher")  # placements whose names do not tell their order
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class Comparison:
     name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
     solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
     exchanges together, whose m is their joint load. time_range_s is where nine in ten measured times are expected. warnings
-    are those of the runner: reasons why its times are not meaningful.
+    are those of the runner: reasons why its times are not meaningful. order says in words in which order the ranks of a
+    default placement filled the places; it is empty for others.
     """
 
     source: str
@@ -55,6 +60,7 @@ class Comparison:
     note: str = ""
     warnings: tuple[str, ...] = ()
     time_range_s: tuple[float, float] | None = None
+    order: str = ""
 
     @property
     def t_ratio(self) -> float | None:
@@ -105,8 +111,17 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     if "halo" in record:
         found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
+    order = _order(placement, _placed(record, {})[0])
     return [_row(source, labels.get("network", "real"), prediction, name, exchange, record["grid"], transform, samples,
-                 placement, note, warnings) for name, samples, exchange in found]
+                 placement, note, warnings, order) for name, samples, exchange in found]
+
+
+def _order(placement, mapping):
+    """The order in which the ranks of a default placement filled the places, in words."""
+    if placement not in UNNAMED or mapping is None:
+        return ""
+    order = order_of(mapping)
+    return spoken(order, mapping.tasks_per_node) if order else "in no order of the axes"
 
 
 def _halo(record, transform):
@@ -125,15 +140,16 @@ def _rows_of_lines(record, source):
     if mapping is not None and mapping.network.bandwidth is not None:
         forecast = {stage.name: stage for stage in problem.forecast(mapping, _costs(labels), routing=labels.get("routing"),
                                                                     backward=record["direction"] == "backward")}
-    rows = []
+    rows, placement = [], labels.get("placement", record["placement"]["source"])
+    order = _order(placement, mapping)
     for name in names:
         samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
         rows.append(Comparison(
             source, labels.get("network", "real"), str(mapping.network) if mapping else "-",
             mapping.tasks_per_node if mapping else 0, "x".join(map(str, problem.bricks or (record["ranks"],))),
-            labels.get("placement", record["placement"]["source"]), problem.told, name, None, stage and stage.link_s,
+            placement, problem.told, name, None, stage and stage.link_s,
             stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
-            tuple(record.get("warnings", ()))))
+            tuple(record.get("warnings", ())), order=order))
     return rows
 
 
@@ -147,7 +163,7 @@ def _move(prediction, name):
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
-def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=()):
+def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order=""):
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(
@@ -156,7 +172,7 @@ def _row(source, network, prediction, name, exchange, grid, transform, samples, 
         float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
         spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
         str(exchange.busiest) if exchange and exchange.busiest else None, note, warnings,
-        time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
+        time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None, order=order)
 
 
 @dataclass(frozen=True)
@@ -299,12 +315,14 @@ def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
 
 def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
+    launch = load_machine("bluegene-l").launch_order
+    order = spoken(launch.orders[0], cell.tasks_per_node) if launch and cell.placement in UNNAMED else ""
     if cell.phase == "total":
         return Comparison(source, "published", str(prediction.network), cell.tasks_per_node, str(cell.grid), cell.placement,
                           str(cell.transform), "total", None, prediction.t_s, prediction.total_s, cell.time_s,
-                          (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only")
+                          (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only", order=order)
     return _row(source, "published", prediction, cell.phase, _move(prediction, cell.phase), cell.grid.shape,
-                cell.transform, [cell.time_s], cell.placement, _what_the_bound_leaves_out(cell))
+                cell.transform, [cell.time_s], cell.placement, _what_the_bound_leaves_out(cell), order=order)
 
 
 def _what_the_bound_leaves_out(cell):

@@ -67,6 +67,20 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
     return node[kept], slot[kept]
 
 
+def order_of(mapping: Mapping) -> str | None:
+    """The order of the axes in which the ranks fill their places, None if they follow no such order.
+
+    >>> order_of(default("yxt", Site(Torus((2, 3))), ProcessGrid(2, 3)))
+    'yxt'
+    """
+    columns = dict(zip(mapping.network.axes, mapping.coordinates().T), t=mapping.slot_of_rank)
+    moves = {letter: np.flatnonzero(column != column[0])[:1].tolist() for letter, column in columns.items()}
+    order = "".join(sorted(moves, key=lambda letter: moves[letter] or [mapping.n_tasks]))
+    node, slot = axis_order(order, mapping.network, mapping.tasks_per_node)
+    place, taken = node * mapping.tasks_per_node + slot, mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
+    return order if np.array_equal(place[np.isin(place, taken)], taken) else None
+
+
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
     """Node and slot of every place of a whole network in the given order."""
     return places(order, Site(network, tasks_per_node))
