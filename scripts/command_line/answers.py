@@ -173,7 +173,8 @@ def _fastest(rows):
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
         predicted = f", {expected[0]:.2f} predicted" if expected[0] else ""
-        return f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other}{predicted}"
+        return (f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other}"
+                f"{predicted}")
     return f"{best} was fastest each of {len(found)} times, {min(gains):.2f} to {max(gains):.2f} times faster than {other}"
 
 

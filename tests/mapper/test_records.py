@@ -60,8 +60,8 @@ def test_a_version_1_that_did_not_tell_its_exchanges_is_read(tmp_path):
 @pytest.mark.parametrize("tasks, placement, label, words", [
     (1, "default:xyt", "default", "x fastest"), (1, "default:yxt", "launcher", "y fastest"),
     (2, "default:txy", "default", "ranks fill each node first, x fastest"),
-    (2, "default:yxt", "default", "ranks go round the nodes, y fastest"), (2, "box:2x2", "default", "in no order of the axes"),
-    (2, "default:xyt", "lines", "")])
+    (2, "default:yxt", "default", "ranks go round the nodes, y fastest"),
+    (2, "box:2x2", "default", "in no order of the axes"), (2, "default:xyt", "lines", "")])
 def test_a_comparison_tells_the_order_of_a_default_placement(tasks, placement, label, words):
     """It is found from the places that the ranks had, whatever launched them."""
     grid = ProcessGrid(4, 4 * tasks)
