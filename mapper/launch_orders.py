@@ -12,7 +12,7 @@ from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.launch_order import USUAL, LaunchOrder
+from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, by_name
 
 FILLS, ROUND = ("tn",), ("nt",)
 CRAY_METHODS = {"0": ("Cray's round-robin order", ROUND), "2": ("Cray's folded order", ()),
@@ -56,12 +56,15 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
 
 
 def _on(site, order):
-    """The order here. Where a node has one slot, orders that differ in the slot alone are one."""
-    here = order.on(site.network.axes, site.digits)
+    """The order here. Where a node has one slot, orders that differ in the slot alone are one. In one dimension the order
+    of the axis is that of the numbers of the nodes.
+    """
+    here = order.on(site.network.axes, site.digits).of_nodes(site.allocation.listed or len(site.network.axes) == 1)
     if site.tasks_per_node > 1 or not here.orders:
         return here
     different = {re.sub("t[0-9]*", "", each): each for each in reversed(here.orders)}
-    return replace(here, orders=tuple(different.values()), certain=here.certain or len(different) < len(here.orders))
+    return replace(here, orders=tuple(reversed(different.values())),
+                   certain=here.certain or len(different) == 1 < len(here.orders))
 
 
 def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
@@ -88,8 +91,11 @@ def _of_batch_system(environ):
 
 
 def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
-    """The order that the environment of a job tells: its settings, or else its batch system. None without either."""
-    return job_setting(environ) or next(_of_batch_system(environ), None)
+    """The order that the environment of a job tells: its settings, or else its batch system. None without either. The nodes
+    are in the order of the job's list.
+    """
+    found = job_setting(environ) or next(_of_batch_system(environ), None)
+    return found and found.of_nodes(listed=True)
 
 
 def job_setting(environ: Mapping[str, str]) -> LaunchOrder | None:
@@ -127,8 +133,9 @@ def _slurm(environ):
     first = given.lower().split(",")[0].split(":")[0]
     kind, _, size = ("block" if first in ("*", "pack", "nopack") else first).partition("=")
     plane = size or environ.get("SLURM_DIST_PLANESIZE", "")
-    orders = {"block": FILLS, "cyclic": ROUND,
-              "plane": (f"t{int(plane)}nt",) if re.fullmatch("[0-9]{1,6}", plane) else ()}.get(kind, ())
+    size_first = f"t{int(plane)}" if re.fullmatch("[0-9]{1,6}", plane) else None
+    orders = {"block": by_name("tn"), "cyclic": by_name("nt"),
+              "plane": by_name(f"{size_first}nt") if size_first else ()}.get(kind, ())
     name = f"plane {plane}" if kind == "plane" else kind[:20]
     return _set(environ, "SLURM_DISTRIBUTION", f"Slurm's {name} order", orders, "srun(1), --distribution")
 

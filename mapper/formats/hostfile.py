@@ -20,7 +20,7 @@ from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.launch_order import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"
@@ -184,6 +184,7 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                looks_like_slurm, launch_slurm, says_slots=False,
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
-               launch_order=LaunchOrder(("tn",), "Slurm's block order",
-                                        "srun(1), --distribution: block is the default",
+               launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
+                                        "srun(1), --distribution: block is the default; run with 22.05.8: the nodes of a job "
+                                        "are sorted by name",
                                         reason="format slurm"))

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
+from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
@@ -61,10 +62,18 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
         at[letter] += step * digit
     network, slot = site.network, at.pop("t")
     if set(at) != set(network.axes):
-        return site.allocation.nodes[at["n"]], slot
+        return _listed_places(site, at["n"], slot)
     node = sum((at[letter] * stride for letter, stride in zip(network.axes, network.strides)), np.zeros_like(slot))
     kept = site.allocation.is_usable()[node]
     return node[kept], slot[kept]
+
+
+def _listed_places(site, position, slot):
+    """Node and slot at positions of the list of nodes, or of hosts that share nodes."""
+    if site.hosts_per_node == 1:
+        return site.allocation.nodes[position], slot
+    hosts, tasks = site.allocation.hosts, site.tasks_per_node // site.hosts_per_node
+    return hosts[position], slots_in_order(hosts)[position] * tasks + slot
 
 
 def order_of(mapping: Mapping) -> str | None:

@@ -175,6 +175,16 @@ def test_slurm(slurm, nodes, options):
     check_job(run_job(slurm, nodes, options), N_RANKS // nodes)
 
 
+@pytest.mark.parametrize("distribution", ["block", "cyclic"])
+def test_slurm_sorts_the_nodes_by_name(slurm, distribution):
+    """Without a list of the nodes, this is one of the two orders that are claimed."""
+    environ, found = job_of(run_job(slurm, 4, ("-w", ",".join(host_names(LISTS[1])), "-m", distribution)))
+    site = Site(TORUS, N_RANKS // 4)
+    by_list, by_name = launch_order(site, environ=environ).orders
+    assert found == host_names(default(by_name, site, ProcessGrid(site.n_slots, 1)).node_of_rank)
+    assert found != host_names(default(by_list, site, ProcessGrid(site.n_slots, 1)).node_of_rank)
+
+
 @pytest.mark.parametrize("distribution", ["block", "cyclic", "cyclic:cyclic", "block:cyclic", "*:cyclic", "plane=2",
                                           "plane=4"])
 def test_slurm_with_a_variable_of_the_user(slurm, distribution):

@@ -56,7 +56,8 @@ MACHINES = {  # the orders that may be the launcher's, and the options of a smal
     "tpu-v5p": ([JAX], "--torus 4x4x8 -t 1 -g 4x32"), "trainium2": ([NEURON], "--torus 4x4 -t 4 -g 4x16"),
     "trainium2-ultraserver": ([NEURON], "--torus 4x4x4 -t 2 -g 8x16"),
 }
-LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "slurm": [FILLS], "cray": [FILLS],
+LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],
+             "slurm": [FILLS, (filled, last_axis_fastest)],
              "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
 ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats whose files are also those of another launcher
@@ -171,7 +172,50 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
         status, _, err = pencilmap("predict", *words, "-n", "256", "-p", "default")
         assert status == 2 and "name an order, e.g. default:nt" in err
         return
-    check_gains(pencilmap, words, where, [(slots, first_axis_fastest)])
+    by_name = [(slots, last_axis_fastest)] * ("SLURM_DISTRIBUTION" in variables)
+    check_gains(pencilmap, words, where, [(slots, first_axis_fastest), *by_name])
+
+
+def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
+    """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list leaves nothing open."""
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    words, options = ["--torus", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
+        "torus": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
+    out = check_gains(pencilmap, words, setting(**options), [(in_turn, first_axis_fastest), (in_turn, last_axis_fastest)])
+    assert out.count("; assumed)") == 2
+    listed = [(x, y, z) for z in (1, 0, 3, 2) for x in range(4) for y in range(2)]
+    (tmp_path / "nodes").write_text("".join(f"{x} {y} {z}\n" for x, y, z in listed))
+    out = check_gains(pencilmap, [*words, "--nodes", tmp_path / "nodes"], setting(nodes=tmp_path / "nodes", **options),
+                      [(in_turn, lambda shape: listed)])
+    assert "assumed" not in out
+    ring = check_gains(pencilmap, ["--torus", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
+                       setting(**{**options, "torus": "16"}), [(in_turn, first_axis_fastest)])
+    assert ring.count("Slurm's cyclic order") == 1
+
+
+def test_an_order_without_a_list_is_assumed_if_nodes_failed(pencilmap):
+    words = ["predict", "--torus", "4x4", "-g", "3x5", "--failed", "1-1", "-p", "default"]
+    assert "nodes in the order of their numbers; assumed" in pencilmap(*words)[1]
+
+
+def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_path):
+    """Two hosts at each node, in an order in which they do not follow each other. Tasks of a node: two on each host."""
+    hosts = np.random.default_rng(5).permutation(16) // 2
+    nodes = [(int(h) % 4, int(h) // 4) for h in hosts]
+    (tmp_path / "nodes").write_text("".join(f"nid{k} {x} {y}\n" for k, (x, y) in enumerate(nodes)))
+    words = ["--torus", "4x2", "-t", "4", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes", tmp_path / "nodes"]
+    where = setting(torus="4x2", tasks_per_node=4, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256")
+    first = [k for k in range(16) if nodes[k] not in nodes[:k]]
+
+    def hosts_filled(_, tasks):
+        return [(nodes[k], 2 * (k not in first) + t) for k in range(16) for t in range(2)]
+
+    def hosts_in_turn(_, tasks):
+        return [(nodes[k], 2 * (k not in first) + t) for t in range(2) for k in range(16)]
+
+    check_gains(pencilmap, words, where, [(hosts_filled, first_axis_fastest)])
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    check_gains(pencilmap, words, where, [(hosts_in_turn, first_axis_fastest)])
 
 
 def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
