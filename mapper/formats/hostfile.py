@@ -185,6 +185,6 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
                launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
-                                        "srun(1), --distribution: block is the default; run with 22.05.8: the nodes of a job "
-                                        "are sorted by name",
+                                        "srun(1), --distribution: block is the default; run with 22.05.8: nodes are sorted "
+                                        "by name",
                                         reason="format slurm"))

@@ -177,7 +177,7 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
 
 
 def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
-    """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list leaves nothing open."""
+    """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list decides."""
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
     words, options = ["--torus", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
         "torus": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
