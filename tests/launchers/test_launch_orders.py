@@ -52,6 +52,11 @@ MPI_5 = [{}] + [{f"PRTE_MCA_rmaps_default_{name}_policy": policy} for name, poli
     ("mapping", "node"), ("mapping", "slot"), ("mapping", "core"), ("ranking", "node"), ("ranking", "slot"))]
 
 
+FOREIGN = [{"SLURM_DISTRIBUTION": "cyclic"}, {"I_MPI_PERHOST": "1"}, {"MPICH_RANK_REORDER_METHOD": "0"}]
+MPI_4 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": ":OVERSUBSCRIBE"}, {"PRTE_MCA_rmaps_default_mapping_policy": "node"}]
+MPI_5 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": "node"}]
+
+
 def by_open_mpi_4(hostfile, hosts_tmp, setting):
     return hosts_of_ranks(succeed(
         [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", hostfile, "-np", N_RANKS, REPORT],

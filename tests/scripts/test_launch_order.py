@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import setting
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine
@@ -174,6 +175,31 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
         return
     by_name = [(slots, last_axis_fastest)] * ("SLURM_DISTRIBUTION" in variables)
     check_gains(pencilmap, words, where, [(slots, first_axis_fastest), *by_name])
+
+
+OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an effect
+    ("SLURM_DISTRIBUTION", "cyclic", ("slurm", "cray")), ("I_MPI_PERHOST", "1", ("intel",)),
+    ("MPICH_RANK_REORDER_METHOD", "0", ("slurm", "cray")), ("OMPI_MCA_rmaps_base_mapping_policy", "node", ("openmpi4",)),
+    ("PRTE_MCA_rmaps_default_mapping_policy", "node", ("openmpi5",)), ("BG_MAPPING", "TXYZ", ("bgl",)),
+    ("RUNJOB_MAPPING", "ABCDET", ("bgq",))]
+
+
+@pytest.mark.parametrize("launcher", [name for name in FORMATS if name != "scotch"])
+@pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
+def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
+    """Run with both versions of Open MPI: neither reads the variables of the other one or of Slurm."""
+    site = setting(torus="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
+    set_here = launch_order(site, launcher=launcher, environ={variable: value}).reason == f"{variable}={value}"
+    assert set_here == (launcher in launchers)
+
+
+def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(pencilmap, monkeypatch, tmp_path):
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    words = ["--torus", "4x4x4", "-t", "2", "-g", "8x16", "--bandwidth", "1 GB/s", "-n", "256", "-p", "line:x"]
+    for machine in ([], ["-m", "cray-xe6"]):
+        out = pencilmap("map", *machine, *words, "-f", "openmpi4", "-o", tmp_path / "ranks")[1]
+        assert "Open MPI's order (ranks fill each node first" in out and "Slurm's" not in out
+    assert "Open MPI's order" in pencilmap("check", tmp_path / "ranks", *words[:-2])[1]
 
 
 def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
