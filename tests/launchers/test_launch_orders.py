@@ -53,7 +53,8 @@ MPI_5 = [{}] + [{f"PRTE_MCA_rmaps_default_{name}_policy": policy} for name, poli
 
 
 FOREIGN = [{"SLURM_DISTRIBUTION": "cyclic"}, {"I_MPI_PERHOST": "1"}, {"MPICH_RANK_REORDER_METHOD": "0"}]
-MPI_4 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": ":OVERSUBSCRIBE"}, {"PRTE_MCA_rmaps_default_mapping_policy": "node"}]
+MPI_4 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": ":OVERSUBSCRIBE"},
+          {"PRTE_MCA_rmaps_default_mapping_policy": "node"}]
 MPI_5 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": "node"}]
 
 
