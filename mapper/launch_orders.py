@@ -42,7 +42,7 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     --------
     >>> from pencilmap.model.network.torus import Torus
     >>> site = Site(Torus((4, 4)), 2)
-    >>> [launch_order(site, environ=job).orders for job in ({}, {"SLURM_DISTRIBUTION": "cyclic"})]
+    >>> [launch_order(site, environ=job).orders for job in ({}, {"MPICH_RANK_REORDER_METHOD": "0"})]
     [('tn',), ('nt',)]
     """
     set_here = job_setting(environ or {}, launcher)
