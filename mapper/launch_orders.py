@@ -12,16 +12,16 @@ from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.launch_order import USUAL, LaunchOrder
+from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, by_name
 
 FILLS, ROUND = ("tn",), ("nt",)
 CRAY_METHODS = {"0": ("Cray's round-robin order", ROUND), "2": ("Cray's folded order", ()),
                 "3": ("the order of Cray's MPICH_RANK_ORDER file", ()), "1": ("Cray's SMP order", FILLS)}
 OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cache", "l2cache", "l3cache", "board", "ppr",
                  "fill")
-OPENMPI_POLICIES = ("OMPI_MCA_rmaps_base_ranking_policy", "PRTE_MCA_rmaps_default_ranking_policy",  # decide before these:
-                    "OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy",
-                    "OMPI_MCA_rmaps_base_schedule_policy")
+OPENMPI_4 = ("OMPI_MCA_rmaps_base_ranking_policy", "OMPI_MCA_rmaps_base_mapping_policy",  # the first one that is set decides
+             "OMPI_MCA_rmaps_base_schedule_policy")
+OPENMPI_5 = ("PRTE_MCA_rmaps_default_ranking_policy", "PRTE_MCA_rmaps_default_mapping_policy")
 OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_byslot": "slot"}
 
 
@@ -42,10 +42,10 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     --------
     >>> from pencilmap.model.network.torus import Torus
     >>> site = Site(Torus((4, 4)), 2)
-    >>> [launch_order(site, environ=job).orders for job in ({}, {"SLURM_DISTRIBUTION": "cyclic"})]
+    >>> [launch_order(site, environ=job).orders for job in ({}, {"MPICH_RANK_REORDER_METHOD": "0"})]
     [('tn',), ('nt',)]
     """
-    set_here = job_setting(environ or {})
+    set_here = job_setting(environ or {}, launcher)
     if set_here:
         return _on(site, set_here)
     for found in _known(machine, launcher, environ or {}):
@@ -56,12 +56,15 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
 
 
 def _on(site, order):
-    """The order here. Where a node has one slot, orders that differ in the slot alone are one."""
-    here = order.on(site.network.axes, site.digits)
+    """The order here. Where a node has one slot, orders that differ in the slot alone are one. In one dimension the order
+    of the axis is that of the numbers of the nodes.
+    """
+    here = order.on(site.network.axes, site.digits).of_nodes(site.allocation.listed or len(site.network.axes) == 1)
     if site.tasks_per_node > 1 or not here.orders:
         return here
     different = {re.sub("t[0-9]*", "", each): each for each in reversed(here.orders)}
-    return replace(here, orders=tuple(different.values()), certain=here.certain or len(different) < len(here.orders))
+    return replace(here, orders=tuple(reversed(different.values())),
+                   certain=here.certain or len(different) == 1 < len(here.orders))
 
 
 def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
@@ -88,18 +91,26 @@ def _of_batch_system(environ):
 
 
 def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
-    """The order that the environment of a job tells: its settings, or else its batch system. None without either."""
-    return job_setting(environ) or next(_of_batch_system(environ), None)
+    """The order that the environment of a job tells: its settings, or else its batch system. None without either. The nodes
+    are in the order of the job's list.
+    """
+    found = job_setting(environ) or next(_of_batch_system(environ), None)
+    return found and found.of_nodes(listed=True)
 
 
-def job_setting(environ: Mapping[str, str]) -> LaunchOrder | None:
-    """The order that a variable of the job sets, None if no such variable is set.
+def job_setting(environ: Mapping[str, str], launcher: str | None = None) -> LaunchOrder | None:
+    """The order that a variable of the job sets, None if no such variable is set. If the launcher is known, variables of
+    other launchers do not count.
 
     >>> job_setting({"MPICH_RANK_REORDER_METHOD": "2"}).orders, job_setting({})
     ((), None)
+    >>> job_setting({"SLURM_DISTRIBUTION": "cyclic"}, "openmpi4") is None
+    True
     """
-    return next(filter(None, (read(environ) for read in (_cray, _openmpi, _slurm, _cray_default, _intel, _runjob, _mpirun))),
-                None)
+    settings = ((_cray, ("cray", "slurm")), (_openmpi_4, ("openmpi4",)), (_openmpi_5, ("openmpi5",)),
+                (_slurm, ("slurm", "cray")), (_cray_default, ("cray", "slurm")), (_intel, ("intel",)), (_runjob, ("bgq",)),
+                (_mpirun, ("bgl",)))
+    return next(filter(None, (read(environ) for read, launchers in settings if launcher in (None, *launchers))), None)
 
 
 def _set(environ, variable, title, orders, source):
@@ -127,24 +138,35 @@ def _slurm(environ):
     first = given.lower().split(",")[0].split(":")[0]
     kind, _, size = ("block" if first in ("*", "pack", "nopack") else first).partition("=")
     plane = size or environ.get("SLURM_DIST_PLANESIZE", "")
-    orders = {"block": FILLS, "cyclic": ROUND,
-              "plane": (f"t{int(plane)}nt",) if re.fullmatch("[0-9]{1,6}", plane) else ()}.get(kind, ())
+    size_first = f"t{int(plane)}" if re.fullmatch("[0-9]{1,6}", plane) else None
+    orders = {"block": by_name("tn"), "cyclic": by_name("nt"),
+              "plane": by_name(f"{size_first}nt") if size_first else ()}.get(kind, ())
     name = f"plane {plane}" if kind == "plane" else kind[:20]
     return _set(environ, "SLURM_DISTRIBUTION", f"Slurm's {name} order", orders, "srun(1), --distribution")
 
 
-def _openmpi(environ):
-    """Open MPI 4 has the variables OMPI_MCA, and 5 those of PRRTE."""
-    given = {variable: environ.get(variable, "") for variable in OPENMPI_POLICIES}
-    given |= {variable: policy if environ.get(variable, "") in ("1", "true") else ""
-              for variable, policy in OPENMPI_SWITCHES.items()}
+def _openmpi_4(environ):
+    """A policy of modifiers alone, as :OVERSUBSCRIBE, leaves the order as it is."""
+    switched = {variable: policy if environ.get(variable, "") in ("1", "true") else ""
+                for variable, policy in OPENMPI_SWITCHES.items()}
+    given = {variable: environ.get(variable, "") for variable in OPENMPI_4} | switched
+    return _openmpi(4, {variable: "" if policy.startswith(":") else policy for variable, policy in given.items()}, environ)
+
+
+def _openmpi_5(environ):
+    """The variables of PRRTE. Those of Open MPI 4 have no effect."""
+    return _openmpi(5, {variable: environ.get(variable, "") for variable in OPENMPI_5}, environ)
+
+
+def _openmpi(version, given, environ):
+    """given : policies by variable, the deciding variable first"""
     variable = next((variable for variable, policy in given.items() if policy), None)
     if variable is None:
         return None
     policy, *modifiers = given[variable].lower().split(":")
     orders = ROUND if policy == "node" else FILLS if policy in OPENMPI_FILLS and "span" not in modifiers else ()
-    title = f"Open MPI {5 if variable.startswith('PRTE') else 4}'s order by {policy[:20]}"
-    return _set(environ, variable, title, orders, "mpirun(1), --map-by and --rank-by")
+    return _set(environ, variable, f"Open MPI {version}'s order by {policy[:20]}", orders,
+                "mpirun(1), --map-by and --rank-by")
 
 
 def _intel(environ):

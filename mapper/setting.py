@@ -399,7 +399,7 @@ def _shape(machine: str | None, torus: str | None, partition: str | None) -> tup
 
 
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
-    allocation = Allocation(network, listed.nodes) if listed else Allocation(network)
+    allocation = Allocation(network, listed.nodes, listed.shared) if listed else Allocation(network)
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

@@ -82,7 +82,10 @@ class Picture:
 
     @property
     def allocation(self) -> Allocation | None:
-        return None if self.torus is None or self.nodes is None else Allocation(self.torus, self.nodes)
+        if self.torus is None or self.nodes is None:
+            return None
+        nodes = np.array(list(self.hosts.values()), dtype=np.int64)
+        return Allocation(self.torus, self.nodes, nodes if nodes.size > self.nodes.size else None)
 
     def table(self) -> str:
         """The nodes as a plain table (text), a file for `nodes` and `hosts`."""

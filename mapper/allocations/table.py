@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
-from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts
+from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.model.base.arrays import Ints
@@ -33,6 +33,11 @@ class NodeTable(NamedTuple):
     def names(self) -> dict[int, str]:
         """The first name of each node."""
         return first_hosts(self.hosts)
+
+    @property
+    def shared(self) -> Ints | None:
+        """The node of each host if several hosts share a node."""
+        return np.array(list(self.hosts.values()), dtype=np.int64) if hosts_per_node(self.hosts) > 1 else None
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:

@@ -150,5 +150,6 @@ FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, rea
                 launcher="Flux (RFC 34)",
                 proof="the 14 test vectors of RFC 34",
                 launch_order=LaunchOrder(("tn",), "Flux's block order",
-                                         "flux-run(1), --taskmap: block is the default",
+                                         "flux-core, flux-run(1), --taskmap: block is the default, and consecutive tasks "
+                                         "share nodes",
                                          reason="format flux"))

@@ -82,7 +82,7 @@ class Job:
             raise MapfileError(f"processors for {len(self.cores)} slots are given, but the job has "
                                f"{per_node(self.site.tasks_per_node)}; give processors for every slot")
         if self.known_order is None:
-            object.__setattr__(self, "known_order", self.site.allocation.order is not None)
+            object.__setattr__(self, "known_order", self.site.allocation.listed)
 
     @property
     def network(self) -> Network:

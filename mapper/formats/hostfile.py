@@ -13,13 +13,14 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.base.hosts import Hosts, check_name
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
+from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.launch_order import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"
@@ -133,14 +134,9 @@ def count_of(document: Document, number: int, column: int, word: str) -> tuple[s
 
 def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, int]]) -> Places:
     """Places of entries (line, column, host, number of ranks)."""
-    nodes, numbers, most = list[int](), list[int](), job.site.n_slots
+    nodes, numbers, most, known = list[int](), list[int](), job.site.n_slots, HostNames(document, job)
     for number, column, name, count in entries:
-        try:
-            node = job.hosts.node(check_name(name))
-        except MapfileError as error:
-            raise document.refuse(str(error), number, column) from error
-        if node is None:
-            raise document.refuse(job.hosts.why_not(name), number, column)
+        node = known.node(name, number, column)
         if len(nodes) + count > most:
             raise document.refuse(f"more ranks than the {most} slots of {job.site}", number)
         nodes += [node] * count
@@ -188,6 +184,7 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                looks_like_slurm, launch_slurm, says_slots=False,
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
-               launch_order=LaunchOrder(("tn",), "Slurm's block order",
-                                        "srun(1), --distribution: block is the default",
+               launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
+                                        "srun(1), --distribution: block is the default; run with 22.05.8: nodes are sorted "
+                                        "by name",
                                         reason="format slurm"))

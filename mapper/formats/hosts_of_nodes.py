@@ -51,7 +51,8 @@ def job_of_hosts(job: Job) -> Job:
     for name, node in hosts.hosts.items():
         numbered[name] = node + torus.n_nodes * count.get(node, 0)
         count[node] = count.get(node, 0) + 1
-    site = replace(job.site, network=network, tasks_per_node=tasks, allocation=Allocation(network, _order(job, numbered)))
+    allocation = Allocation(network, _order(job, numbered), listed=job.site.allocation.listed)
+    site = replace(job.site, network=network, tasks_per_node=tasks, allocation=allocation)
     names = Hosts(network, table={node: name for name, node in numbered.items()})
     return replace(job, site=site, hosts=names, cores=job.cores[:tasks])
 

@@ -19,9 +19,9 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats import processors
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.launch_order import LaunchOrder
@@ -53,11 +53,11 @@ def read_5(document: Document, job: Job) -> Places:
 
 
 def _read(document, job, version):
-    entries, cpus, column_of = [], {}, {}
+    entries, cpus, column_of, known = [], {}, {}, HostNames(document, job)
     document.refuse_marks("Open MPI")
     for number, column, found in _statements(document, version):
         rank, at = int(found[1]), column + found.start(3)
-        entries.append((rank, _node(document, number, column + found.start(2), found[2], job, version), 0, number))
+        entries.append((rank, _node(document, number, column + found.start(2), found[2], known, job, version), 0, number))
         if version == 4 and not found[3]:
             raise document.refuse("no slot=, without which Open MPI 4 does not start (5 does: format openmpi5); write "
                                   "rank 0=HOST slot=CPUS", number)
@@ -119,7 +119,7 @@ def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
             yield number, piece.start() + 1, piece[0]
 
 
-def _node(document, number, column, word, job, version):
+def _node(document, number, column, word, known, job, version):
     """Node of ``host``, ``user@host`` or ``+n2``."""
     relative = _RELATIVE.fullmatch(word)
     if relative:
@@ -132,7 +132,6 @@ def _node(document, number, column, word, job, version):
     try:
         if at and not _USER.fullmatch(user):
             raise MapfileError(f"user {user[:40]!r} is none that Open MPI reads; letters, digits, _ and - are allowed")
-        check_name(name)
         if "." in name and not name[0].isalpha() and not _ADDRESS.fullmatch(name):
             raise MapfileError(f"host name {name[:40]!r} has a dot and begins with no letter, which Open MPI does not read; "
                                "write the name without its domain")
@@ -141,10 +140,7 @@ def _node(document, number, column, word, job, version):
                                "format openmpi5)")
     except MapfileError as error:
         raise document.refuse(str(error), number, column) from error
-    node = job.hosts.node(name)
-    if node is None:
-        raise document.refuse(job.hosts.why_not(name), number, column)
-    return node
+    return known.node(name, number, column)
 
 
 def _refuse_shared(document, places, texts, column_of):

@@ -10,6 +10,7 @@ from typing import Any
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
+from pencilmap.mapper.searches.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json
@@ -17,6 +18,7 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.predict import predict, predict_messages, predict_question
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction, likely_times
@@ -25,6 +27,8 @@ from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.model.traffic.halo import HALO, halo
 from pencilmap.model.traffic.remap import REMAPS
+
+UNNAMED = ("default", "launcher")  # placements whose names do not tell their order
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Comparison:
     name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
     solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
     exchanges together, whose m is their joint load. time_range_s is where nine in ten measured times are expected. warnings
-    are those of the runner: reasons why its times are not meaningful.
+    are those of the runner: reasons why its times are not meaningful. order says in words in which order the ranks of a
+    default placement filled the places; it is empty for others.
     """
 
     source: str
@@ -57,6 +62,7 @@ class Comparison:
     note: str = ""
     warnings: tuple[str, ...] = ()
     time_range_s: tuple[float, float] | None = None
+    order: str = ""
 
     @property
     def t_ratio(self) -> float | None:
@@ -107,9 +113,18 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     if "halo" in record:
         found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
+    order = _order(placement, _placed(record, {})[0])
     return [_row(source, network=labels.get("network", "real"), prediction=prediction, name=name, exchange=exchange,
                  grid=record["grid"], transform=transform, samples=samples, placement=placement, note=note,
-                 warnings=warnings) for name, samples, exchange in found]
+                 warnings=warnings, order=order) for name, samples, exchange in found]
+
+
+def _order(placement, mapping):
+    """The order in which the ranks of a default placement filled the places, in words."""
+    if placement not in UNNAMED or mapping is None:
+        return ""
+    order = order_of(mapping)
+    return spoken(order, mapping.tasks_per_node) if order else "in no order of the axes"
 
 
 def _halo(record, transform):
@@ -128,13 +143,14 @@ def _rows_of_lines(record, source):
     if mapping is not None and mapping.network.bandwidth is not None:
         forecast = {stage.name: stage for stage in problem.forecast(mapping, _costs(labels), routing=labels.get("routing"),
                                                                     backward=record["direction"] == "backward")}
-    rows = []
+    rows, placement = [], labels.get("placement", record["placement"]["source"])
+    order = _order(placement, mapping)
     for name in names:
         samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
         rows.append(Comparison(source, network=labels.get("network", "real"), torus=str(mapping.network) if mapping else "-",
                                tasks_per_node=mapping.tasks_per_node if mapping else 0,
                                grid="x".join(map(str, problem.bricks or (record["ranks"],))),
-                               placement=labels.get("placement", record["placement"]["source"]), transform=problem.told,
+                               placement=placement, order=order, transform=problem.told,
                                stage=name, m=None, t_s=stage and stage.link_s, time_s=stage and stage.time_s,
                                measured_s=median(samples), spread=(min(samples), max(samples)), link_bandwidth=None,
                                busiest=None, note=note, warnings=tuple(record.get("warnings", ()))))
@@ -151,7 +167,7 @@ def _move(prediction, name):
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
-def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=()):
+def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order=""):
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(source, network=network, torus=str(prediction.network) if prediction else "-",
@@ -161,7 +177,8 @@ def _row(source, network, prediction, name, exchange, grid, transform, samples, 
                       time_s=exchange and exchange.time_s, measured_s=measured, spread=spread,
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
                       busiest=str(exchange.busiest) if exchange and exchange.busiest else None, note=note, warnings=warnings,
-                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
+                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None,
+                      order=order)
 
 
 @dataclass(frozen=True)
@@ -304,15 +321,17 @@ def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
 
 def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
+    launch = load_machine("bluegene-l").launch_order
+    order = spoken(launch.orders[0], cell.tasks_per_node) if launch and cell.placement in UNNAMED else ""
     if cell.phase == "total":
         return Comparison(source, network="published", torus=str(prediction.network), tasks_per_node=cell.tasks_per_node,
                           grid=str(cell.grid), placement=cell.placement, transform=str(cell.transform), stage="total",
                           m=None, t_s=prediction.t_s, time_s=prediction.total_s, measured_s=cell.time_s,
                           spread=(cell.time_s,) * 2, link_bandwidth=None, busiest=None,
-                          note="the FFTs are in the predicted time only")
+                          note="the FFTs are in the predicted time only", order=order)
     return _row(source, network="published", prediction=prediction, name=cell.phase, exchange=_move(prediction, cell.phase),
                 grid=cell.grid.shape, transform=cell.transform, samples=[cell.time_s], placement=cell.placement,
-                note=_what_the_bound_leaves_out(cell))
+                note=_what_the_bound_leaves_out(cell), order=order)
 
 
 def _what_the_bound_leaves_out(cell):

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 
+from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
@@ -61,10 +62,32 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
         at[letter] += step * digit
     network, slot = site.network, at.pop("t")
     if set(at) != set(network.axes):
-        return site.allocation.nodes[at["n"]], slot
+        return _listed_places(site, at["n"], slot)
     node = sum((at[letter] * stride for letter, stride in zip(network.axes, network.strides)), np.zeros_like(slot))
     kept = site.allocation.is_usable()[node]
     return node[kept], slot[kept]
+
+
+def _listed_places(site, position, slot):
+    """Node and slot at positions of the list of nodes, or of hosts that share nodes."""
+    if site.hosts_per_node == 1:
+        return site.allocation.nodes[position], slot
+    hosts, tasks = site.allocation.hosts, site.tasks_per_node // site.hosts_per_node
+    return hosts[position], slots_in_order(hosts)[position] * tasks + slot
+
+
+def order_of(mapping: Mapping) -> str | None:
+    """The order of the axes in which the ranks fill their places, None if they follow no such order.
+
+    >>> order_of(default("yxt", Site(Torus((2, 3))), ProcessGrid(2, 3)))
+    'yxt'
+    """
+    columns = dict(zip(mapping.network.axes, mapping.coordinates().T), t=mapping.slot_of_rank)
+    moves = {letter: np.flatnonzero(column != column[0])[:1].tolist() for letter, column in columns.items()}
+    order = "".join(sorted(moves, key=lambda letter: moves[letter] or [mapping.n_tasks]))
+    node, slot = axis_order(order, mapping.network, mapping.tasks_per_node)
+    place, taken = node * mapping.tasks_per_node + slot, mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
+    return order if np.array_equal(place[np.isin(place, taken)], taken) else None
 
 
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:

@@ -26,6 +26,11 @@ class Allocation:
     ----------
     order : int array, shape (n,), optional
         Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
+    hosts : int array, optional
+        The node of each host in the launcher's order, if several hosts share a node; each node has as many. The slots of a
+        node are those of its hosts, one host after the other.
+    listed : bool, optional
+        Whether the order was given rather than assumed; by default whether `order` is.
 
     Raises
     ------
@@ -42,8 +47,12 @@ class Allocation:
 
     network: Network
     order: Ints | None = field(default=None, repr=False)
+    hosts: Ints | None = field(default=None, repr=False)
+    listed: bool = None  # type: ignore[assignment]  # filled in
 
     def __post_init__(self) -> None:
+        if self.listed is None:
+            object.__setattr__(self, "listed", self.order is not None)
         if self.order is None:
             return
         order = np.array(self.order, dtype=np.int64).ravel()
@@ -85,7 +94,14 @@ class Allocation:
         if foreign.size:
             raise AllocationError(f"failed node {self._name(foreign[0])} is not among the {self.n_nodes} nodes of the "
                                   "allocation; name only nodes of the allocation")
-        return Allocation(self.network, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
+        if not failed.size:
+            return self
+        hosts = None if self.hosts is None else self.hosts[~np.isin(self.hosts, failed)]
+        return Allocation(self.network, self.nodes[~np.isin(self.nodes, failed)], hosts, self.listed)
+
+    @property
+    def hosts_per_node(self) -> int:
+        return 1 if self.hosts is None else self.hosts.size // self.n_nodes
 
     def _name(self, node: int) -> str:
         return _name(self.network, node)
@@ -173,12 +189,19 @@ class Site:
         order.
         """
         axes = dict(zip(self.network.axes, self.network.shape), t=self.tasks_per_node)
-        by_axes = digits_of(order, axes)
-        return digits_of(order, {"n": self.allocation.n_nodes, "t": self.tasks_per_node}) if by_axes is None else by_axes
+        by_axes, hosts = digits_of(order, axes), self.hosts_per_node
+        by_list = {"n": self.allocation.n_nodes * hosts, "t": self.tasks_per_node // hosts}
+        return digits_of(order, by_list) if by_axes is None else by_axes
+
+    @property
+    def hosts_per_node(self) -> int:
+        """Hosts that share the tasks of a node: those of the allocation, or 1 if the tasks cannot be shared evenly."""
+        hosts = self.allocation.hosts_per_node
+        return 1 if self.tasks_per_node % hosts else hosts
 
     def launch_phrase(self, *orders: str) -> str:
         """The launch order in a sentence."""
-        return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.order is not None)
+        return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.listed)
 
     def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""

@@ -49,6 +49,19 @@ class LaunchOrder:
         written = (order.replace("+", axes).replace("-", axes[::-1]) for order in self.orders)
         return replace(self, orders=tuple(order for order in written if fits(order)))
 
+    def of_nodes(self, listed: bool) -> "LaunchOrder":
+        """The same for nodes whose order is given, or not. An order of the axes beside one of the list stands for a list
+        that is not given; without the list it is open which of the two applies.
+
+        >>> both = LaunchOrder(("tn", "tyx"), "a name", "a source")
+        >>> both.of_nodes(True).orders, both.of_nodes(False).certain
+        (('tn',), False)
+        """
+        by_list = tuple(order for order in self.orders if "n" in order)
+        if not 0 < len(by_list) < len(self.orders):
+            return self
+        return replace(self, orders=by_list) if listed else replace(self, certain=False)
+
     def phrase(self, *orders: str, tasks_per_node: int = 0, listed: bool = True) -> str:
         """Its name and some of its orders, in a sentence. For the other arguments see `spoken`.
 
@@ -58,6 +71,15 @@ class LaunchOrder:
         assumed = not self.certain or ("n" in "".join(orders) and not listed)
         words = " or ".join(spoken(order, tasks_per_node, listed) for order in orders)
         return f"{self.title} ({words}{'; assumed' if assumed else ''})"
+
+
+def by_name(order: str) -> tuple[str, str]:
+    """An order of listed nodes, and the same for nodes that are sorted by names with all coordinates.
+
+    >>> by_name("t4nt")
+    ('t4nt', 't4-t')
+    """
+    return order, order.replace("n", "-")
 
 
 def digits_of(order: str, extents: Mapping[str, int]) -> list[tuple[str, int, int]] | None:

@@ -162,28 +162,38 @@ def _fastest(rows):
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
         setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
     found = [_gain(list(runs.values())) for runs in setups.values() if len({run[0].placement for run in runs.values()}) > 1]
-    if not found or len({(best, other) for best, other, *_ in found}) > 1:
+    if not found or len({(best.placement, other.placement) for best, other, *_ in found}) > 1:
         return ""
-    best, other, seconds, gains, expected = zip(*found)
+    best_rows, other_rows, seconds, gains, expected = zip(*found)
+    best, other = _title(best_rows), _title(other_rows)
+    if best is None or other is None:
+        return ""
     if max(gains) < 1 + SAME:
-        return f"{best[0]} and {other[0]} took the same time, within 1 %"
+        return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
-        predicted = f" ({expected[0]:.2f} predicted)" if expected[0] else ""
-        return (f"{best[0]} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other[0]}"
+        predicted = f", {expected[0]:.2f} predicted" if expected[0] else ""
+        return (f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other}"
                 f"{predicted}")
-    return (f"{best[0]} was fastest each of {len(found)} times, {min(gains):.2f} to {max(gains):.2f} times faster than "
-            f"{other[0]}")
+    return f"{best} was fastest each of {len(found)} times, {min(gains):.2f} to {max(gains):.2f} times faster than {other}"
 
 
 def _gain(runs):
-    """Placements of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
+    """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
     measured = [sum(row.measured_s for row in run) for run in runs]
     best = min(range(len(runs)), key=measured.__getitem__)
     rest = [k for k, run in enumerate(runs) if run[0].placement != runs[best][0].placement]
     other = 0 if rest[0] == 0 else max(rest, key=measured.__getitem__)
     expected = [sum(row.time_s or 0.0 for row in runs[k]) for k in (other, best)]
-    return (runs[best][0].placement, runs[other][0].placement, measured[best], measured[other] / measured[best],
+    return (runs[best][0], runs[other][0], measured[best], measured[other] / measured[best],
             expected[0] / expected[1] if all(expected) else None)
+
+
+def _title(rows):
+    """The placement of some rows with its order, None if the orders differ by more than the slots."""
+    order = max((row.order for row in rows), key=len)
+    if not all(order.endswith(row.order) for row in rows):
+        return None
+    return f"{rows[0].placement} ({order})" if order else rows[0].placement
 
 
 def _nearness(rows):

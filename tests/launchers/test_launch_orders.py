@@ -52,6 +52,12 @@ MPI_5 = [{}] + [{f"PRTE_MCA_rmaps_default_{name}_policy": policy} for name, poli
     ("mapping", "node"), ("mapping", "slot"), ("mapping", "core"), ("ranking", "node"), ("ranking", "slot"))]
 
 
+FOREIGN = [{"SLURM_DISTRIBUTION": "cyclic"}, {"I_MPI_PERHOST": "1"}, {"MPICH_RANK_REORDER_METHOD": "0"}]
+MPI_4 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": ":OVERSUBSCRIBE"},
+          {"PRTE_MCA_rmaps_default_mapping_policy": "node"}]
+MPI_5 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": "node"}]
+
+
 def by_open_mpi_4(hostfile, hosts_tmp, setting):
     return hosts_of_ranks(succeed(
         [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", hostfile, "-np", N_RANKS, REPORT],
@@ -173,6 +179,16 @@ def check_job(text, tasks):
     (2, ("-m", "plane=1")), (2, ("-w", "node-1-1,node-0-0"))], ids=str)
 def test_slurm(slurm, nodes, options):
     check_job(run_job(slurm, nodes, options), N_RANKS // nodes)
+
+
+@pytest.mark.parametrize("distribution", ["block", "cyclic"])
+def test_slurm_sorts_the_nodes_by_name(slurm, distribution):
+    """Without a list of the nodes, this is one of the two orders that are claimed."""
+    environ, found = job_of(run_job(slurm, 4, ("-w", ",".join(host_names(LISTS[1])), "-m", distribution)))
+    site = Site(TORUS, N_RANKS // 4)
+    by_list, by_name = launch_order(site, environ=environ).orders
+    assert found == host_names(default(by_name, site, ProcessGrid(site.n_slots, 1)).node_of_rank)
+    assert found != host_names(default(by_list, site, ProcessGrid(site.n_slots, 1)).node_of_rank)
 
 
 @pytest.mark.parametrize("distribution", ["block", "cyclic", "cyclic:cyclic", "block:cyclic", "*:cyclic", "plane=2",

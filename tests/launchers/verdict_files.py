@@ -119,6 +119,7 @@ RANKFILES = {
     "comment without end of line": RANKS + "# the end", "comment of C without end of line": RANKS + "// the end",
     "comment inside": RANKS.replace("0=", "0=/* a host */"), "line in two": RANKS.replace(" slot", "\nslot"),
     "slot first": "slot=0 rank 0=A\nslot=0 rank 1=B\n",
+    "two names of a node": RANKS.replace("B", "nA"), "other letters": RANKS.replace("B", "nB"),
     "equals twice": RANKS.replace("0=", "0=="), "percent": RANKS.replace("slot=0", "slot=0%")}
 RANKFILES_4 = {"hash before the slot": RANKS.replace(" slot", "#slot"), "no slot": RANKS.replace(" slot=0", ""),
                "two in a line": RANKS.replace("\n", " ", 1),
@@ -176,7 +177,8 @@ BROKEN = {
         "carriage returns": "A\r\nB\r\n", "byte order mark": "\ufeffA\nB\n", "no ranks": "A*0\nB\n", "negative": "A*-1\nB\n",
         "count of letters": "A*x\nB\n", "semicolon": "A;B\n", "user": "me@A\nB\n", "caret": "^A\nB\n", "empty": "",
         "comments alone": "# x\n",
-        "one host": "A\n", "hash after a backslash": "A\\#\nB\n", "parentheses": "(A)\nB\n", "tab": "A\tB\n"}}
+        "one host": "A\n", "two names of a node": "A\nnA\n", "other letters": "A\nnB\n",
+        "hash after a backslash": "A\\#\nB\n", "parentheses": "(A)\nB\n", "tab": "A\tB\n"}}
 PASSED_OVER_OF_RANKFILES = {
     "a line of something else": "hello\n" + RANKS, "a word after": RANKS.replace("slot=0", "slot=0 hello"),
     "blank in the list": RANKS.replace("slot=0", "slot=0, 1"), "letters": RANKS.replace("slot=0", "slot=a"),

@@ -555,6 +555,11 @@ REFUSED_BY_LAUNCHERS = [  # which test_verdicts.py of tests/launchers runs: form
     ("hostfile", "A:2\nB # two\n", "line 2: 'node-1-0-0 # two' is not HOST, HOST:COUNT (SimGrid) or HOST # COMM"),
     ("hostfile", "A slots=2\n", "line 1: 'node-0-0-0 slots=2' is of a hostfile of Open MPI, a list of resources"),
     (None, "A slots=2 max-slots=4\n", "a list of resources and not a placement"),
+    *((name, text.replace("C", other), f"host {other} {problem} host node-0-0-0 in line 1; correct the name")
+      for name, text in (("openmpi4", "rank 0=A slot=0\nrank 1=me@C slot=1\n"),
+                         ("openmpi5", "rank 0=A.site.org slot=0\nrank 1=C slot=1\n"), ("hydra", "A:1\nC\n"),
+                         ("intel", "A:1\nC\n"), ("slurm", "A,C\n"), ("hostfile", "A\nC\n"))
+      for other, problem in (("nod-1-0-0", "has other letters than"), ("node-0-00-0", "ends in the coordinates of"))),
     ("flux", "0-1;2-3 # two\n", "line 1 column 8: ' ' is not expected"),
     ("flux", "0;\n1\n", "line 1 column 3: '\\n' is not exp"),
     ("flux", "(vector,(0,2))", "is not a vector of PMI"), ("flux", "(vector,(0,2,2)", "is not a vector of PMI"),
@@ -577,6 +582,7 @@ READ_BY_LAUNCHERS = [  # format, file, node of each rank, slot of each rank
     ("openmpi4", "rank 0=A slot=*\nrank 2=B slot=0:0,1:1\nrank 1=A slot=0-1\n", [0, 0, 1], [0, 1, 0]),
     ("openmpi5", "rank 0=A slot=0:*\nrank 1=A slot=1:*\n", [0, 0], [0, 1]),
     ("hydra", "A:2 binding=user:0,1 user=me\nme@B\n", [0, 0, 1], [0, 1, 0]),
+    ("hostfile", "A\nB.site.org\nA.site.org\n", [0, 1, 0], [0, 0, 1]),
     ("hydra", "B binding=core:2 # one\r\nA:1\r\n", [1, 0], [0, 0]),
     ("hostfile", "# ours\nB # one\n\nA\n", [1, 0], [0, 0]), ("hostfile", "B:2\nA", [1, 1, 0], [0, 1, 0]),
     ("flux", "0,1;2,3", [0, 0, 1, 1], [0, 1, 0, 1]), ("flux", "0,2;1,3\n", [0, 1, 0, 1], [0, 0, 1, 1]),

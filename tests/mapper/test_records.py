@@ -57,6 +57,19 @@ def test_a_version_1_that_did_not_tell_its_exchanges_is_read(tmp_path):
     assert [(s["name"], s["exchange"]) for s in new["stages"]] == [("row", old["exchange"]), ("column", old["exchange"])]
 
 
+@pytest.mark.parametrize("tasks, placement, label, words", [
+    (1, "default:xyt", "default", "x fastest"), (1, "default:yxt", "launcher", "y fastest"),
+    (2, "default:txy", "default", "ranks fill each node first, x fastest"),
+    (2, "default:yxt", "default", "ranks go round the nodes, y fastest"),
+    (2, "box:2x2", "default", "in no order of the axes"), (2, "default:xyt", "lines", "")])
+def test_a_comparison_tells_the_order_of_a_default_placement(tasks, placement, label, words):
+    """It is found from the places that the ranks had, whatever launched them."""
+    grid = ProcessGrid(4, 4 * tasks)
+    mapping = as_mapping(place(placement, Site(TORUS, tasks), grid), placement)
+    rows = compare_records([record(mapping, Transform(64, 64, 64), COSTS, LABELS | {"placement": label})], "r")
+    assert {row.order for row in rows} == {words} == {row.as_dict()["order"] for row in rows}
+
+
 def test_a_slab_is_compared_in_its_one_exchange(tmp_path):
     found = read_records(written(tmp_path / "r.jsonl", slab_record()))
     row, = compare_records(found, "slab")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import setting
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine
@@ -56,7 +57,8 @@ MACHINES = {  # the orders that may be the launcher's, and the options of a smal
     "tpu-v5p": ([JAX], "--torus 4x4x8 -t 1 -g 4x32"), "trainium2": ([NEURON], "--torus 4x4 -t 4 -g 4x16"),
     "trainium2-ultraserver": ([NEURON], "--torus 4x4x4 -t 2 -g 8x16"),
 }
-LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "slurm": [FILLS], "cray": [FILLS],
+LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],
+             "slurm": [FILLS, (filled, last_axis_fastest)],
              "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
 ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats whose files are also those of another launcher
@@ -171,7 +173,75 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
         status, _, err = pencilmap("predict", *words, "-n", "256", "-p", "default")
         assert status == 2 and "name an order, e.g. default:nt" in err
         return
-    check_gains(pencilmap, words, where, [(slots, first_axis_fastest)])
+    by_name = [(slots, last_axis_fastest)] * ("SLURM_DISTRIBUTION" in variables)
+    check_gains(pencilmap, words, where, [(slots, first_axis_fastest), *by_name])
+
+
+OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an effect
+    ("SLURM_DISTRIBUTION", "cyclic", ("slurm", "cray")), ("I_MPI_PERHOST", "1", ("intel",)),
+    ("MPICH_RANK_REORDER_METHOD", "0", ("slurm", "cray")), ("OMPI_MCA_rmaps_base_mapping_policy", "node", ("openmpi4",)),
+    ("PRTE_MCA_rmaps_default_mapping_policy", "node", ("openmpi5",)), ("BG_MAPPING", "TXYZ", ("bgl",)),
+    ("RUNJOB_MAPPING", "ABCDET", ("bgq",))]
+
+
+@pytest.mark.parametrize("launcher", [name for name in FORMATS if name != "scotch"])
+@pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
+def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
+    """Run with both versions of Open MPI: neither reads the variables of the other one or of Slurm."""
+    site = setting(torus="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
+    set_here = launch_order(site, launcher=launcher, environ={variable: value}).reason == f"{variable}={value}"
+    assert set_here == (launcher in launchers)
+
+
+def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(pencilmap, monkeypatch, tmp_path):
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    words = ["--torus", "4x4x4", "-t", "2", "-g", "8x16", "--bandwidth", "1 GB/s", "-n", "256", "-p", "line:x"]
+    for machine in ([], ["-m", "cray-xe6"]):
+        out = pencilmap("map", *machine, *words, "-f", "openmpi4", "-o", tmp_path / "ranks")[1]
+        assert "Open MPI's order (ranks fill each node first" in out and "Slurm's" not in out
+    assert "Open MPI's order" in pencilmap("check", tmp_path / "ranks", *words[:-2])[1]
+
+
+def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
+    """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list decides."""
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    words, options = ["--torus", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
+        "torus": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
+    out = check_gains(pencilmap, words, setting(**options), [(in_turn, first_axis_fastest), (in_turn, last_axis_fastest)])
+    assert out.count("; assumed)") == 2
+    listed = [(x, y, z) for z in (1, 0, 3, 2) for x in range(4) for y in range(2)]
+    (tmp_path / "nodes").write_text("".join(f"{x} {y} {z}\n" for x, y, z in listed))
+    out = check_gains(pencilmap, [*words, "--nodes", tmp_path / "nodes"], setting(nodes=tmp_path / "nodes", **options),
+                      [(in_turn, lambda shape: listed)])
+    assert "assumed" not in out
+    ring = check_gains(pencilmap, ["--torus", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
+                       setting(**{**options, "torus": "16"}), [(in_turn, first_axis_fastest)])
+    assert ring.count("Slurm's cyclic order") == 1
+
+
+def test_an_order_without_a_list_is_assumed_if_nodes_failed(pencilmap):
+    words = ["predict", "--torus", "4x4", "-g", "3x5", "--failed", "1-1", "-p", "default"]
+    assert "nodes in the order of their numbers; assumed" in pencilmap(*words)[1]
+
+
+def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_path):
+    """Two hosts at each node, in an order in which they do not follow each other. Tasks of a node: two on each host."""
+    hosts = np.random.default_rng(5).permutation(16) // 2
+    nodes = [(int(h) % 4, int(h) // 4) for h in hosts]
+    (tmp_path / "nodes").write_text("".join(f"nid{k} {x} {y}\n" for k, (x, y) in enumerate(nodes)))
+    words = ["--torus", "4x2", "-t", "4", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes", tmp_path / "nodes"]
+    where = setting(torus="4x2", tasks_per_node=4, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256")
+    first = [k for k in range(16) if nodes[k] not in nodes[:k]]
+
+    def hosts_filled(_, tasks):
+        return [(nodes[k], 2 * (k not in first) + t) for k in range(16) for t in range(2)]
+
+    def hosts_in_turn(_, tasks):
+        return [(nodes[k], 2 * (k not in first) + t) for t in range(2) for k in range(16)]
+
+    check_gains(pencilmap, words, where, [(hosts_filled, first_axis_fastest)])
+    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
+    check_gains(pencilmap, words, where, [(hosts_in_turn, first_axis_fastest)])
 
 
 def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):

@@ -86,7 +86,7 @@ def _side_by_side(rows, where):
                 [[r.placement, r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
-    say(f"rows and columns together, default over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
+    say(f"rows and columns together, default ({rows[0].order}) over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
         f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
 
 
