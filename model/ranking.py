@@ -7,8 +7,8 @@ from pencilmap.model.times.timing import TIE
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the grid with the fewest idle tasks
-    stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
+    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the grid with the fewest
+    idle tasks stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
 
     If the time of the computing is not known, grids with idle tasks come after all others.
 
