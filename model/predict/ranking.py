@@ -7,8 +7,8 @@ from pencilmap.model.times.timing import TIE
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then a grid without idle tasks
-    stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
+    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the grid with the fewest
+    idle tasks stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
 
     If the time of the computing is not known, grids with idle tasks come after all others.
 
@@ -23,6 +23,6 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
     rest, found = sorted(predictions, key=lambda p: p.order), []
     while rest:
         tied = [p for p in rest if p.worth <= rest[0].worth * TIE and p.is_last == rest[0].is_last]
-        found += sorted(tied, key=lambda p: (p.idle_tasks > 0, p.moved_bytes, p.n_messages))  # bytes: between bricks only
+        found += sorted(tied, key=lambda p: (p.idle_tasks, p.moved_bytes, p.n_messages))  # bytes: between bricks only
         rest = rest[len(tied):]
     return found
