@@ -39,7 +39,7 @@ module pencilfft
     !> No plan has more.
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
 
-    integer, parameter :: longest_name = 256 ! longer than any known name
+    integer, parameter :: longest_name = 2048 ! longer than any text that is understood: schedule overlap has up to 256 sizes
 
     !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
     type, bind(C), public :: pencilfft_box

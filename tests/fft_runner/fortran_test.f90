@@ -61,6 +61,7 @@ program fortran_test
     call zero_is_chosen()
     call every_choice_gets_where_it_belongs()
     call what_is_wrong_is_told()
+    call long_texts_are_read_to_their_end()
     if (R*C > 1) call calls_that_differ_are_told()
     call MPI_Finalize(ierror)
     call nothing_is_planned_without_mpi("MPI_Finalize")
@@ -564,6 +565,15 @@ contains
     end function
 
     !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
+    !> A schedule of 151 sizes, of which the last one is wrong.
+    subroutine long_texts_are_read_to_their_end()
+        type(pencilfft_plan) :: plan
+        integer(c_int) :: status
+        status = pencilfft_plan_create([8, 8, 8], R, C, MPI_COMM_WORLD, plan, schedule="overlap:"//repeat("1,", 150)//"9999")
+        call check(status /= pencilfft_ok, "a schedule whose last size is wrong")
+        call check(index(pencilfft_message(), "from 1 to 1000") > 0, "the wrong size: "//pencilfft_message())
+    end subroutine
+
     subroutine transforms_go_two_ways(schedule)
         character(*), intent(in) :: schedule
         type(pencilfft_plan) :: plan
