@@ -349,16 +349,19 @@ def _state(site, grid, seed, terms, rules=USUAL):
         return np.zeros(shape, dtype=kind)
 
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
+    leg, legs = _legs(torus, [rule.tie for rule in rules])
     return routed_swaps.State(
-        P, T, steps, sizes, np.array([rule.dimensions(torus) for rule in rules]),
-        *_legs(torus, [rule.tie for rule in rules]), np.array(torus.shape), np.array(torus.strides),
-        np.array([torus.is_ring(i) for i in range(d)]), lane, start[:-1], extent, np.tile(worth, Q),
-        np.repeat(np.arange(Q), M), np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit,
-        np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P), zeros(P), zeros(S),
-        zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(Q * M, kind=float),
-        zeros(Q * M, kind=float), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(*changes),
-        zeros(Q * E, len(extent)), zeros(*lanes), zeros(Q * E, len(extent)), zeros(Q * E), zeros(1), _random_state(seed),
-        np.full(1, GAIN), np.full(1, DOUBLINGS), np.full(2, np.inf), zeros(P))
+        P=P, T=T, step=steps, size=sizes, order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
+        shape=np.array(torus.shape), stride=np.array(torus.strides), ring=np.array([torus.is_ring(i) for i in range(d)]),
+        lane=lane, start=start[:-1], extent=extent, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
+        alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,
+        slots=np.repeat(nodes, T).astype(np.int64), place=place, coordinates=torus.coordinates(np.arange(N)),
+        node=zeros(P), slot=zeros(P), rank_in=zeros(S), change=zeros(*changes), lane_norm=zeros(*lanes, kind=float),
+        lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float), top=zeros(Q * M, kind=float),
+        norm_before=zeros(*lanes, kind=float), top_before=zeros(*lanes, kind=float), before=zeros(*changes),
+        stamp=zeros(Q * E, len(extent)), seen=zeros(*lanes), touched=zeros(Q * E, len(extent)), touches=zeros(Q * E),
+        count=zeros(1), random=_random_state(seed), gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS),
+        best=np.full(2, np.inf), best_slot=zeros(P))
 
 
 def _legs(torus, ties):
