@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "common/failure.h"
+#include "ends/ends.h"
 #include "geometry/blocks.h"
-#include "plan/auto.h"
-#include "plan/begin.h"
+#include "handle/begin.h"
+#include "handle/same_call.h"
+#include "layout/layout.h"
 #include "plan/desc.h"
-#include "plan/make.h"
-#include "plan/same_call.h"
+#include "run/run.h"
 #include "speed/threads.h"
 
 /* The name of what was an exchange once and is a schedule now is told so. */
