@@ -1,20 +1,21 @@
-/* Transposes in which a message carries the blocks of many ranks.
- * Idea:  a block that goes from rank i to rank i + d (mod p) travels as the digits of d in base r say, the lowest first: in
- *        round k by digit times r^k ranks, together with all blocks here that have the same digit there. So a rank sends up
- *        to r - 1 messages in each of ceil(log_r p) rounds. Every rank knows all boxes, and so how large each block is that
+/* Transpose by few large messages that carry the blocks of many ranks, of radix R.
+ * Idea:  a block that goes from rank i to rank i + d (mod p) travels as the digits of d in base R, the lowest first: in
+ *        round k by digit times R^k ranks, together with all blocks here that have the same digit there. So a rank sends up
+ *        to R - 1 messages in each of ceil(log_R p) rounds. Every rank knows all boxes, and so how large each block is that
  *        passes by, whatever the blocks are. A block leaves from the buffer that is sent from and ends in the one received
  *        into; in between it lies in a slot of its distance. A message of one block needs no copy.
  *        Beside other work a round begins when it is seen that the one before has ended.
  * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
- *         multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156.
- * Cost:  (r - 1) log_r p messages a rank instead of p - 1; a block travels (1 - 1/r) log_r p times on average, and is copied
- *        twice each time. */
-#include "exchange/bruck.h"
-
+ *         multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
+ *         FFTW's recursive transposes are of the same kind.
+ * Cost:  (R - 1) log_R p messages a rank instead of p - 1; a block travels (1 - 1/R) log_R p times on average, and is copied
+ *        twice each time.
+ * Needs: no condition on p or on the extents; memory for up to three times what is sent. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/failure.h"
+#include "exchange/exchange.h"
 #include "exchange/large_messages.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
@@ -66,7 +67,7 @@ static void release(struct way *way)
     free(way->buffer);
 }
 
-void pf_bruck_destroy(void *state)
+static void destroy(void *state)
 {
     struct bruck *a = state;
     release(&a->sent);
@@ -200,8 +201,8 @@ static int allocate_buffers(struct bruck *a)
     return a->slots && a->sent.buffer && a->received.buffer ? PENCILFFT_OK : no_memory(a);
 }
 
-int pf_bruck_plan(const struct pf_transpose *t, int radix, const struct pf_messages *sent,
-                  const struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, int radix, const struct pf_messages *sent, const struct pf_messages *received,
+                void **state)
 {
     struct bruck *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -216,7 +217,7 @@ int pf_bruck_plan(const struct pf_transpose *t, int radix, const struct pf_messa
     if (!status)
         status = allocate_buffers(a);
     if (status)
-        pf_bruck_destroy(a);
+        destroy(a);
     else
         *state = a;
     return status;
@@ -286,7 +287,7 @@ static int go_on(struct bruck *a)
     return a->round < a->rounds ? post(a) : PENCILFFT_OK;
 }
 
-int pf_bruck_finish(void *state)
+static int finish(void *state)
 {
     struct bruck *a = state;
     int status = PENCILFFT_OK;
@@ -297,17 +298,17 @@ int pf_bruck_finish(void *state)
     return status;
 }
 
-int pf_bruck_start(void *state, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
     struct bruck *a = state;
     a->from = from;
     a->to = to;
     a->round = 0;
     int status = a->rounds ? post(a) : PENCILFFT_OK;
-    return status || a->t.beside ? status : pf_bruck_finish(a);
+    return status || a->t.beside ? status : finish(a);
 }
 
-int pf_bruck_progress(void *state)
+static int progress(void *state)
 {
     struct bruck *a = state;
     int there = 0;
@@ -316,7 +317,7 @@ int pf_bruck_progress(void *state)
     return there ? go_on(a) : PENCILFFT_OK;
 }
 
-void pf_bruck_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct bruck *a = state;
     for (int i = 0; i < a->sent.bundles; i++) {
@@ -325,3 +326,26 @@ void pf_bruck_traffic(const void *state, int64_t *bytes, int64_t *messages)
         messages[b->peer] = b->elements > 0;
     }
 }
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------- */
+
+/* Up to R / 2 ranks, all send to all with half the radix, too. */
+#define ROW(R)                                                                                                             \
+    static int plan##R(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state) \
+    {                                                                                                                      \
+        return plan(t, R, sent, received, state);                                                                          \
+    }                                                                                                                      \
+    const struct pf_exchange pf_exchange_bruck##R = {.name = "bruck" #R,                                                   \
+                                                     .plan = plan##R,                                                      \
+                                                     .start = start,                                                       \
+                                                     .progress = progress,                                                 \
+                                                     .finish = finish,                                                     \
+                                                     .destroy = destroy,                                                   \
+                                                     .takes = PF_MESSAGES,                                                 \
+                                                     .least_group = R / 2 + 1,                                             \
+                                                     .transposes_alone = true,                                             \
+                                                     .beside = true,                                                       \
+                                                     .traffic = traffic}
+ROW(2);
+ROW(4);
+ROW(8);
