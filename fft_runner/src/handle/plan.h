@@ -9,6 +9,7 @@
 #include "exchange/sync.h"
 #include "geometry/bricks.h"
 #include "geometry/geometry.h"
+#include "handle/handle.h"
 #include "handle/phases.h"
 #include "lines/line_fft.h"
 #include "lines/pass.h"
@@ -134,9 +135,10 @@ struct pf_end {
 enum { PF_ENDS = 2 }; /* 0 is before a forward transform, 1 after it */
 
 struct pencilfft_plan_s {
+    PF_HANDLE;
     struct pf_geometry geometry; /* of the exchanged elements, those of the forward output */
     struct pf_transform transform;
-    int rank, ranks, directions;
+    int directions;
     int threads; /* that share the work of this rank, as many on all ranks */
     bool destroys_input; /* it may: where in and out are not the same */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* asked for; taken for each */
@@ -145,8 +147,7 @@ struct pencilfft_plan_s {
     const struct pf_sync *sync;
 
     int exchanges; /* of the decomposition; arrays have this many in use, or one more */
-    struct pf_communicators *communicators;
-    MPI_Comm all, group[PF_MAX_EXCHANGES]; /* of these */
+    MPI_Comm group[PF_MAX_EXCHANGES]; /* of the communicators */
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
     struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
     int bricks[3]; /* along x, y and z; 0 without bricks */
@@ -181,7 +182,6 @@ struct pencilfft_plan_s {
     int64_t lent_work_elements;
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
     bool recalled; /* something that "auto" took is from wisdom */
-    int checks_calls; /* are collective calls compared between ranks? same_call.h */
 
     struct pf_clock clock;
     char *text; /* of pencilfft_plan_text() */

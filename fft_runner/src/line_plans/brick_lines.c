@@ -13,8 +13,6 @@
 #include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
-#include "handle/begin.h"
-#include "handle/same_call.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -114,7 +112,7 @@ static int take_axis(pencilfft_brick_lines plan, const pencilfft_brick_lines_des
 
 static int take(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc)
 {
-    int status = same_everywhere(desc, plan->comm);
+    int status = same_everywhere(desc, plan->all);
     if (!status)
         status = take_numbers(plan, desc);
     if (status)
@@ -164,7 +162,7 @@ static int make_axes(pencilfft_brick_lines plan, const pencilfft_brick_lines_des
     int status = PENCILFFT_OK;
     for (int axis = 2; axis >= 0 && !status; axis--)
         if (plan->axis[axis].n > 1)
-            status = pf_agree(make_lines(plan, desc, axis), plan->comm);
+            status = pf_agree(make_lines(plan, desc, axis), plan->all);
     return status;
 }
 
@@ -225,54 +223,25 @@ static void name_all(pencilfft_brick_lines plan)
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
 
-static int start(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
+static int make(void *made, const void *desc)
 {
-    void *made;
-    struct pf_communicators *communicators;
-    int status = pf_begin("pencilfft_brick_lines_create", plan && desc, sizeof **plan, comm, &made, &communicators);
-    if (status)
-        return status;
-    *plan = made;
-    (*plan)->communicators = communicators;
-    (*plan)->comm = communicators->all;
+    pencilfft_brick_lines plan = made;
     for (int axis = 0; axis < 3; axis++)
-        (*plan)->axis[axis].group = MPI_COMM_NULL;
-    PF_MPI(MPI_Comm_rank((*plan)->comm, &(*plan)->rank));
-    PF_MPI(MPI_Comm_size((*plan)->comm, &(*plan)->ranks));
+        plan->axis[axis].group = MPI_COMM_NULL;
+    int status = pf_agree(take(plan, desc), plan->all);
+    if (!status)
+        status = make_axes(plan, desc);
+    if (!status)
+        status = pf_agree(make_buffer(plan), plan->all);
+    if (!status)
+        name_all(plan);
     return status;
 }
 
-int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
+static int release(void *made)
 {
-    if (plan)
-        *plan = NULL;
-    int status = pf_usable(comm, "pencilfft_brick_lines_create");
-    if (!status)
-        status = start(desc, comm, plan);
-    if (!status)
-        status = pf_agree(take(*plan, desc), (*plan)->comm);
-    if (!status)
-        status = make_axes(*plan, desc);
-    if (!status)
-        status = pf_agree(make_buffer(*plan), (*plan)->comm);
-    if (!status)
-        status = pf_calls_check((*plan)->comm, (*plan)->rank, &(*plan)->checks_calls);
-    if (!status)
-        name_all(*plan);
-    if (status && status != PENCILFFT_MPI_ERROR && plan) {
-        pencilfft_brick_lines_destroy(*plan);
-        *plan = NULL;
-    }
-    return status;
-}
-
-int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan)
-{
-    int status = plan ? pf_usable(plan->comm, "pencilfft_brick_lines_destroy") : PENCILFFT_OK;
-    if (plan && !status)
-        status = pf_same_call_in(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_brick_lines_destroy");
-    if (!plan || status)
-        return status;
+    pencilfft_brick_lines plan = made;
+    int status = PENCILFFT_OK;
     for (int axis = 2; axis >= 0; axis--) {
         int ended = pencilfft_line_destroy(plan->axis[axis].lines);
         if (!ended)
@@ -280,8 +249,22 @@ int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan)
         status = status ? status : ended;
     }
     free(plan->raw);
-    if (!status)
-        status = pf_communicators_leave(plan->communicators);
-    free(plan);
     return status;
+}
+
+static const struct pf_kind kind = {"pencilfft_brick_lines_create", "pencilfft_brick_lines_destroy",
+                                    sizeof(struct pencilfft_brick_lines_s), make, release};
+
+int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
+{
+    void *made;
+    int status = pf_handle_create(&kind, plan && desc, desc, comm, &made);
+    if (plan)
+        *plan = made;
+    return status;
+}
+
+int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan)
+{
+    return pf_handle_destroy(&kind, plan);
 }

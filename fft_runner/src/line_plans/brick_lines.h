@@ -23,10 +23,8 @@ struct pf_brick_axis {
 };
 
 struct pencilfft_brick_lines_s {
-    struct pf_communicators *communicators;
-    MPI_Comm comm; /* all of these */
-    int rank, ranks, fields;
-    int checks_calls; /* same_call.h */
+    PF_HANDLE;
+    int fields;
     size_t element_bytes;
     struct pf_brick_axis axis[3];
     int64_t elements;

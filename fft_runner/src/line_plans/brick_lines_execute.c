@@ -96,7 +96,7 @@ int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_directio
 {
     int status = check_call(plan, direction, in, out);
     if (plan)
-        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
+        status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
     if (status)
         return status;

@@ -12,8 +12,6 @@
 #include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
-#include "handle/begin.h"
-#include "handle/same_call.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -85,7 +83,7 @@ int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_lin
 
 static int take(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
 {
-    int status = same_everywhere(desc, plan->comm);
+    int status = same_everywhere(desc, plan->all);
     if (!status)
         status = take_numbers(plan, desc);
     if (status)
@@ -243,52 +241,20 @@ static void name_phases(pencilfft_line_plan plan)
 
 /* ---- create and destroy ------------------------------------------------------------------------------------------------- */
 
-static int start(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
+static int make(void *made, const void *desc)
 {
-    void *made;
-    struct pf_communicators *communicators;
-    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &communicators);
+    pencilfft_line_plan plan = made;
+    int status = pf_agree(take(plan, desc), plan->all);
     if (status)
         return status;
-    *plan = made;
-    (*plan)->communicators = communicators;
-    (*plan)->comm = communicators->all;
-    PF_MPI(MPI_Comm_rank((*plan)->comm, &(*plan)->rank));
-    PF_MPI(MPI_Comm_size((*plan)->comm, &(*plan)->ranks));
-    return status;
+    name_phases(plan);
+    status = pf_agree(make_steps(plan), plan->all);
+    return status ? status : transform_filters(plan);
 }
 
-int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
+static int release(void *made)
 {
-    if (plan)
-        *plan = NULL;
-    int status = pf_usable(comm, "pencilfft_line_create");
-    if (!status)
-        status = start(desc, comm, plan);
-    if (!status)
-        status = pf_agree(take(*plan, desc), (*plan)->comm);
-    if (!status) {
-        name_phases(*plan);
-        status = pf_agree(make_steps(*plan), (*plan)->comm);
-    }
-    if (!status)
-        status = transform_filters(*plan);
-    if (!status)
-        status = pf_calls_check((*plan)->comm, (*plan)->rank, &(*plan)->checks_calls);
-    if (status && status != PENCILFFT_MPI_ERROR && plan) {
-        pencilfft_line_destroy(*plan);
-        *plan = NULL;
-    }
-    return status;
-}
-
-int pencilfft_line_destroy(pencilfft_line_plan plan)
-{
-    int status = plan ? pf_usable(plan->comm, "pencilfft_line_destroy") : PENCILFFT_OK;
-    if (plan && !status)
-        status = pf_same_call_in(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_line_destroy");
-    if (!plan || status)
-        return status;
+    pencilfft_line_plan plan = made;
     for (int i = 0; i < plan->steps.count; i++) {
         struct pf_line_work *w = &plan->work[i];
         pf_line_move_release(&w->move);
@@ -300,7 +266,22 @@ int pencilfft_line_destroy(pencilfft_line_plan plan)
     }
     for (int i = 0; i < 4; i++)
         free(plan->raw[i]);
-    status = pf_communicators_leave(plan->communicators);
-    free(plan);
+    return PENCILFFT_OK;
+}
+
+static const struct pf_kind kind = {"pencilfft_line_create", "pencilfft_line_destroy", sizeof(struct pencilfft_line_plan_s),
+                                    make, release};
+
+int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
+{
+    void *made;
+    int status = pf_handle_create(&kind, plan && desc, desc, comm, &made);
+    if (plan)
+        *plan = made;
     return status;
+}
+
+int pencilfft_line_destroy(pencilfft_line_plan plan)
+{
+    return pf_handle_destroy(&kind, plan);
 }

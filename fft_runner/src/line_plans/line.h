@@ -1,9 +1,9 @@
 /* A plan for distributed lines: the steps of its algorithm with what each needs on this rank. */
 #pragma once
 
-#include "exchange/communicators.h"
 #include "exchange/line_move.h"
 #include "exchange/sync.h"
+#include "handle/handle.h"
 #include "lines/complex_calls.h"
 #include "lines/distributed.h"
 #include "lines/line_fft.h"
@@ -21,10 +21,7 @@ struct pf_line_work {
 };
 
 struct pencilfft_line_plan_s {
-    struct pf_communicators *communicators;
-    MPI_Comm comm; /* all of these */
-    int rank, ranks;
-    int checks_calls; /* same_call.h */
+    PF_HANDLE;
     int64_t lines;
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;

@@ -26,7 +26,7 @@ static void lap_of(pencilfft_line_plan plan, const struct pf_line_work *w, enum 
 /* The waiting is in no phase. */
 static int wait_for_all(pencilfft_line_plan plan)
 {
-    int status = plan->sync->wait && plan->ranks > 1 ? plan->sync->wait(plan->comm) : PENCILFFT_OK;
+    int status = plan->sync->wait && plan->ranks > 1 ? plan->sync->wait(plan->all) : PENCILFFT_OK;
     plan->last = pf_now();
     return status;
 }
@@ -37,7 +37,7 @@ static int move(pencilfft_line_plan plan, const struct pf_line_work *w, int back
     lap_of(plan, w, PACK);
     int status = wait_for_all(plan);
     if (!status)
-        status = pf_line_move_exchange(&w->move, backward, plan->comm, plan->sent, plan->received);
+        status = pf_line_move_exchange(&w->move, backward, plan->all, plan->sent, plan->received);
     lap_of(plan, w, EXCHANGE);
     if (!status)
         pf_line_move_unpack(&w->move, backward, plan->received, to);
@@ -89,7 +89,7 @@ static int meet(pencilfft_line_plan plan, const struct pf_line_step *s, const st
     int64_t n = w->meet.mine;
     int status = wait_for_all(plan);
     if (!status)
-        status = pf_line_meet_exchange(&w->meet, plan->comm, plan->numbers->bytes, from, plan->received);
+        status = pf_line_meet_exchange(&w->meet, plan->all, plan->numbers->bytes, from, plan->received);
     lap_of(plan, w, EXCHANGE);
     find_roots(plan, s, backward, w->root);
     for (int member = 0, peer = 0; member < s->radix && !status; member++) {
@@ -124,7 +124,7 @@ static int meet_by_products(pencilfft_line_plan plan, const struct pf_line_step 
     lap(plan, 0);
     int status = wait_for_all(plan);
     if (!status)
-        status = pf_line_meet_scatter(&w->meet, plan->comm, plan->numbers->bytes, plan->sent, plan->received);
+        status = pf_line_meet_scatter(&w->meet, plan->all, plan->numbers->bytes, plan->sent, plan->received);
     lap_of(plan, w, EXCHANGE);
     if (!status)
         add_received(plan, w, plan->received, to);
@@ -157,7 +157,7 @@ static int gather_and_transform(pencilfft_line_plan plan, const struct pf_line_s
     int64_t first = pf_line_label(&s->from, plan->rank, 0), points = pf_line_points(&s->from, plan->rank);
     int status = wait_for_all(plan);
     if (!status)
-        status = pf_line_meet_exchange(&w->meet, plan->comm, bytes, from, plan->received);
+        status = pf_line_meet_exchange(&w->meet, plan->all, bytes, from, plan->received);
     lap_of(plan, w, EXCHANGE);
     if (status)
         return status;
@@ -193,7 +193,7 @@ static int transform_and_scatter(pencilfft_line_plan plan, const struct pf_line_
     lap_of(plan, w, PACK);
     int status = wait_for_all(plan);
     if (!status)
-        status = pf_line_meet_scatter(&w->meet, plan->comm, bytes, plan->received, plan->sent);
+        status = pf_line_meet_scatter(&w->meet, plan->all, bytes, plan->received, plan->sent);
     lap_of(plan, w, EXCHANGE);
     if (!status)
         add_received(plan, w, plan->sent, to);
@@ -274,7 +274,7 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
 {
     int status = check_call(plan, direction, in, out);
     if (plan)
-        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
+        status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
     if (status)
         return status;
