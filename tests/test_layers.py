@@ -162,6 +162,68 @@ def test_no_includes_form_a_circle():
     assert circles((str(a.parent), str(b.parent)) for a, b in links) == []
 
 
+LIBRARY = ROOT / "fft_runner" / "src"
+OBJECTS = ROOT / "build" / "CMakeFiles" / "pencilfft_objects.dir" / "src"
+BEHIND_ONE_HEADER = {"layout", "ends", "passes", "run", "choose", "plan", "line_plans"}
+
+
+def called():
+    """(file, file whose functions or data it uses) of the library, as "room/name", by the symbols of the object files."""
+    names = sorted(str(path.relative_to(LIBRARY)) for path in LIBRARY.rglob("*.c"))
+    missing = [name for name in names if not (OBJECTS / f"{name}.o").exists()]
+    assert missing == [], "without object file; run: cmake --build build"
+    told = subprocess.run(["nm", "-A", "-P", *(f"{name}.o" for name in names)], cwd=OBJECTS, capture_output=True, text=True,
+                          check=True, timeout=patience(60)).stdout
+    symbols = re.findall(r"^(.*)\.c\.o: (\S+) (\w)", told, re.MULTILINE)
+    defined = {symbol: name for name, symbol, kind in symbols if kind in "TDRBC"}
+    return [(name, defined[symbol]) for name, symbol, kind in symbols if kind == "U" and symbol in defined]
+
+
+def room(name):
+    return name.partition("/")[0]
+
+
+def rooms_in_the_docs():
+    """{room of the library: rooms that it may use, through others too}, from the table of the docs."""
+    rows = re.findall(r"^\| `fft_runner/src/(\w+)/` \|.*\| (.*) \|$", (ROOT / "docs/architecture.md").read_text("utf-8"),
+                      re.MULTILINE)
+    graph = nx.DiGraph((name, used) for name, cell in rows for used in re.findall(r"`(\w+)`", cell))
+    return {name: nx.descendants(graph, name) for name, _ in rows}
+
+
+needs_objects = pytest.mark.skipif(not OBJECTS.exists() or not shutil.which("nm"),
+                                   reason="no nm, or the library is not built")
+
+
+@needs_objects
+def test_no_calls_between_rooms_of_the_library_form_a_circle():
+    links = called()
+    assert len(links) > 100 and circles((room(a), room(b)) for a, b in links) == []
+
+
+@needs_objects
+def test_rooms_of_the_library_call_only_the_rooms_of_their_row():
+    allowed = rooms_in_the_docs()
+    assert {path.name for path in LIBRARY.iterdir() if path.is_dir()} == set(allowed)
+    assert [(a, b) for a, b in called() if room(a) != room(b) and room(b) not in allowed[room(a)]] == []
+
+
+def test_rooms_of_the_library_include_only_the_rooms_of_their_row():
+    allowed, found = rooms_in_the_docs(), []
+    for path in sorted(LIBRARY.rglob("*.[ch]")):
+        for name in re.findall(r'^#include "(\w+)/', path.read_text("utf-8"), re.MULTILINE):
+            if name not in {path.parent.name, *allowed[path.parent.name]}:
+                found.append((str(path.relative_to(LIBRARY)), name))
+    assert found == []
+
+
+def test_other_rooms_include_only_the_header_of_a_room():
+    found = [(str(path.relative_to(LIBRARY)), f"{name}/{header}") for path in sorted(LIBRARY.rglob("*.[ch]"))
+             for name, header in re.findall(r'^#include "(\w+)/(.*)"', path.read_text("utf-8"), re.MULTILINE)
+             if name in BEHIND_ONE_HEADER - {path.parent.name} and header != f"{name}.h"]
+    assert found == []
+
+
 def test_a_circle_is_named():
     assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("e", "e")]) == [["a", "b", "c"]]
 

@@ -9,8 +9,6 @@
  *        3D FFT for a cluster of workstations, 2000 (simultaneous full-duplex streams through a switch).
  * Which nodes take part follows from the table of nodes, which all ranks have, so that none has to be told.
  * A time is the mean of some rounds; of the repetitions the median and the least are written. */
-#include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -20,15 +18,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check_mpi.h"
 #include "common/failure.h"
 #include "json_values.h"
 #include "pencilfft.h"
 #include "processes.h"
+#include "side_program.h"
 
 #define PROGRAM "network_probe"
 
-enum { MAX_LIST = 32, MAX_LABELS = 32, PLACES = 3, MOST_AT_ONCE = 64, UNKNOWN = -1, TAG = 7 };
+enum { MAX_LABELS = 32, PLACES = 3, MOST_AT_ONCE = 64, UNKNOWN = -1, TAG = 7 };
 
 struct settings {
     long long bytes[MAX_LIST]; /* of one message */
@@ -58,33 +56,6 @@ struct probe {
 
 /* ---- command line ------------------------------------------------------------------------------------------- */
 
-static int take_numbers(const char *name, char *text, long long least, long long most, long long *values, int *n)
-{
-    *n = 0;
-    for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
-        char *end;
-        errno = 0;
-        long long value = strtoll(word, &end, 10);
-        if (end == word || *end || errno || value < least || value > most)
-            return pf_fail(PF_REFUSED, "--%s: '%.60s' is not an integer of %lld..%lld", name, word, least, most);
-        if (*n == MAX_LIST)
-            return pf_fail(PF_REFUSED, "--%s: more than %d numbers", name, MAX_LIST);
-        values[(*n)++] = value;
-    }
-    return *n ? 0 : pf_fail(PF_REFUSED, "--%s: needs numbers, separated by commas", name);
-}
-
-static int take_one(const char *name, char *text, long long least, long long most, long long *value)
-{
-    long long values[MAX_LIST];
-    int n = 0, status = take_numbers(name, text, least, most, values, &n);
-    if (!status && n != 1)
-        status = pf_fail(PF_REFUSED, "--%s: one number", name);
-    if (!status)
-        *value = values[0];
-    return status;
-}
-
 static int take_count(const char *name, int least, int most, int *value)
 {
     long long number = 0;
@@ -104,8 +75,9 @@ static int take_label(struct settings *s)
     return 0;
 }
 
-static int take(struct settings *s, int code)
+static int take(void *settings, int code)
 {
+    struct settings *s = settings;
     switch (code) {
     case 'b': return take_numbers("bytes", optarg, 0, 1 << 28, s->bytes, &s->n_bytes);
     case 's': return take_one("stream-bytes", optarg, 1, 1 << 28, &s->stream_bytes);
@@ -156,14 +128,8 @@ static int parse(int argc, char **argv, struct settings *s)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    int code, status = 0;
     set_defaults(s);
-    opterr = 0;
-    while (!status && (code = getopt_long(argc, argv, "", options, NULL)) != -1)
-        status = take(s, code);
-    if (!status && optind < argc)
-        status = pf_fail(PF_REFUSED, "'%.60s' does not belong to any option; see --help", argv[optind]);
-    return status;
+    return side_program_options(argc, argv, options, take, s);
 }
 
 static void print_help(void)
@@ -599,11 +565,11 @@ static json_t *labels_of(const struct settings *s)
 
 static int append(struct probe *p)
 {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
+    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1];
     const struct seating *s = &p->processes.seating;
-    PF_MPI(MPI_Get_library_version(library, &length));
-    library[strcspn(library, "\n")] = '\0';
+    int status = mpi_library_line(library);
+    if (status)
+        return status;
     json_t *object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:o, s:o, s:s, s:o, s:i, s:i, s:o, s:o, s:o, s:o}",
                                "schema", "pencilmap-network-probe/1", "program", "name", PROGRAM, "version",
                                PENCILFFT_VERSION, "mpi", text(library), "ranks", p->ranks, "nodes", p->leaders, "torus",
@@ -660,14 +626,6 @@ static int make_buffers(struct probe *p, double **times)
     return pf_agree(enough ? 0 : pf_fail(PF_REFUSED, "no memory for messages of %lld bytes", most), p->comm);
 }
 
-static int open_json(struct probe *p)
-{
-    int status = 0;
-    if (p->s.json && p->rank == 0 && (p->json = json_file_open(p->s.json)) < 0)
-        status = PF_REFUSED;
-    return pf_agree(status, p->comm);
-}
-
 static int measure(struct probe *p)
 {
     double *times = NULL;
@@ -691,11 +649,13 @@ static int measure(struct probe *p)
     return pf_agree(status, p->comm);
 }
 
-static int run(struct probe *p, int argc, char **argv)
+static int run(void *of, int rank, int ranks, int argc, char **argv)
 {
+    struct probe *p = of;
+    p->ranks = ranks;
     int status = pf_agree(parse(argc, argv, &p->s), MPI_COMM_WORLD);
     if (!status && p->s.help) {
-        if (p->rank == 0)
+        if (rank == 0)
             print_help();
         return 0;
     }
@@ -703,13 +663,14 @@ static int run(struct probe *p, int argc, char **argv)
         return status;
     p->comm = p->processes.seating.comm;
     p->rank = p->processes.seating.rank;
-    if (!(status = open_json(p)) && !(status = pf_agree(find_nodes(p), p->comm)))
+    if (!(status = side_program_open(p->s.json, p->rank, p->comm, &p->json)) && !(status = pf_agree(find_nodes(p), p->comm)))
         status = measure(p);
     return status;
 }
 
-static void release(struct probe *p)
+static void release(void *of)
 {
+    struct probe *p = of;
     json_decref(p->trips);
     json_decref(p->bursts);
     json_decref(p->streams);
@@ -717,33 +678,12 @@ static void release(struct probe *p)
     free(p->leader);
     free(p->sent);
     free(p->received);
-    if (p->json > STDOUT_FILENO)
-        close(p->json);
+    side_program_close(p->json);
     processes_release(&p->processes);
 }
 
 int main(int argc, char **argv)
 {
     struct probe p = {.json = -1, .processes = {.seating = {.comm = MPI_COMM_NULL}}};
-    int status = 0, world_rank = 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-        fprintf(stderr, "%s: MPI could not be started\n", PROGRAM);
-        return EXIT_FAILURE;
-    }
-    PF_MPI_OR_DONE(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    PF_MPI_OR_DONE(MPI_Comm_rank(MPI_COMM_WORLD, &world_rank));
-    PF_MPI_OR_DONE(MPI_Comm_size(MPI_COMM_WORLD, &p.ranks));
-    p.rank = world_rank;
-    status = run(&p, argc, argv);
-done:
-    if (status == PENCILFFT_MPI_ERROR || (status && world_rank == 0))
-        fprintf(stderr, "%s: %s\n", PROGRAM, pf_message());
-    fflush(stderr);
-    if (status == PENCILFFT_MPI_ERROR) {
-        await_launcher();
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    release(&p);
-    MPI_Finalize();
-    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+    return side_program_main(&(struct side_program){PROGRAM, run, release, &p}, argc, argv);
 }

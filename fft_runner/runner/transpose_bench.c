@@ -6,8 +6,6 @@
  * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
  * Beside them MPI's own collectives are timed on plain bytes (bare_exchange.h), which know every size, also 0.
  * A sample is the slowest rank's, and the table shows the median over the repetitions. */
-#include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -17,16 +15,16 @@
 #include <unistd.h>
 
 #include "bare_exchange.h"
-#include "check_mpi.h"
 #include "common/failure.h"
 #include "common/names.h"
 #include "json_values.h"
 #include "pencilfft.h"
 #include "report.h"
+#include "side_program.h"
 
 #define PROGRAM "transpose_bench"
 
-enum { MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32 };
+enum { ELEMENT_BYTES = 16, LONGEST_RUN = 32 };
 
 struct settings {
     long long groups[MAX_LIST];            /* ranks of a group */
@@ -60,22 +58,6 @@ struct bench {
 
 /* ---- command line ------------------------------------------------------------------------------------------- */
 
-static int take_numbers(const char *name, char *text, long long least, long long most, long long *values, int *n)
-{
-    *n = 0;
-    for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
-        char *end;
-        errno = 0;
-        long long value = strtoll(word, &end, 10);
-        if (end == word || *end || errno || value < least || value > most)
-            return pf_fail(PF_REFUSED, "--%s: '%.60s' is not an integer of %lld..%lld", name, word, least, most);
-        if (*n == MAX_LIST)
-            return pf_fail(PF_REFUSED, "--%s: more than %d numbers", name, MAX_LIST);
-        values[(*n)++] = value;
-    }
-    return *n ? 0 : pf_fail(PF_REFUSED, "--%s: needs numbers, separated by commas", name);
-}
-
 /* The library's own text of that name; NULL with a message that lists the known names. */
 static const char *find_exchange(const char *word)
 {
@@ -105,17 +87,6 @@ static int take_exchanges(struct settings *s, char *text)
     return s->n_exchanges ? 0 : pf_fail(PF_REFUSED, "--exchange: needs names, separated by commas");
 }
 
-static int take_one(const char *name, char *text, long long most, long long *value)
-{
-    long long values[MAX_LIST];
-    int n, status = take_numbers(name, text, 1, most, values, &n);
-    if (!status && n != 1)
-        status = pf_fail(PF_REFUSED, "--%s: one number", name);
-    if (!status)
-        *value = values[0];
-    return status;
-}
-
 static void set_defaults(struct settings *s, int ranks)
 {
     *s = (struct settings){.reps = 20, .warmup = 2, .largest_bytes = 64 << 20};
@@ -140,8 +111,9 @@ static int check_settings(const struct settings *s, int ranks)
     return 0;
 }
 
-static int take(struct settings *s, int code)
+static int take(void *settings, int code)
 {
+    struct settings *s = settings;
     long long value = 0;
     int status = 0;
     switch (code) {
@@ -151,10 +123,10 @@ static int take(struct settings *s, int code)
     case 'j': s->json = optarg; return 0;
     case 'h': s->help = true; return 0;
     case 'r':
-        status = take_one("reps", optarg, 1 << 20, &value);
+        status = take_one("reps", optarg, 1, 1 << 20, &value);
         s->reps = (int)value;
         return status;
-    case 'm': return take_one("largest", optarg, LLONG_MAX, &s->largest_bytes);
+    case 'm': return take_one("largest", optarg, 1, LLONG_MAX, &s->largest_bytes);
     default: return pf_fail(PF_REFUSED, "unknown option, or one without its value; see --help");
     }
 }
@@ -167,13 +139,8 @@ static int parse(int argc, char **argv, int ranks, struct settings *s)
         {"largest", required_argument, NULL, 'm'},  {"json", required_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
-    int code, status = 0;
     set_defaults(s, ranks);
-    opterr = 0;
-    while (!status && (code = getopt_long(argc, argv, "", options, NULL)) != -1)
-        status = take(s, code);
-    if (!status && optind < argc)
-        status = pf_fail(PF_REFUSED, "'%.60s' does not belong to any option; see --help", argv[optind]);
+    int status = side_program_options(argc, argv, options, take, s);
     return status ? status : check_settings(s, ranks);
 }
 
@@ -338,10 +305,10 @@ done:
 
 static int append(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r)
 {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0, status = 0;
-    PF_MPI(MPI_Get_library_version(library, &length));
-    library[strcspn(library, "\n")] = '\0';
+    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+    int status = mpi_library_line(library);
+    if (status)
+        return status;
     json_watch_memory();
     json_t *object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:I, s:I}",
                                "schema", "pencilmap-transpose-bench/1", "program", "name", PROGRAM, "version",
@@ -351,8 +318,7 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
                                r->refused ? json_null() : record_times(&r->samples, EXCHANGE), "total_times",
                                r->refused ? json_null() : record_times(&r->samples, TOTAL), "bytes_sent",
                                (json_int_t)r->bytes, "messages_sent", (json_int_t)r->messages);
-    status = json_file_append(object, b->json);
-    return status;
+    return json_file_append(object, b->json);
 }
 
 static void print_head(const struct bench *b, int p)
@@ -422,54 +388,32 @@ static int one_group_size(const struct bench *b, int p)
     return status;
 }
 
-static int open_json(struct bench *b)
+static int run(void *of, int rank, int ranks, int argc, char **argv)
 {
-    int status = 0;
-    if (b->s.json && b->rank == 0) {
-        if ((b->json = json_file_open(b->s.json)) < 0)
-            status = PF_REFUSED;
-        b->table = b->json == STDOUT_FILENO ? stderr : stdout;
-    }
-    return pf_agree(status, MPI_COMM_WORLD);
-}
-
-static int run(struct bench *b, int argc, char **argv)
-{
-    int status = pf_agree(parse(argc, argv, b->ranks, &b->s), MPI_COMM_WORLD);
+    struct bench *b = of;
+    b->rank = rank;
+    b->ranks = ranks;
+    int status = pf_agree(parse(argc, argv, ranks, &b->s), MPI_COMM_WORLD);
     if (!status && b->s.help) {
-        if (b->rank == 0)
+        if (rank == 0)
             print_help();
         return 0;
     }
     if (!status)
-        status = open_json(b);
+        status = side_program_open(b->s.json, rank, MPI_COMM_WORLD, &b->json);
+    b->table = b->json == STDOUT_FILENO ? stderr : stdout;
     for (int i = 0; i < b->s.n_groups && !status; i++)
         status = one_group_size(b, (int)b->s.groups[i]);
     return status;
 }
 
+static void release(void *of)
+{
+    side_program_close(((struct bench *)of)->json);
+}
+
 int main(int argc, char **argv)
 {
-    struct bench b = {.json = -1, .table = stdout};
-    int status = 0;
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-        fprintf(stderr, "%s: MPI could not be started\n", PROGRAM);
-        return EXIT_FAILURE;
-    }
-    PF_MPI_OR_DONE(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    PF_MPI_OR_DONE(MPI_Comm_rank(MPI_COMM_WORLD, &b.rank));
-    PF_MPI_OR_DONE(MPI_Comm_size(MPI_COMM_WORLD, &b.ranks));
-    status = run(&b, argc, argv);
-done:
-    if (status == PENCILFFT_MPI_ERROR || (status && b.rank == 0))
-        fprintf(stderr, "%s: %s\n", PROGRAM, pf_message());
-    fflush(stderr);
-    if (status == PENCILFFT_MPI_ERROR) {
-        await_launcher();
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    if (b.json > STDOUT_FILENO)
-        close(b.json);
-    MPI_Finalize();
-    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+    struct bench b = {.json = -1};
+    return side_program_main(&(struct side_program){PROGRAM, run, release, &b}, argc, argv);
 }

@@ -2,7 +2,8 @@
 
 Rank (c * Q + b) * P + a of P x Q x S bricks holds block a of x, b of y and c of z. The ranks that differ in one position
 alone share the lines of that axis. They exchange as one line does in `line_plan`, with all their lines in the same
-messages. An axis of one point is not transformed. fft_runner/src/plan/brick_lines.c does the same. Source: A. Jocksch 2021.
+messages. An axis of one point is not transformed. fft_runner/src/line_plans/brick_lines.c does the same.
+Source: A. Jocksch 2021.
 """
 
 from collections.abc import Sequence

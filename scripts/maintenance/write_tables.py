@@ -67,16 +67,18 @@ def schedules() -> str:
 def exchanges() -> str:
     """Exchange algorithms, in the words of the comment that each file begins with.
 
+    A number at the end of a name is the R of that comment: ``bruck2`` is the row of radix 2 of ``exchange_bruck.c``.
     Raises ValueError when a file does not begin with ``/* Transpose ...`` and tell what it ``Needs:``.
     """
     names = re.findall(r"^    X\((\w+)\)", (EXCHANGES / "exchange_table.c").read_text("utf-8"), re.MULTILINE)
     rows = []
     for name in (name for name in names if name != "auto"):
-        head = re.sub(r"\s*\n \*\s*", " ", (EXCHANGES / f"exchange_{name}.c").read_text("utf-8").partition("*/")[0])
+        file, radix = re.fullmatch(r"(\w*?)(\d*)", name).groups()
+        head = re.sub(r"\s*\n \*\s*", " ", (EXCHANGES / f"exchange_{file}.c").read_text("utf-8").partition("*/")[0])
         found = re.match(r"/\* Transpose (.*?)\. Idea:.* Needs:\s*(.*?)\.?\s*$", head)
         if not found:
-            raise ValueError(f"exchange_{name}.c must begin with '/* Transpose ...', 'Idea:', ..., 'Needs:'")
-        rows.append([f"`{name}`", *found.groups()])
+            raise ValueError(f"exchange_{file}.c must begin with '/* Transpose ...', 'Idea:', ..., 'Needs:'")
+        rows.append([f"`{name}`", *(re.sub(r"\bR\b", radix or "R", told) for told in found.groups())])
     return markdown_table(["name", "transposes", "needs"], rows)
 
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "choose/trial.h"
 #include "common/failure.h"
 #include "exchange/exchange.h"
 #include "geometry/blocks.h"
-#include "plan/trial.h"
 #include "speed/tuning.h"
 
 extern const struct pf_exchange pf_exchange_alltoallv;

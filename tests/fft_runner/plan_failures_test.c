@@ -13,8 +13,8 @@
 
 #include "agreement.h"
 #include "check.h"
-#include "plan/auto.h"
-#include "plan/wisdom.h"
+#include "choose/auto.h"
+#include "choose/wisdom.h"
 #include "start_on_grid.h"
 
 int __real_posix_fallocate(int file, off_t start, off_t bytes);

@@ -35,7 +35,7 @@ def test_tables_are_read_as_the_runner_has_them(mpirun):
 def test_every_file_is_in_the_table_of_its_kind(room, kind, names):
     """Built with the rest, but not to be chosen: a file whose name was forgotten in the table."""
     files = {path.stem.removeprefix(f"{kind}_") for path in (SOURCE / room).glob(f"{kind}_*.c")} - {"table"}
-    assert files == set(names)
+    assert files == {name.rstrip("0123456789") for name in names}  # bruck2, bruck4 and bruck8 are rows of one file
 
 
 def test_every_decomposition_is_in_both_tables():

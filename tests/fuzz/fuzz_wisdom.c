@@ -4,7 +4,7 @@
 #define fftw_import_wisdom_from_string import_fftw
 #define fftwf_import_wisdom_from_string import_fftw
 static int import_fftw(const char *text);
-#include "plan/wisdom.c" // its readers are static
+#include "choose/wisdom.c" // its readers are static
 
 #include "target.h"
 

@@ -1,5 +1,5 @@
-/* What an exchange algorithm is: one file exchange_<name>.c, which defines pf_exchange_<name>, and one line in
- * exchange_table.c.
+/* What an exchange algorithm is: a file exchange_<name>.c, which defines pf_exchange_<name>, and a line in exchange_table.c.
+ * Algorithms that differ by a radix are rows of one file: exchange_bruck.c.
  *
  * An exchange moves data and knows nothing of FFTs, the type of transform or its precision: it sees boxes, the bytes of an
  * element, and the number of fields that follow each other. There are two kinds:
@@ -53,7 +53,7 @@ struct pf_transpose {
     int threads; /* that copies may be shared by */
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers it */
     bool sparse; /* most messages are empty: collectives over all members give way to single messages */
-    int lane;    /* tag of its messages: different for exchanges of one group that may be in flight together */
+    int lane; /* tag of its messages: different for exchanges of one group that may be in flight together */
     const struct pf_places *places; /* of the members; NULL where they are not known */
     void *other_direction; /* state of the same exchange in the other direction, if that was planned before; else NULL */
 };

@@ -18,7 +18,7 @@
 #define DECLARE(name) extern const struct pf_exchange pf_exchange_##name;
 EXCHANGES(DECLARE)
 
-/* Tries the others when a plan is made: plan/auto.c. */
+/* Tries the others when a plan is made: choose/auto.c. */
 const struct pf_exchange pf_exchange_auto = {.name = "auto"};
 
 #define ADDRESS(name) &pf_exchange_##name,

@@ -1,8 +1,8 @@
 /* The messages of a transpose.
  * Idea:  message j is the common part of the two boxes, dense; all messages follow each other. z is fastest, so that rows along
  *        it, the longest that exist everywhere, are copied whole; or another axis where the next array has that one fastest
- *        (passes.c). The axis that is undivided on one side and not z is slowest, the first of two: so what is received when x
- *        is gathered, and what is sent when it is divided, lies as an array that is stored in the order x y z.
+ *        (layout/forms.c). The axis that is undivided on one side and not z is slowest, the first of two: so what is received
+ *        when x is gathered, and what is sent when it is divided, lies as an array that is stored in the order x y z.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 

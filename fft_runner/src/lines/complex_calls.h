@@ -1,5 +1,5 @@
-/* Arithmetic on complex numbers of either precision, as a table of functions: complex_double.c and complex_single.c are the same
- * text (complex_calls_body.h). */
+/* Arithmetic on complex numbers of either precision, as a table of functions: complex_calls.c has the same text
+ * (complex_calls_body.h) for each. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* What an algorithm for distributed lines is: one file distributed_<name>.c, which defines pf_line_<name>, and one line in
- * distributed_table.c. It says which steps a forward transform takes; plan/line.c makes them and runs them, forward in this
+ * distributed_table.c. It says which steps a forward transform takes; line_plans/line.c makes them and runs them, forward in this
  * order, backward in reverse and each as its adjoint, which together is the unnormalised inverse. */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* FFTW in one of its precisions, as a table of functions: fftw_double.c and fftw_single.c are the same text
- * (fftw_calls_body.h) compiled for `fftw_` and for `fftwf_`. Besides these, exchange_fftw.c calls FFTW's MPI library, and
- * plan/wisdom.c keeps its wisdom. */
+/* FFTW in one of its precisions, as a table of functions: fftw_calls.c has the same text (fftw_calls_body.h)
+ * for `fftw_` and for `fftwf_`. Besides these, exchange_fftw.c calls FFTW's MPI library, and
+ * choose/wisdom.c keeps its wisdom. */
 #pragma once
 
 #include <fftw3.h>

@@ -1,7 +1,9 @@
 /* What a plan and the library are asked: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c
  * tell the rest. */
+#include "plan/ask.h"
 #include "common/failure.h"
-#include "plan/make.h"
+#include "ends/ends.h"
+#include "layout/layout.h"
 
 /* The end of a transform that is remapped, of which this is the array outside; PF_ENDS when there is none such. */
 static int end_of(const struct pencilfft_plan_s *plan, int array)

@@ -1,18 +1,17 @@
 /* Making and ending a plan.
- * Idea:  a table of stages; after each one all ranks agree whether to go on (failure.c), so that no rank waits in a
- *        collective for one that has given up, and everything is undone in one place.
+ * Idea:  a table of stages, after each of which all ranks agree (handle.c).
  * Cost:  communicators.c; one small all-reduce a stage, as many boxes as the groups have members. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "choose/choose.h"
 #include "common/failure.h"
+#include "ends/ends.h"
 #include "geometry/blocks.h"
-#include "plan/auto.h"
-#include "plan/begin.h"
+#include "layout/layout.h"
 #include "plan/desc.h"
-#include "plan/make.h"
-#include "plan/same_call.h"
+#include "run/run.h"
 #include "speed/threads.h"
 
 /* The name of what was an exchange once and is a schedule now is told so. */
@@ -145,44 +144,18 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
 
-static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
+static int make(void *made, const void *of)
 {
-    void *made;
-    struct pf_communicators *communicators;
-    int status = pf_begin("pencilfft_plan_create", plan && desc, sizeof **plan, comm, &made, &communicators);
-    if (status)
-        return status;
-    struct pencilfft_plan_s *p = made;
-    p->communicators = communicators;
-    p->all = communicators->all;
+    pencilfft_plan plan = made;
+    const pencilfft_desc *desc = of;
+    int status = PENCILFFT_OK;
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
-        p->group[e] = MPI_COMM_NULL;
-    *plan = p;
-    PF_MPI(MPI_Comm_rank(p->all, &p->rank));
-    PF_MPI(MPI_Comm_size(p->all, &p->ranks));
-    return status;
-}
-
-int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
-{
-    if (plan)
-        *plan = NULL;
-    int status = pf_usable(comm, "pencilfft_plan_create");
-    if (!status)
-        status = start_plan(desc, comm, plan);
+        plan->group[e] = MPI_COMM_NULL;
     for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !status; i++)
-        status = pf_agree(stages[i](*plan, desc), (*plan)->all);
+        status = pf_agree(stages[i](plan, desc), plan->all);
     if (!status)
-        status = make_rest(*plan, desc);
-    if (!status)
-        status = pf_ends_make(*plan);
-    if (!status)
-        status = pf_calls_check((*plan)->all, (*plan)->rank, &(*plan)->checks_calls);
-    if (status && status != PENCILFFT_MPI_ERROR && plan) {
-        pencilfft_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return status;
+        status = make_rest(plan, desc);
+    return status ? status : pf_ends_make(plan);
 }
 
 static void release_local(pencilfft_plan plan)
@@ -195,19 +168,30 @@ static void release_local(pencilfft_plan plan)
     }
 }
 
-int pencilfft_plan_destroy(pencilfft_plan plan)
+static int release(void *made)
 {
-    int status = plan ? pf_usable(plan->all, "pencilfft_plan_destroy") : PENCILFFT_OK;
-    if (plan && !status)
-        status = pf_same_call_in(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_plan_destroy");
-    if (!plan || status)
-        return status;
+    pencilfft_plan plan = made;
+    int status = PENCILFFT_OK;
     release_local(plan);
     pf_ends_release(plan);
     for (int e = 0; e < plan->exchanges && !status; e++)
         status = pf_group_leave(plan->communicators, &plan->group[e]);
-    if (!status)
-        status = pf_communicators_leave(plan->communicators);
-    free(plan);
     return status;
+}
+
+static const struct pf_kind kind = {"pencilfft_plan_create", "pencilfft_plan_destroy", sizeof(struct pencilfft_plan_s), make,
+                                    release};
+
+int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
+{
+    void *made;
+    int status = pf_handle_create(&kind, plan && desc, desc, comm, &made);
+    if (plan)
+        *plan = made;
+    return status;
+}
+
+int pencilfft_plan_destroy(pencilfft_plan plan)
+{
+    return pf_handle_destroy(&kind, plan);
 }

@@ -6,8 +6,8 @@
 #include "common/failure.h"
 #include "common/same.h"
 #include "exchange/neighbours.h"
-#include "plan/make.h"
-#include "plan/same_call.h"
+#include "handle/same_call.h"
+#include "plan/ask.h"
 
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;

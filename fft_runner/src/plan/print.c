@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "plan/make.h"
+#include "ends/ends.h"
+#include "passes/passes.h"
 
 static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, char text[32])
 {

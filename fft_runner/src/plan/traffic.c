@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "plan/make.h"
+#include "handle/plan.h"
 
 static void count_messages(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
 {

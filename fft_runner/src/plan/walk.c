@@ -2,7 +2,7 @@
  * Idea:  parts, fields and axes are counted like the digits of a clock, those that lie nearest in memory fastest.
  * Cost:  a few additions an element. Needs: no MPI. */
 #include "common/failure.h"
-#include "plan/make.h"
+#include "handle/plan.h"
 
 /* How many grid steps the function repeats after, and by how much the index of a mode is off, in modes: FFTW's manual, "1d
  * Real-even DFTs" and "1d Real-odd DFTs". */

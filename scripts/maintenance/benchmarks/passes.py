@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pencilmap.scripts.maintenance.benchmarks import Case
 
-PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/plan/route.c
+PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/layout/forms.c
     (True, True): (("fft_z", "pack_row"), ("exchange_row",), ("unpack_row", "fft_y", "pack_column"), ("exchange_column",),
                    ("unpack_column", "fft_x")),
     (False, True): (("fft_z", "fft_y", "pack_column"), ("exchange_column",), ("unpack_column", "fft_x")),

@@ -1,0 +1,179 @@
+/* Which schedule, of those that keep the boxes.
+ * Idea:  they are tried with the exchanges that were taken in sequence, or where one cannot run beside other work, with the
+ *        fastest that can. One is taken only if it was clearly faster than the sequence in each of several rounds in which
+ *        both were tried, for what is gained inside a node may be noise. It is kept as wisdom with its exchanges. */
+#include "choose/auto.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "choose/wisdom.h"
+#include "common/failure.h"
+#include "layout/layout.h"
+
+static const struct pf_exchange *row_at(int i)
+{
+    return pf_table_row(&pf_exchanges, i);
+}
+
+/* Those that keep the boxes; what a transform is too small for is left out. */
+static const char *const tried_schedules[] = {"overlap:2", "overlap", "pipelined"};
+enum { N_TRIED = sizeof tried_schedules / sizeof tried_schedules[0], ROUNDS = 3, REPS = 5, SCHEDULE_SIZE = 64 };
+
+/* How much shorter than in sequence, in every round: trials on a machine that is shared differ by some per cent. */
+static const double clearly = 0.93;
+
+/* A schedule with its exchanges; as a text in wisdom "overlap:4:x/alltoallv/p2p". */
+struct way {
+    struct pf_choice choice;
+    const struct pf_exchange *exchange[PF_MAX_EXCHANGES];
+};
+
+static void take_way(pencilfft_plan plan, const struct way *way)
+{
+    for (int e = 0; e < plan->exchanges; e++)
+        plan->chosen[e] = way->exchange[e];
+    pf_schedule_take(plan, &way->choice); /* was taken before, and so is possible */
+}
+
+/* What was chosen for an exchange, or the fastest of those that run beside other work. NULL: there is none. */
+static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *plan, int e)
+{
+    const struct pf_exchange *best = NULL;
+    double least = INFINITY;
+    if (plan->chosen[e]->beside)
+        return plan->chosen[e];
+    for (int i = 0; i < pf_exchanges.count && plan->auto_seconds[e]; i++) {
+        double seconds = plan->auto_seconds[e][i];
+        if (row_at(i)->beside && seconds > 0 && seconds < least) {
+            best = row_at(i);
+            least = seconds;
+        }
+    }
+    return best;
+}
+
+static bool make_way(pencilfft_plan plan, const char *text, struct way *way)
+{
+    bool possible = !pf_choice_read(text, &way->choice) && !pf_schedule_take(plan, &way->choice);
+    for (int e = 0; e < plan->exchanges && possible; e++)
+        possible = (way->exchange[e] = exchange_beside(plan, e)) != NULL;
+    return possible && plan->beside;
+}
+
+static void write_way(const struct pencilfft_plan_s *plan, char text[SCHEDULE_SIZE])
+{
+    int used = snprintf(text, SCHEDULE_SIZE, "%.40s", plan->schedule);
+    for (int e = 0; e < plan->exchanges && used < SCHEDULE_SIZE; e++)
+        used += snprintf(text + used, SCHEDULE_SIZE - (size_t)used, "/%s", plan->chosen[e]->name);
+}
+
+/* The number of the exchange of this name; -1: none can be tried. */
+static int find_row(const char *name, size_t length)
+{
+    for (int i = 0; i < pf_exchanges.count; i++)
+        if (row_at(i)->plan && strlen(row_at(i)->name) == length && !strncmp(name, row_at(i)->name, length))
+            return i;
+    return -1;
+}
+
+/* False where the text is not one of this plan. */
+static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
+{
+    char schedule[SCHEDULE_SIZE];
+    size_t length = strcspn(text, "/");
+    snprintf(schedule, sizeof schedule, "%.*s", (int)length, text);
+    if (pf_choice_read(schedule, &way->choice) || pf_schedule_take(plan, &way->choice))
+        return false;
+    for (int e = 0; e < plan->exchanges; e++) {
+        text += length + (text[length] == '/');
+        length = strcspn(text, "/");
+        int row = find_row(text, length);
+        if (row < 0 || (plan->beside && !row_at(row)->beside))
+            return false;
+        way->exchange[e] = row_at(row);
+    }
+    return true;
+}
+
+/* What is tried: the sequence and a way. */
+struct two_ways {
+    pencilfft_plan plan;
+    const struct way *way[2];
+};
+
+static void take_one(void *of, int i)
+{
+    const struct two_ways *both = of;
+    take_way(both->plan, both->way[i]);
+}
+
+/* Sequence and this way in turn; as soon as it is not clearly faster, or time is over, it is not taken. */
+static int is_clearly_faster(struct pf_trial *t, const struct way *usual, const struct way *way, struct pf_patience patience,
+                             double *seconds, bool *faster)
+{
+    struct two_ways both = {t->plan, {usual, way}};
+    int status = PENCILFFT_OK;
+    *faster = t->spent <= t->limit;
+    *seconds = INFINITY;
+    for (int round = 0; round < ROUNDS && *faster && !status; round++) {
+        struct pf_times others = {0}, mine = {0}, *times[2] = {&others, &mine};
+        struct pf_candidates candidates = {.n = 2, .take = take_one, .of = &both, .times = times};
+        status = pf_trial_run(t, &candidates, patience, NULL);
+        *faster = pf_times_beside(&mine, times, 2) < clearly * pf_times_beside(&others, times, 2);
+        *seconds = fmin(*seconds, pf_times_median(&mine));
+    }
+    return status;
+}
+
+static int try_schedules(struct pf_trial *t, double budget)
+{
+    struct way usual = {.choice = t->plan->choice}, best, way;
+    double least = INFINITY, seconds;
+    int status = PENCILFFT_OK;
+    memcpy(usual.exchange, t->plan->chosen, sizeof usual.exchange);
+    best = usual;
+    t->limit = budget;
+    for (int i = 0; i < N_TRIED && !status; i++) {
+        bool faster = false;
+        take_way(t->plan, &usual);
+        if (!make_way(t->plan, tried_schedules[i], &way))
+            continue;
+        struct pf_patience patience = {REPS, (t->limit - t->spent) / (ROUNDS * (N_TRIED - i)), INFINITY};
+        status = is_clearly_faster(t, &usual, &way, patience, &seconds, &faster);
+        if (!status && faster && seconds < least) {
+            least = seconds;
+            best = way;
+        }
+    }
+    take_way(t->plan, &best);
+    return status;
+}
+
+int pf_auto_schedule(struct pf_trial *t, double budget_s, int nodes)
+{
+    pencilfft_plan plan = t->plan;
+    char key[PF_AUTO_KEY_SIZE], text[SCHEDULE_SIZE] = "";
+    struct way known = {.choice = plan->choice}, usual = known;
+    int status = PENCILFFT_OK;
+    memcpy(usual.exchange, plan->chosen, sizeof usual.exchange);
+    pf_auto_key(plan, 0, nodes, key);
+    size_t used = strlen(key);
+    snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/schedule%s%s", plan->exchange->plan ? "/" : "",
+             plan->exchange->plan ? plan->exchange->name : "");
+    const char *kept = plan->rank || t->anew ? NULL : pf_wisdom_find(key);
+    if (kept)
+        snprintf(text, sizeof text, "%s", kept);
+    PF_MPI(MPI_Bcast(text, SCHEDULE_SIZE, MPI_CHAR, 0, plan->all));
+    if (text[0] && read_way(plan, text, &known)) {
+        take_way(plan, &known);
+        plan->recalled = true;
+        return PENCILFFT_OK;
+    }
+    take_way(plan, &usual);
+    if ((status = try_schedules(t, budget_s)))
+        return status;
+    write_way(plan, text);
+    return pf_wisdom_keep(key, text) ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
+}

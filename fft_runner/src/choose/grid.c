@@ -1,0 +1,323 @@
+/* The process grid where the descriptor leaves it open: R or C, or both, are 0.
+ * Idea:  one that is 0 follows from the other. Of both, every division of the ranks is looked at that leaves no rank without
+ *        data; where there is none, every division. In a
+ *        known torus each rank follows its own messages over the links, in the order of the dimensions, with a tie half each
+ *        way; the loads of all ranks are added, and that grid is taken whose rows and columns have the least time on their
+ *        busiest links. Where nothing is known, or no link is used, it is the squarest grid whose rows stay inside nodes, for
+ *        what a row sends then stays there too; with one rank a node, the squarest of all. Where the ends of the transform are
+ *        remapped, the loads of the remaps count too, and bytes decide in place of squareness: the most that a rank sends in
+ *        all exchanges and remaps.
+ * Source: H. Jagode, J. Hein, A. Trew, UT-CS-08-613 (2008), for the time of the busiest links.
+ * Cost:  for each division of P, P messages a rank at most and a sum of four numbers a node and dimension over all ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/choose.h"
+#include "common/failure.h"
+#include "ends/ends.h"
+#include "geometry/blocks.h"
+#include "layout/layout.h"
+#include "lines/transforms.h"
+
+enum { ROW, COLUMN, REMAPS, STAGES = REMAPS + PF_ENDS, WAYS = 2 };
+enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
+
+/* ---- loads of the links ---------------------------------------------------------------------------------------------- */
+
+struct links {
+    const struct torus *torus;
+    int64_t n;    /* of one stage */
+    double *load; /* of all stages, in elements: by stage, node, dimension, way */
+};
+
+/* Along one dimension, by so many hops one way (0: up). */
+static void add_hops(const struct links *links, int stage, struct coordinate at, int dim, int hops, int way, double weight)
+{
+    int extent = links->torus->extent[dim];
+    for (int hop = 0; hop < hops; hop++) {
+        int64_t node = torus_node(links->torus, &at);
+        links->load[stage * links->n + (node * links->torus->dims + dim) * WAYS + way] += weight;
+        at.at[dim] = (at.at[dim] + (way ? extent - 1 : 1)) % extent;
+    }
+}
+
+static void add_message(const struct links *links, int stage, struct coordinate from, const struct coordinate *to,
+                        double weight)
+{
+    for (int dim = 0; dim < links->torus->dims; dim++) {
+        int extent = links->torus->extent[dim];
+        int up = (to->at[dim] - from.at[dim] + extent) % extent, down = (extent - up) % extent;
+        if (!links->torus->wrapped[dim] || extent <= 2) { /* two nodes have one cable */
+            bool way = to->at[dim] < from.at[dim];
+            add_hops(links, stage, from, dim, way ? down : up, way, weight);
+        } else if (up != down) {
+            add_hops(links, stage, from, dim, up < down ? up : down, up > down, weight);
+        } else {
+            add_hops(links, stage, from, dim, up, 0, weight / 2);
+            add_hops(links, stage, from, dim, down, 1, weight / 2);
+        }
+        from.at[dim] = to->at[dim];
+    }
+}
+
+/* What this rank sends in an exchange of a forward transform, in elements; rank q * R + p has position p in row q. */
+static void add_mine(pencilfft_plan plan, const struct links *links, int stage, int R, int C, const int64_t *node)
+{
+    const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
+    pencilfft_box before = pf_array_box(&plan->geometry, stage, plan->rank);
+    for (int j = 0; j < (stage == ROW ? R : C); j++) {
+        int other = stage == ROW ? plan->rank - plan->rank % R + j : j * R + plan->rank % R;
+        pencilfft_box after = pf_array_box(&plan->geometry, stage + 1, other);
+        pencilfft_box common = pf_box_common(&before, &after);
+        struct coordinate to = torus_coordinate(links->torus, node[other]);
+        add_message(links, stage, mine, &to, (double)pf_box_elements(&common));
+    }
+}
+
+/* What this rank sends in a remap of a forward transform, in elements. */
+static void add_remap(pencilfft_plan plan, const struct links *links, int end, const int64_t *node)
+{
+    const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
+    pencilfft_box outside = pf_end_box(plan, end, plan->rank), inside = pf_end_inside(plan, end, plan->rank);
+    for (int j = 0; j < plan->ranks; j++) {
+        pencilfft_box theirs = end ? pf_end_box(plan, end, j) : pf_end_inside(plan, end, j);
+        pencilfft_box common = pf_box_common(end ? &inside : &outside, &theirs);
+        struct coordinate to = torus_coordinate(links->torus, node[j]);
+        if (j != plan->rank && pf_box_elements(&common))
+            add_message(links, REMAPS + end, mine, &to, (double)pf_box_elements(&common));
+    }
+}
+
+/* Elements that the busiest links of both stages carry, and of the remaps. */
+static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
+{
+    double most[STAGES] = {0};
+    int status = plan->geometry.decomposition->take_grid(R, C, plan->geometry.grid);
+    memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
+    for (int stage = ROW; stage <= COLUMN; stage++)
+        add_mine(plan, links, stage, R, C, node);
+    for (int stage = 0; stage < STAGES; stage++) {
+        if (stage >= REMAPS && !plan->end[stage - REMAPS].remapped)
+            continue;
+        if (stage >= REMAPS)
+            add_remap(plan, links, stage - REMAPS, node);
+        double *load = links->load + stage * links->n;
+        PF_MPI(MPI_Allreduce(MPI_IN_PLACE, load, (int)links->n, MPI_DOUBLE, MPI_SUM, plan->all));
+        for (int64_t i = 0; i < links->n; i++)
+            most[stage] = load[i] > most[stage] ? load[i] : most[stage];
+    }
+    double input = (double)plan->input_bytes / (double)plan->element_bytes;
+    *elements = most[ROW] + most[COLUMN] + most[REMAPS] * input + most[REMAPS + 1];
+    return status;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------------------------------ */
+
+/* Does this grid leave no rank without data? */
+static bool fills(pencilfft_plan plan, int R)
+{
+    struct pf_geometry *g = &plan->geometry;
+    return !g->decomposition->take_grid(R, plan->ranks / R, g->grid) && pf_geometry_fills(g);
+}
+
+/* The divisions of the ranks to choose from, as numbers of tasks in a row; returns how many. */
+static int list_candidates(pencilfft_plan plan, int candidate[MOST_DIVISORS])
+{
+    int n = 0;
+    for (int all = 0; all < 2 && !n; all++)
+        for (int r = 1; r <= plan->ranks; r++)
+            if (plan->ranks % r == 0 && (all || fills(plan, r)))
+                candidate[n++] = r;
+    return n;
+}
+
+/* The least number of ranks of a node: rows of as many stay inside where ranks fill one node after the other. */
+static int ranks_of_a_node(pencilfft_plan plan, int *ranks)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    PF_MPI(MPI_Comm_split_type(plan->all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    PF_MPI(MPI_Comm_size(node, ranks));
+    PF_MPI(MPI_Comm_free(&node));
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, ranks, 1, MPI_INT, MPI_MIN, plan->all));
+    return PENCILFFT_OK;
+}
+
+static int squareness(int R, int C)
+{
+    return R > C ? R / C : C / R;
+}
+
+static int choose_square(pencilfft_plan plan, int *R)
+{
+    int inside, best[2] = {0}; /* any; with rows inside nodes */
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = ranks_of_a_node(plan, &inside);
+    for (int i = 0; i < n && !status; i++) {
+        int r = candidate[i], c = plan->ranks / r;
+        if (!best[0] || squareness(r, c) < squareness(best[0], plan->ranks / best[0]))
+            best[0] = r;
+        if (inside > 1 && inside % r == 0 && (!best[1] || squareness(r, c) < squareness(best[1], plan->ranks / best[1])))
+            best[1] = r;
+    }
+    *R = best[1] > 1 ? best[1] : best[0];
+    return status;
+}
+
+static bool is_remapped(const struct pencilfft_plan_s *plan)
+{
+    return plan->end[0].remapped || plan->end[1].remapped;
+}
+
+/* Bytes of one field that this rank sends in all exchanges and remaps of a forward transform. */
+static int64_t bytes_sent(pencilfft_plan plan, int R)
+{
+    struct pf_geometry *g = &plan->geometry;
+    int64_t sent = g->decomposition->take_grid(R, plan->ranks / R, g->grid) ? 0 : pf_ends_sent(plan, plan->rank);
+    for (int e = 0; e < plan->exchanges; e++) {
+        pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, e + 1, plan->rank);
+        pencilfft_box kept = pf_box_common(&before, &after);
+        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->element_bytes;
+    }
+    return sent;
+}
+
+/* The most of a rank for each candidate. */
+static int list_bytes(pencilfft_plan plan, const int *candidate, int n, int64_t *bytes)
+{
+    for (int i = 0; i < n; i++)
+        bytes[i] = bytes_sent(plan, candidate[i]);
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, n, MPI_INT64_T, MPI_MAX, plan->all));
+    return PENCILFFT_OK;
+}
+
+static int choose_by_bytes(pencilfft_plan plan, int *R)
+{
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), best = 0;
+    int64_t bytes[MOST_DIVISORS];
+    int status = list_bytes(plan, candidate, n, bytes);
+    for (int i = 1; i < n && !status; i++)
+        if (bytes[i] < bytes[best] ||
+            (bytes[i] == bytes[best] && squareness(candidate[i], plan->ranks / candidate[i]) <
+                                            squareness(candidate[best], plan->ranks / candidate[best])))
+            best = i;
+    *R = candidate[best];
+    return status;
+}
+
+static int choose_without_links(pencilfft_plan plan, int *R)
+{
+    return is_remapped(plan) ? choose_by_bytes(plan, R) : choose_square(plan, R);
+}
+
+/* Of those within one per cent of the least, that with the fewest messages, or where there are remaps, bytes. */
+static int choose_by_loads(pencilfft_plan plan, const struct links *links, const int64_t *node, int *R)
+{
+    static const double tie = 1.01;
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = PENCILFFT_OK;
+    double elements[MOST_DIVISORS] = {0}, least = 0;
+    int64_t second[MOST_DIVISORS]; /* what decides where the loads are alike */
+    if (is_remapped(plan))
+        status = list_bytes(plan, candidate, n, second);
+    for (int i = 0; i < n && !is_remapped(plan); i++)
+        second[i] = candidate[i] + plan->ranks / candidate[i];
+    int best = -1;
+    for (int i = 0; i < n && !status; i++) {
+        status = busiest(plan, links, candidate[i], plan->ranks / candidate[i], node, &elements[i]);
+        least = i && least < elements[i] ? least : elements[i];
+    }
+    for (int i = 0; i < n && !status; i++)
+        if (elements[i] <= tie * least && (best < 0 || second[i] < second[best]))
+            best = i;
+    *R = best < 0 ? 1 : candidate[best];
+    if (!status && least == 0) /* all in one node */
+        status = choose_without_links(plan, R);
+    return status;
+}
+
+static int choose_in_torus(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
+{
+    struct torus torus;
+    int64_t *node = NULL;
+    struct links links = {.torus = &torus};
+    int status = pf_places_nodes(plan, desc, &torus, &node);
+    if (!status) {
+        links.n = torus_nodes(&torus) * torus.dims * WAYS;
+        links.load = links.n <= INT32_MAX ? calloc(STAGES * (size_t)links.n, sizeof *links.load) : NULL;
+        status = links.load ? PENCILFFT_OK
+                            : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the loads of %lld links", (long long)links.n);
+        status = pf_agree(status, plan->all);
+    }
+    if (!status)
+        status = choose_by_loads(plan, &links, node, R);
+    free(links.load);
+    free(node);
+    return status;
+}
+
+/* Both are open. */
+static int choose(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
+{
+    return desc->torus ? choose_in_torus(plan, desc, R) : choose_without_links(plan, R);
+}
+
+static int take_other(const pencilfft_plan plan, int given, char name)
+{
+    if (given > 0 && plan->ranks % given == 0)
+        return plan->ranks / given;
+    pf_fail(PENCILFFT_BAD_GRID,
+            "%c is %d and the other number of the grid 0, to be derived: then %c must divide the %d ranks", name, given,
+            name, plan->ranks);
+    return 0;
+}
+
+void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transform)
+{
+    plan->transform = *transform;
+    plan->input_bytes = plan->precision->fftw->real_bytes * (transform->real_input ? 1 : 2);
+    plan->element_bytes = plan->precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
+}
+
+int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_geometry *g = &plan->geometry;
+    struct pf_transform transform;
+    int R = desc->R, C = desc->C;
+    bool line = g->decomposition->dimensions == 1;
+    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
+    if (line && !R)
+        R = 1;
+    if (R || C) {
+        if (!C && !(C = take_other(plan, R, 'R')))
+            return PENCILFFT_BAD_GRID;
+        if (!R && !(R = take_other(plan, C, 'C')))
+            return PENCILFFT_BAD_GRID;
+    } else {
+        int status = pf_transform_make(desc, &transform);
+        if (status)
+            return status;
+        g->n[2] = transform.output_nz; /* at most nz */
+        pf_transform_bytes(plan, &transform);
+        if ((status = choose(plan, desc, &R)))
+            return status;
+        C = plan->ranks / R;
+        g->n[2] = desc->nz;
+    }
+    return g->decomposition->take_grid(R, C, g->grid);
+}
+
+int pencilfft_bricks(pencilfft_plan plan, int bricks[3])
+{
+    if (!plan || !bricks)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_bricks: null plan or result");
+    memcpy(bricks, plan->bricks, sizeof plan->bricks);
+    return PENCILFFT_OK;
+}
+
+int pencilfft_grid(pencilfft_plan plan, int *R, int *C)
+{
+    if (!plan || !R || !C)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid: null plan or result");
+    const struct pf_geometry *g = &plan->geometry;
+    *R = g->decomposition->dimensions == 1 ? 1 : g->grid[0];
+    *C = g->decomposition->dimensions == 1 ? g->grid[0] : g->grid[1];
+    return PENCILFFT_OK;
+}

@@ -1,0 +1,186 @@
+/* The ends of a transform: what it takes and what it gives, where that is not divided as its arrays are.
+ * Idea:  boxes of the descriptors, or bricks, are remapped to what the transform begins with, in the caller's output, where it
+ *        then runs in place, and what it ends with is remapped to the boxes it gives.
+ * Cost:  a gather of the boxes of all ranks, where they are given; what exchange/remap.c says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "ends/ends.h"
+#include "geometry/blocks.h"
+#include "lines/transforms.h"
+
+static const char *const what[PF_ENDS] = {"input", "output"};
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------------- */
+
+size_t pf_end_bytes(const struct pencilfft_plan_s *plan, int end)
+{
+    return end ? plan->element_bytes : plan->input_bytes;
+}
+
+pencilfft_box pf_end_inside(const struct pencilfft_plan_s *plan, int end, int rank)
+{
+    return end ? pf_array_box(&plan->geometry, plan->exchanges, rank) : pf_input_box(plan, rank);
+}
+
+pencilfft_box pf_end_box(const struct pencilfft_plan_s *plan, int end, int rank)
+{
+    const struct pf_end *e = &plan->end[end];
+    pencilfft_box box = e->given ? e->given[rank] : pf_brick_of(e->n, plan->bricks, rank);
+    pf_box_lay(&plan->geometry, end ? plan->exchanges : 0, &box);
+    return box;
+}
+
+int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank)
+{
+    int64_t sent = 0;
+    for (int end = 0; end < PF_ENDS; end++) {
+        if (!plan->end[end].remapped)
+            continue;
+        struct pf_geometry g = plan->geometry;
+        g.n[2] = plan->end[end].n[2];
+        pencilfft_box outside = pf_end_box(plan, end, rank), inside = pf_array_box(&g, end ? plan->exchanges : 0, rank);
+        pencilfft_box kept = pf_box_common(&outside, &inside);
+        sent += (pf_box_elements(end ? &inside : &outside) - pf_box_elements(&kept)) * (int64_t)pf_end_bytes(plan, end);
+    }
+    return sent;
+}
+
+/* ---- taking them ---------------------------------------------------------------------------------------------------- */
+
+static int check_bricks(pencilfft_plan plan)
+{
+    const int *b = plan->bricks;
+    if (b[0] && (int64_t)b[0] * b[1] > plan->ranks)
+        return pf_fail(PENCILFFT_BAD_GRID, "%dx%dx%d bricks are more than %d ranks; choose P*Q*S = %d", b[0], b[1], b[2],
+                       plan->ranks, plan->ranks);
+    if (b[0] && (int64_t)b[0] * b[1] * b[2] != plan->ranks)
+        return pf_fail(PENCILFFT_BAD_GRID, "%dx%dx%d bricks need %lld processes, %d were started; choose P*Q*S = %d", b[0],
+                       b[1], b[2], (long long)b[0] * b[1] * b[2], plan->ranks, plan->ranks);
+    return PENCILFFT_OK;
+}
+
+/* All ranks give a box or none does. */
+static int gather(pencilfft_plan plan, int end, const pencilfft_box *mine)
+{
+    struct pf_end *e = &plan->end[end];
+    int have = mine != NULL, all = 0, status = PENCILFFT_OK;
+    PF_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_SUM, plan->all));
+    if (!all)
+        return PENCILFFT_OK;
+    if (all < plan->ranks)
+        return pf_fail(PENCILFFT_MISMATCH, "%s_box is given on %d of %d ranks; give each rank its own, an empty one too",
+                       what[end], all, plan->ranks);
+    e->given = calloc((size_t)plan->ranks, sizeof *e->given);
+    if (!e->given)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->ranks);
+    if ((status = pf_agree(status, plan->all)))
+        return status;
+    PF_MPI(MPI_Allgather(mine, sizeof *mine, MPI_BYTE, e->given, sizeof *mine, MPI_BYTE, plan->all));
+    e->remapped = true;
+    return pf_agree(pf_boxes_check(e->n, e->given, plan->ranks, plan->rank, what[end]), plan->all);
+}
+
+int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_transform transform;
+    const pencilfft_box *given[PF_ENDS] = {desc->input_box, desc->output_box};
+    const struct pf_decomposition *d = plan->geometry.decomposition;
+    const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
+    int status = PENCILFFT_OK;
+    bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_bounded_product(n, PF_MAX_ELEMENTS) > 0 &&
+                  pf_transform_make(desc, &transform) == PENCILFFT_OK;
+    for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() says what is wrong */
+        memcpy(plan->end[end].n, n, sizeof n);
+        plan->end[end].n[2] = end ? transform.output_nz : transform.input_nz;
+        plan->end[end].remapped = d->bricks;
+        status = gather(plan, end, given[end]);
+    }
+    if (usable && !status && d->bricks) {
+        if (!plan->bricks[0])
+            pf_bricks_choose(n, plan->ranks, plan->bricks);
+        status = check_bricks(plan);
+    }
+    pf_phases_make(d, (bool[]){plan->end[0].remapped, plan->end[1].remapped}, &plan->phases);
+    return status;
+}
+
+/* ---- remaps --------------------------------------------------------------------------------------------------------- */
+
+static int check_parts(const struct pencilfft_plan_s *plan)
+{
+    if (plan->end[1].remapped && plan->parts > 1)
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "under schedule %s the output has two parts, which are not remapped to boxes; choose sequence, overlap "
+            "or pipelined",
+            plan->schedule);
+    return PENCILFFT_OK;
+}
+
+static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
+{
+    pencilfft_box *outside = boxes, *inside = boxes + plan->ranks;
+    for (int rank = 0; rank < plan->ranks; rank++) {
+        outside[rank] = pf_end_box(plan, end, rank);
+        inside[rank] = pf_end_inside(plan, end, rank);
+    }
+    struct pf_remap_request request = {
+        .communicators = plan->communicators,
+        .ranks = plan->ranks,
+        .me = plan->rank,
+        .from = end ? inside : outside,
+        .to = end ? outside : inside,
+        .element_bytes = pf_end_bytes(plan, end),
+        .fields = plan->fields,
+        .threads = plan->threads,
+        .exchange = plan->exchange,
+        .directions = plan->directions,
+    };
+    return pf_remap_make(&request, &plan->end[end].remap);
+}
+
+int pf_ends_make(pencilfft_plan plan)
+{
+    int status = pf_agree(check_parts(plan), plan->all);
+    if (status || (!plan->end[0].remapped && !plan->end[1].remapped))
+        return status;
+    pencilfft_box *boxes = calloc(2 * (size_t)plan->ranks, sizeof *boxes);
+    if (!boxes)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->ranks);
+    status = pf_agree(status, plan->all);
+    for (int end = 0; end < PF_ENDS && !status; end++)
+        if (plan->end[end].remapped)
+            status = make_one(plan, end, boxes);
+    free(boxes);
+    return status;
+}
+
+void pf_ends_release(pencilfft_plan plan)
+{
+    for (int end = 0; end < PF_ENDS; end++) {
+        pf_remap_release(plan->end[end].remap);
+        free(plan->end[end].given);
+        plan->end[end] = (struct pf_end){.remap = NULL};
+    }
+}
+
+int pf_end_run(pencilfft_plan plan, int end, int backward, const void *from, void *to)
+{
+    struct pf_remap *remap = plan->end[end].remap;
+    const struct pf_exchange_phases *phases = &plan->phases.remap[end];
+    int status = pf_remap_pack(remap, backward, from);
+    pf_clock_lap(&plan->clock, phases->pack);
+    if (!status && plan->sync->wait) {
+        status = plan->sync->wait(plan->all);
+        pf_clock_wait(&plan->clock, phases->wait);
+    }
+    if (!status)
+        status = pf_remap_exchange(remap, backward, to);
+    pf_clock_lap(&plan->clock, phases->exchange);
+    if (!status)
+        status = pf_remap_unpack(remap, backward, to);
+    pf_clock_lap(&plan->clock, phases->unpack);
+    return status;
+}

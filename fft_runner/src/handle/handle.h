@@ -1,0 +1,43 @@
+/* What every kind of plan has, and how it is created and destroyed. */
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exchange/communicators.h"
+
+/* The first members of every plan. */
+#define PF_HANDLE_MEMBERS                   \
+    struct pf_communicators *communicators; \
+    MPI_Comm all; /* of these */            \
+    int rank, ranks;                        \
+    int checks_calls /* are collective calls compared between ranks? same_call.h */
+
+struct pf_handle {
+    PF_HANDLE_MEMBERS;
+};
+
+/* As members of the plan itself, and together as `handle`. */
+#define PF_HANDLE                \
+    union {                      \
+        struct pf_handle handle; \
+        struct {                 \
+            PF_HANDLE_MEMBERS;   \
+        };                       \
+    }
+
+/* A kind of plan. `make` gets zeroed memory with the handle set, and the descriptor; `release` gets what is made, all or a
+ * part, and frees all but the memory itself. Both are collective. */
+struct pf_kind {
+    const char *create, *destroy; /* the calls */
+    size_t bytes;
+    int (*make)(void *plan, const void *desc);
+    int (*release)(void *plan);
+};
+
+/* Collective. `given` is whether there is a descriptor and a place for the plan. *made is NULL after a failure that MPI did
+ * not cause. */
+int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, MPI_Comm comm, void **made);
+/* Collective; a null plan is none. */
+int pf_handle_destroy(const struct pf_kind *kind, void *plan);

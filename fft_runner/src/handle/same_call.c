@@ -1,0 +1,74 @@
+/* Collective calls that differ between ranks: told on all of them, where otherwise some wait for ever.
+ * Idea:  rank 0's call, as text, is compared with one's own before anything else is done. Only where the environment variable
+ *        PENCILFFT_CHECK_CALLS is set when the plan is made, for each call costs two agreements and a broadcast then. A number
+ *        above 1 is for how many seconds a rank waits for the others to come to a call: one that has lost its plan never does.
+ * Cost:  3 log2 P messages of a few bytes. */
+#include "handle/same_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/failure.h"
+#include "speed/clock.h"
+
+enum { CALL_SIZE = 96, NAP_NS = 1000000 };
+
+int pf_calls_check(MPI_Comm comm, int rank, int *checks)
+{
+    const char *asked = rank ? NULL : getenv("PENCILFFT_CHECK_CALLS");
+    long seconds = asked ? strtol(asked, NULL, 10) : 0;
+    *checks = seconds > INT32_MAX ? INT32_MAX : (int)seconds;
+    if (asked && *asked && strcmp(asked, "0") != 0 && seconds < 1)
+        *checks = 1;
+    PF_MPI(MPI_Bcast(checks, 1, MPI_INT, 0, comm));
+    return PENCILFFT_OK;
+}
+
+/* Ends the job when they do not come in time: nobody can tell them, and nothing that is under way can be taken back. */
+static int wait_for_all(MPI_Comm comm, int rank, int seconds, const char *call)
+{
+    const struct timespec nap = {0, NAP_NS};
+    MPI_Request arrival;
+    int are_here = 0;
+    double start = pf_now();
+    PF_MPI(MPI_Ibarrier(comm, &arrival));
+    for (;;) {
+        PF_MPI(MPI_Test(&arrival, &are_here, MPI_STATUS_IGNORE));
+        if (are_here)
+            return PENCILFFT_OK;
+        if (pf_now() - start > seconds) {
+            fprintf(stderr,
+                    "pencilfft: rank %d has waited %d s in %s for ranks that did not come to it: they have no plan, or make "
+                    "no call of it (PENCILFFT_CHECK_CALLS)\n",
+                    rank, seconds, call);
+            MPI_Abort(comm, EXIT_FAILURE);
+        }
+        nanosleep(&nap, NULL);
+    }
+}
+
+int pf_same_call_in(MPI_Comm comm, int rank, int checks, int status, const char *call)
+{
+    char first[CALL_SIZE] = "";
+    int waited = checks > 1 ? wait_for_all(comm, rank, checks, call) : PENCILFFT_OK;
+    if (waited || !checks)
+        return waited ? waited : status;
+    if ((status = pf_agree(status, comm)))
+        return status;
+    snprintf(first, sizeof first, "%s", call);
+    PF_MPI(MPI_Bcast(first, CALL_SIZE, MPI_CHAR, 0, comm));
+    if (strcmp(call, first) != 0)
+        status = pf_fail(PENCILFFT_MISMATCH, "the calls differ between ranks: %s on rank 0; %s on rank %d", first, call,
+                         rank);
+    return pf_agree(status, comm);
+}
+
+int pf_same_directed_call(MPI_Comm comm, int rank, int checks, int status, const char *function, int direction, int exchange,
+                          bool in_place)
+{
+    char mine[CALL_SIZE];
+    snprintf(mine, sizeof mine, "%s, direction %d, exchange %d, in place %d", function, direction, exchange, in_place);
+    return pf_same_call_in(comm, rank, checks, status, mine);
+}

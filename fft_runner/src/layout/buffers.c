@@ -1,0 +1,153 @@
+/* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names.
+ * Idea:  strides of a transform touch a page with every element, and a processor knows the addresses of few pages. So large
+ *        buffers begin at a large page, and the system is asked to use such pages there (Linux, where it is asked for). */
+#include "layout/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "speed/tuning.h"
+
+/* Bytes between starts of buffers that FFTW and the caches both like. */
+enum { ALIGNMENT = 64 };
+
+/* Elements between starts of outputs; of 4 bytes or more, they are whole cache lines. */
+enum { OUT_UNIT = 16 };
+
+#if defined(MADV_HUGEPAGE)
+enum { PAGE = 1 << 21 }; /* of x86-64, and most of Arm */
+
+/* Whole pages of these bytes; nothing depends on the answer. */
+static void ask_for_pages(char *data, size_t bytes)
+{
+    if (bytes >= PAGE)
+        madvise(data, bytes / PAGE * PAGE, MADV_HUGEPAGE);
+}
+#else
+enum { PAGE = ALIGNMENT };
+
+static void ask_for_pages(char *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+}
+#endif
+
+int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer)
+{
+    size_t bytes = (size_t)elements * plan->element_bytes;
+    size_t unit = bytes >= PAGE ? PAGE : ALIGNMENT;
+    buffer->raw = malloc(bytes + unit);
+    if (!buffer->raw)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    buffer->data = (char *)buffer->raw + (unit - (uintptr_t)buffer->raw % unit);
+    ask_for_pages(buffer->data, bytes);
+    return PENCILFFT_OK;
+}
+
+int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs)
+{
+    int64_t step = (pf_larger(1, elements) + OUT_UNIT - 1) / OUT_UNIT * OUT_UNIT;
+    int64_t room = pf_tuning.trial_outs_bytes / (step * (int64_t)plan->element_bytes);
+    int n = (int)pf_larger(1, pf_smaller(most, room));
+    *outs = (struct pf_outs){.n = n, .step = (size_t)step * plan->element_bytes};
+    int status = pf_buffer_make(plan, n * step, &outs->buffer);
+    if (!status)
+        memset(outs->buffer.data, 0, (size_t)n * outs->step);
+    return status;
+}
+
+void *pf_outs_next(struct pf_outs *outs)
+{
+    return (char *)outs->buffer.data + (size_t)(outs->next++ % outs->n) * outs->step;
+}
+
+void pf_buffers_release(pencilfft_plan plan)
+{
+    while (plan->buffers) {
+        struct pf_buffer *next = plan->buffers->next;
+        free(plan->buffers->raw);
+        free(plan->buffers);
+        plan->buffers = next;
+    }
+    memset(plan->work, 0, sizeof plan->work);
+}
+
+/* Where a pass writes what this rank keeps of the first exchange: to where it is received; while that is also read, among
+ * what is sent. A pass counts from where it is received. */
+static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const buffer[PF_BUFFERS])
+{
+    const struct pf_sequence *sequence = &plan->sequence[backward];
+    const struct pf_joint *joint = &sequence->joint[0][0];
+    if (sequence->n < 2 || joint->kept != PF_KEPT_BY_ARRAYS)
+        return NULL;
+    const struct pf_transfer *t = &plan->lane[0].transfer[backward][joint->exchange];
+    int me = t->transpose.me;
+    if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
+        return buffer[joint->to];
+    char *from = buffer[joint->from]; /* unknown while persistent requests are made */
+    return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->element_bytes : NULL;
+}
+
+void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])
+{
+    memset(buffer, 0, PF_BUFFERS * sizeof *buffer);
+    buffer[PF_IN] = (char *)in;
+    buffer[PF_OUT] = out;
+    for (int i = 0; i < PF_WORKS; i++)
+        buffer[PF_WORK + i] = plan->work[i];
+    if (plan->sequence[backward].input_is_work && in != out)
+        buffer[PF_WORK] = buffer[PF_IN];
+    for (int e = 0; e < plan->exchanges; e++) {
+        const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* where one has memory, there is one lane */
+        if (t->state && t->exchange->memory)
+            buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
+    }
+    buffer[PF_SPARE] = in == out ? buffer[PF_WORK + 1] : buffer[PF_OUT];
+    buffer[PF_KEPT] = kept(plan, backward, buffer);
+}
+
+static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)
+{
+    struct pf_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer");
+    int status = pf_buffer_make(plan, elements, buffer);
+    if (status) {
+        free(buffer);
+        return status;
+    }
+    buffer->next = plan->buffers;
+    plan->buffers = buffer;
+    *data = buffer->data;
+    return PENCILFFT_OK;
+}
+
+static int make_work(pencilfft_plan plan, int i)
+{
+    bool lent = plan->lent_work[i] && plan->lent_work_elements >= plan->work_elements;
+    if (!lent)
+        return add_buffer(plan, plan->work_elements, &plan->work[i]);
+    plan->work[i] = plan->lent_work[i];
+    return PENCILFFT_OK;
+}
+
+int pf_works_make(pencilfft_plan plan, bool in_place)
+{
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < PF_WORKS && !status; i++)
+        if (!plan->work[i] && pf_joints_need(plan, PF_WORK + i, in_place))
+            status = make_work(plan, i);
+    return status;
+}
+
+int pencilfft_alloc(pencilfft_plan plan, void **data)
+{
+    if (!plan || !data)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
+    return add_buffer(plan, plan->alloc_elements, data);
+}

@@ -1,0 +1,81 @@
+/* Which passes a transform has.
+ * Idea:  an axis is transformed in one pass, and the exchanges of the decomposition lie between passes. An exchange over
+ *        groups of one moves nothing, so it is omitted. z is transformed together with the next axis that is whole in the
+ *        same array, plane by plane. A backward transform is the forward one from its end. So for pencils there is
+ *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
+ *        and for slabs what pencils have on 1xC. What a pass reads or writes beside an exchange are its messages.
+ *        Rows lie along z in the messages. Where the last array has the axis fastest that the pass before the last transforms
+ *        beside z (stride1 on Rx1), they lie along that one: then the last pass has it fastest on both sides, as it has z in the
+ *        natural layout, and the pass before writes whole lines. */
+#include "layout/inside.h"
+
+enum { X, Y, Z };
+
+/* Is an axis undivided in an array of the route? */
+static bool is_whole(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, int axis)
+{
+    int over = route->decomposition->array[array].over[axis];
+    return over == PF_WHOLE || plan->geometry.grid[over] == 1;
+}
+
+static void add(struct pf_route *route, int array, bool z, int u, bool *done)
+{
+    route->form[route->passes++] = (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = PF_NO_EXCHANGE};
+    if (z)
+        done[Z] = true;
+    if (u != PF_NO_AXIS)
+        done[u] = true;
+}
+
+/* The next axis to come that may be transformed together with z. */
+static int beside_z(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, const bool *done)
+{
+    for (int i = array; i <= plan->exchanges; i++)
+        for (const char *at = route->decomposition->array[i].axes; *at; at++)
+            if (*at != 'z' && !done[*at - 'x'] && is_whole(plan, route, array, *at - 'x'))
+                return *at - 'x';
+    return PF_NO_AXIS;
+}
+
+/* From array `first` to array `last` nothing moves. */
+static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *route, int first, int last, bool *done)
+{
+    int before = route->passes;
+    for (int i = first; i <= last; i++)
+        for (const char *at = route->decomposition->array[i].axes; *at; at++)
+            if (*at == 'z')
+                add(route, first, true, beside_z(plan, route, first, done), done);
+            else if (!done[*at - 'x'])
+                add(route, first, false, *at - 'x', done);
+    if (route->passes == before)
+        add(route, first, false, PF_NO_AXIS, done);
+}
+
+/* The axis that is fastest in the messages behind a pass. */
+static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_route *route, int i)
+{
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = route->decomposition;
+    const struct pf_pass_form *form = &route->form[i];
+    int nearest = pf_nearest_axis(&g, plan->exchanges);
+    return i == route->passes - 2 && form[0].u == nearest && !form[1].z && form[1].u != PF_NO_AXIS ? nearest : Z;
+}
+
+void pf_forms_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)
+{
+    bool done[3] = {false};
+    route->passes = 0;
+    for (int first = 0, last; first <= plan->exchanges; first = last + 1) {
+        last = first;
+        while (last < plan->exchanges && plan->p[route->exchange[last]] == 1)
+            last++;
+        add_passes(plan, route, first, last, done);
+        if (last < plan->exchanges)
+            route->form[route->passes - 1].exchange = last;
+    }
+    for (int at = 0; at < plan->exchanges; at++)
+        route->nearest[at] = Z;
+    for (int i = 0; i < route->passes; i++)
+        if (route->form[i].exchange != PF_NO_EXCHANGE)
+            route->nearest[route->form[i].exchange] = nearest_behind(plan, route, i);
+}

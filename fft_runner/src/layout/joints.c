@@ -1,0 +1,230 @@
+/* Which buffers lie between the passes of a transform.
+ * Idea:  a pass writes straight into the messages that leave and reads straight from those that arrived. Where exchanges run
+ *        alone, two buffers take turns, and the caller's output is one of them, so that a plan has one work buffer:
+ *            last in place   in -> work = out -> work = out -> out     the last exchange leaves the array as it is stored, and
+ *                                                                      the last pass reads and writes the same places
+ *            first in place  in -> out = work -> out = work -> out     where messages are sent as the first array is stored
+ *        in and out may be the same, for in the first case in is read before out is written, and in the second the first pass
+ *        writes what it has read. Where neither order fits, a run with one array for both needs a second work buffer in place
+ *        of the output (PF_SPARE).
+ *        Where the input may be destroyed it is that work buffer, once it has been read: in -> out = in -> out = in -> out. Then
+ *        only a run with one array for both needs others, which are made when there is one.
+ *        A rank alone has none where the array that it gives lies as a work buffer would: in -> out -> out. If the two lie in
+ *        different ways, a run with one array for both needs a work buffer in place of the output, made when there is one.
+ *        What a rank keeps is written to where it will be read, unless the pass reads that buffer: then it lies among what is
+ *        sent, and is copied before the exchange (PF_KEPT: only where the buffer is what the first pass reads).
+ *        An exchange that is tied to its buffers has two of the plan's; one that has memory of its own is written to and read
+ *        from there. Where exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c), and
+ *        what a rank keeps is copied when the exchange starts, because the pass before may still read where it goes. */
+#include "layout/inside.h"
+
+/* Runs on the buffers it was connected with, and on no others. */
+static bool is_tied_to_buffers(const struct pf_exchange *exchange)
+{
+    return exchange->connect != NULL && exchange->takes == PF_MESSAGES;
+}
+
+/* The algorithm of the exchange behind pass i; NULL: nothing is exchanged there. */
+static const struct pf_exchange *exchange_behind(const struct pencilfft_plan_s *plan, int backward, int i)
+{
+    const struct pf_route *route = &plan->route[0];
+    int at = route->form[backward ? route->passes - 2 - i : i].exchange;
+    return at < 0 ? NULL : plan->chosen[route->exchange[at]];
+}
+
+/* ---- two work buffers ----------------------------------------------------------------------------------------------- */
+
+/* The first work buffer that is none of these. */
+static int other_work(int a, int b)
+{
+    int work = PF_WORK;
+    while (work == a || work == b)
+        work++;
+    return work;
+}
+
+static struct pf_joint joint_without(int buffer)
+{
+    return (struct pf_joint){.exchange = PF_NO_EXCHANGE, .from = buffer, .to = buffer};
+}
+
+/* What arrived before is read while this is written. */
+static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, const struct pf_joint *before)
+{
+    int read = before ? before->to : PF_IN, work = other_work(read, PF_IN);
+    if (!exchange)
+        return joint_without(work);
+    if (exchange->memory)
+        return (struct pf_joint){.exchange = e, .from = PF_MEMORY + e, .to = PF_MEMORY + e};
+    int from = !before || is_tied_to_buffers(exchange) ? work : PF_OUT;
+    return (struct pf_joint){.exchange = e, .from = from, .to = other_work(read, from)};
+}
+
+/* Slots of two work buffers, those of both directions apart where they may run at once. */
+static struct pf_joint joint_of_slots(const struct pencilfft_plan_s *plan, int backward, int at)
+{
+    int work = PF_WORK + (pf_runs_pairs(plan) ? 2 * backward : 0);
+    return (struct pf_joint){.exchange = at, .from = work, .to = work + 1};
+}
+
+/* ---- one work buffer ------------------------------------------------------------------------------------------------ */
+
+static bool may_take_turns(const struct pencilfft_plan_s *plan, int backward)
+{
+    bool may = !plan->beside && plan->lanes == 1;
+    for (int i = 0; i < plan->route[0].passes - 1; i++) {
+        const struct pf_exchange *exchange = exchange_behind(plan, backward, i);
+        may &= exchange && (exchange->memory || !is_tied_to_buffers(exchange));
+    }
+    return may;
+}
+
+/* Do these pieces lie as they do in the array? */
+static bool lie_as(const struct pf_parts *parts, const pencilfft_box *array)
+{
+    for (int i = 0; i < parts->list.p; i++) {
+        const pencilfft_box *part = &parts->part[i];
+        bool same = parts->list.start[i] == pf_box_start(array, part);
+        for (int axis = 0; axis < 3; axis++)
+            same &= part->extent[axis] < 2 || part->stride[axis] == array->stride[axis];
+        if (pf_box_elements(part) && !same)
+            return false;
+    }
+    return true;
+}
+
+/* Are messages of the first exchange of a transform sent, or those of its last one received, as the array is stored that it
+ * takes or gives? With memory of its own an exchange is in nobody's way. */
+static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool last)
+{
+    int i = last ? plan->route[0].passes - 2 : 0;
+    int at = plan->route[0].form[backward ? plan->route[0].passes - 2 - i : i].exchange;
+    const struct pf_transfer *t = &plan->lane[0].transfer[backward][at];
+    bool input = last == backward; /* of a forward transform */
+    int array = input ? PENCILFFT_INPUT : plan->exchanges;
+    if (t->exchange->memory)
+        return true;
+    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || (input && plan->input_bytes != plan->element_bytes))
+        return false;
+    pencilfft_box box = pf_part_of(plan, array, plan->rank, 0).box;
+    return lie_as(last ? &t->received : &t->sent, &box);
+}
+
+static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *sequence)
+{
+    bool lent = plan->destroys_input;
+    bool last = !lent && is_in_place(plan, backward, true), first = is_in_place(plan, backward, false);
+    int sent = last ? PF_WORK : first ? PF_OUT : PF_SPARE, received = last ? PF_OUT : PF_WORK;
+    for (int i = 0; i < sequence->n - 1; i++) {
+        struct pf_joint *joint = &sequence->joint[0][i];
+        int at = plan->route[0].form[backward ? sequence->n - 2 - i : i].exchange;
+        if (exchange_behind(plan, backward, i)->memory) {
+            *joint = (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
+            continue;
+        }
+        *joint = (struct pf_joint){.exchange = at, .from = sent, .to = received};
+        if (i > 0 && sequence->joint[0][i - 1].to == received)
+            joint->kept = PF_KEPT_AMONG_SENT;
+        else if (i == 0 && (received == PF_OUT || lent))
+            joint->kept = PF_KEPT_BY_ARRAYS;
+    }
+    sequence->input_is_work = lent;
+}
+
+/* ---- no work buffer ------------------------------------------------------------------------------------------------- */
+
+/* Does a rank alone have this array as a work buffer between passes has it? */
+static bool is_dense(const struct pencilfft_plan_s *plan, int array)
+{
+    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1)
+        return false;
+    pencilfft_box box = pf_part_of(plan, array, 0, 0).box;
+    return box.stride[2] == 1 && box.stride[1] == box.extent[2] && box.stride[0] == box.extent[1] * box.extent[2];
+}
+
+/* A rank alone whose arrays lie alike: each pass but the first may write what it reads, and the first one too where it must. */
+static bool may_stay(const struct pencilfft_plan_s *plan)
+{
+    for (int e = 0; e < plan->exchanges; e++) /* alone */
+        if (is_tied_to_buffers(plan->chosen[e]))
+            return false;
+    return plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT) && is_dense(plan, plan->exchanges);
+}
+
+/* The same where the input lies in another way, with two arrays: the first pass writes to the output. */
+static bool may_stay_in_output(const struct pencilfft_plan_s *plan, int backward)
+{
+    return backward ? plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT)
+                    : is_dense(plan, plan->exchanges);
+}
+
+/* Between two passes of a rank alone. */
+static struct pf_joint joint_of_rank_alone(const struct pencilfft_plan_s *plan, int backward, const struct pf_joint *before)
+{
+    bool stays = may_stay(plan), in_output = may_stay_in_output(plan, backward);
+    return stays ? joint_without(PF_OUT) : in_output ? joint_without(PF_SPARE) : joint_behind(NULL, PF_NO_EXCHANGE, before);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------------- */
+
+void pf_joints_make(pencilfft_plan plan, int backward)
+{
+    struct pf_sequence *sequence = &plan->sequence[backward];
+    sequence->n = plan->route[0].passes;
+    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite it */
+    if (may_take_turns(plan, backward)) {
+        take_turns(plan, backward, sequence);
+        return;
+    }
+    for (int r = 0; r < plan->routes; r++)
+        for (int i = 0; i < sequence->n - 1; i++) {
+            int at = plan->route[r].form[backward ? sequence->n - 2 - i : i].exchange;
+            const struct pf_joint *before = i > 0 ? &sequence->joint[r][i - 1] : NULL;
+            sequence->joint[r][i] = plan->beside ? joint_of_slots(plan, backward, at)
+                                    : at >= 0    ? joint_behind(plan->chosen[at], at, before)
+                                                 : joint_of_rank_alone(plan, backward, before);
+        }
+}
+
+struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at)
+{
+    int e = plan->route[route].exchange[at];
+    const struct pf_exchange *exchange = plan->chosen[e];
+    if (plan->beside)
+        return joint_of_slots(plan, backward, at);
+    if (exchange->memory && plan->p[e] > 1)
+        return (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
+    const struct pf_sequence *sequence = &plan->sequence[backward];
+    if (!is_tied_to_buffers(exchange))
+        return (struct pf_joint){.exchange = at,
+                                 .from = PF_OUT,
+                                 .to = PF_WORK, /* which may be what is packed */
+                                 .kept = sequence->input_is_work ? PF_KEPT_AMONG_SENT : PF_KEPT_THERE};
+    for (int i = 0; i < sequence->n - 1; i++)
+        if (sequence->joint[route][i].exchange == at)
+            return sequence->joint[route][i];
+    return (struct pf_joint){.exchange = at, .from = PF_WORK, .to = PF_WORK + 1};
+}
+
+/* With `spare` for runs with one array for both, too. */
+static bool needs(struct pf_joint joint, int buffer, bool lent, bool spare)
+{
+    if (lent && buffer == PF_WORK)
+        return false;
+    return joint.from == buffer || joint.to == buffer || (spare && joint.from == PF_SPARE && buffer == PF_WORK + 1);
+}
+
+bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_place)
+{
+    bool needed = false;
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
+        const struct pf_sequence *sequence = &plan->sequence[backward];
+        bool lent = sequence->input_is_work && !in_place;
+        bool spare = in_place || (plan->ranks > 1 && !lent); /* early where others would wait for a rank without memory */
+        for (int i = 0; i < sequence->n - 1; i++)
+            needed |= needs(sequence->joint[0][i], buffer, lent, spare);
+        for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)
+            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, sequence->input_is_work, false);
+    }
+    return needed;
+}

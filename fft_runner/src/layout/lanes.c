@@ -1,0 +1,210 @@
+/* The lanes of a transform: all that goes a route, or the chunks of it.
+ * Idea:  every rank cuts its own block along the axis of the chunks, so a chunk's exchanges are those of the whole array
+ *        between smaller boxes. Each lane has a slot in both work buffers, as long as the most that it sends or receives at
+ *        once: all its exchanges send from its slot of the first and receive in that of the second, for a pass has read what
+ *        arrived and written what leaves before the next exchange of this lane begins.
+ * Cost:  for each lane as many boxes as the groups have members. */
+#include "layout/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+
+enum { ALIGNMENT = 64 }; /* bytes; an exchange may count on it */
+
+static const int axis_of[PF_CUT_AXES] = {[PF_CUT_X] = 0, [PF_CUT_Z] = 2, [PF_CUT_FIELD] = -1};
+
+static bool is_cut(const struct pencilfft_plan_s *plan, const struct pf_lane *lane)
+{
+    return lane->chunk != PF_WHOLE_LANE && axis_of[plan->choice.axis] >= 0;
+}
+
+/* Is an array of the first route cut like the lanes? */
+static bool cuts(const struct pencilfft_plan_s *plan, int array)
+{
+    const struct pf_decomposition *d = plan->geometry.decomposition;
+    int axis = axis_of[plan->choice.axis];
+    return axis >= 0 && d->array[array].over[axis] == pf_cut_over(d, axis);
+}
+
+/* Block i of the axis that is cut, of the dimension of the grid by whose blocks it is cut; and the chunk of the lane in it. */
+struct piece_of_axis {
+    int64_t offset, start, extent; /* of the block; of the chunk from there */
+};
+
+static int blocks_of(const struct pencilfft_plan_s *plan)
+{
+    int over = pf_cut_over(plan->geometry.decomposition, axis_of[plan->choice.axis]);
+    return over == PF_WHOLE ? 1 : plan->geometry.grid[over];
+}
+
+static struct piece_of_axis chunk_in(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int i)
+{
+    int axis = axis_of[plan->choice.axis];
+    struct pf_block block = pf_block_of(plan->geometry.n[axis], blocks_of(plan), i);
+    int64_t start = pf_chunk_start(&plan->choice, block.extent, lane->chunk);
+    return (struct piece_of_axis){block.offset, start, pf_chunk_start(&plan->choice, block.extent, lane->chunk + 1) - start};
+}
+
+/* Indices of the lane along the axis that is cut, in the blocks before block i. */
+static int64_t indices_before(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int i)
+{
+    int64_t sum = 0;
+    while (i-- > 0)
+        sum += chunk_in(plan, lane, i).extent;
+    return sum;
+}
+
+/* A box of an array: its chunk where the array is cut like the lanes, its planes where they go several routes. */
+static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, int rank)
+{
+    const struct pf_route *route = &plan->route[lane->route];
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = route->decomposition;
+    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, array, rank);
+    if (array == 0 && plan->routes > 1)
+        return pf_box_cut(&box, 2, route->share.z, route->share.z_end - route->share.z);
+    if (!is_cut(plan, lane) || !cuts(plan, array))
+        return box;
+    int axis = axis_of[plan->choice.axis];
+    int64_t start = pf_chunk_start(&plan->choice, box.extent[axis], lane->chunk);
+    return pf_box_cut(&box, axis, start, pf_chunk_start(&plan->choice, box.extent[axis], lane->chunk + 1) - start);
+}
+
+/* The same as if there were no other lanes: what other lanes hold between the indices of this one is left out. */
+static pencilfft_box close_box(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, pencilfft_box box)
+{
+    if (!is_cut(plan, lane))
+        return box;
+    int axis = axis_of[plan->choice.axis], i = 0;
+    if (!cuts(plan, array))
+        return pf_box_cut(&box, axis, 0, indices_before(plan, lane, blocks_of(plan)));
+    while (i + 1 < blocks_of(plan) && pf_block_of(plan->geometry.n[axis], blocks_of(plan), i + 1).offset <= box.offset[axis])
+        i++;
+    box.offset[axis] = indices_before(plan, lane, i);
+    return box;
+}
+
+int pf_lane_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array)
+{
+    return is_cut(plan, lane) && !cuts(plan, array) ? blocks_of(plan) : 1;
+}
+
+pencilfft_box pf_lane_piece(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, int i,
+                            int64_t *start)
+{
+    pencilfft_box box = lane_box(plan, lane, array, plan->rank), closed = close_box(plan, lane, array, box);
+    *start = 0;
+    memcpy(box.stride, closed.stride, sizeof box.stride);
+    if (!is_cut(plan, lane) || cuts(plan, array))
+        return box;
+    int axis = axis_of[plan->choice.axis];
+    struct piece_of_axis piece = chunk_in(plan, lane, i);
+    *start = indices_before(plan, lane, i) * box.stride[axis];
+    box.offset[axis] += piece.offset + piece.start;
+    box.extent[axis] = piece.extent;
+    return box;
+}
+
+struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_pass *pass)
+{
+    struct pf_range range = pf_pass_all(pass);
+    const struct pf_choice *choice = &plan->choice;
+    range.field = lane->field;
+    range.field_end = lane->field_end;
+    if (!is_cut(plan, lane))
+        return range;
+    bool planes = axis_of[choice->axis] == pass->outer;
+    int64_t *from = planes ? &range.outer : &range.along;
+    int64_t *end = planes ? &range.outer_end : &range.along_end, extent = *end;
+    *from = pf_chunk_start(choice, extent, lane->chunk);
+    *end = pf_chunk_start(choice, extent, lane->chunk + 1);
+    return range;
+}
+
+bool pf_lane_runs(const struct pencilfft_plan_s *plan, const struct pf_pass *pass, int array)
+{
+    int axis = plan->choice.chunks ? axis_of[plan->choice.axis] : -1;
+    if (!plan->beside || axis < 0)
+        return true;
+    return cuts(plan, array) && (axis == pass->outer || (axis == pass->along && !pass->z));
+}
+
+static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
+{
+    for (int at = 0; at < plan->exchanges; at++)
+        for (int after = 0; after < 2; after++) {
+            int e = plan->route[lane->route].exchange[at];
+            pencilfft_box *boxes = lane->boxes[at][after] = calloc((size_t)plan->p[e], sizeof *boxes);
+            if (!boxes)
+                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
+            for (int j = 0; j < plan->p[e]; j++) {
+                boxes[j] = lane_box(plan, lane, at + after, pf_member(plan, e, j));
+                if (plan->chosen[e]->takes == PF_BOXES)
+                    boxes[j] = close_box(plan, lane, at + after, boxes[j]);
+            }
+        }
+    return PENCILFFT_OK;
+}
+
+/* Chunks of the only route, or the routes whole. */
+static void set_lane(const struct pencilfft_plan_s *plan, int i, struct pf_lane *lane)
+{
+    const struct pf_choice *choice = &plan->choice;
+    bool chunks = plan->lanes > plan->routes;
+    *lane = (struct pf_lane){.route = chunks ? 0 : i, .chunk = chunks ? i : PF_WHOLE_LANE};
+    const struct pf_share *share = &plan->route[lane->route].share;
+    lane->field = share->field;
+    lane->field_end = share->field_end;
+    if (chunks && choice->axis == PF_CUT_FIELD) {
+        lane->field = (int)pf_chunk_start(choice, plan->fields, i);
+        lane->field_end = (int)pf_chunk_start(choice, plan->fields, i + 1);
+    }
+}
+
+int pf_lanes_make(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK, lanes = plan->beside && plan->choice.chunks ? plan->choice.chunks : plan->routes;
+    if (!(plan->lane = calloc((size_t)lanes, sizeof *plan->lane)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for %d lanes", lanes);
+    plan->lanes = lanes;
+    for (int i = 0; i < lanes && !status; i++) {
+        set_lane(plan, i, &plan->lane[i]);
+        status = make_boxes(plan, &plan->lane[i]);
+    }
+    return status;
+}
+
+static int64_t room_of(const struct pencilfft_plan_s *plan, const struct pf_lane *lane)
+{
+    int64_t most = 0;
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++)
+        for (int at = 0; at < plan->exchanges; at++) {
+            const struct pf_transfer *t = &lane->transfer[backward][at];
+            most = pf_larger(most, pf_larger(t->sent.list.total, t->received.list.total));
+        }
+    return most;
+}
+
+int64_t pf_lanes_place(pencilfft_plan plan)
+{
+    int64_t end = 0, unit = ALIGNMENT / (int64_t)plan->element_bytes;
+    for (int i = 0; i < plan->lanes; i++) {
+        plan->lane[i].slot = (end + unit - 1) / unit * unit;
+        end = plan->lane[i].slot + room_of(plan, &plan->lane[i]);
+    }
+    return end;
+}
+
+void pf_lanes_release(pencilfft_plan plan)
+{
+    for (int i = 0; i < plan->lanes; i++)
+        for (int at = 0; at < plan->exchanges; at++)
+            for (int after = 0; after < 2; after++)
+                free(plan->lane[i].boxes[at][after]);
+    free(plan->lane);
+    plan->lane = NULL;
+    plan->lanes = 0;
+}

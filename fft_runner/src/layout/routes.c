@@ -1,0 +1,147 @@
+/* Which routes a transform goes, and what of an array lies where.
+ * Idea:  a schedule may send some planes, or some fields, through the exchanges in the other order. Each array but the first
+ *        then consists of two parts, one behind the other, each with a box of its own. Where nothing is exchanged the parts
+ *        are the same, but there is one route. */
+#include "layout/inside.h"
+
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "speed/tuning.h"
+
+enum { X, Y, Z };
+
+/* ---- what a schedule is told ---------------------------------------------------------------------------------------- */
+
+static bool moves(const struct pencilfft_plan_s *plan)
+{
+    bool any = false;
+    for (int e = 0; e < plan->exchanges; e++)
+        any |= plan->p[e] > 1;
+    return any;
+}
+
+/* Indices of the smallest block by which an axis may be cut that is not empty. */
+static int64_t smallest_block(const struct pf_geometry *g, int axis)
+{
+    int over = pf_cut_over(g->decomposition, axis);
+    return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? g->n[axis] : pf_larger(1, g->n[axis] / g->grid[over]);
+}
+
+/* Ranks that z is divided over after the first exchange. */
+static int64_t ranks_along_z(const struct pf_geometry *g, const struct pf_decomposition *route)
+{
+    int over = route->array[1].over[Z];
+    return over == PF_WHOLE ? 1 : g->grid[over];
+}
+
+static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape)
+{
+    const struct pf_geometry *g = &plan->geometry;
+    const struct pf_decomposition *other = g->decomposition->other_route;
+    int64_t most = 1, bytes = g->n[X] * g->n[Y] * g->n[Z] * plan->fields * (int64_t)plan->element_bytes;
+    for (int e = 0; e < plan->exchanges; e++)
+        most = plan->p[e] > most ? plan->p[e] : most;
+    *shape = (struct pf_shape){
+        .most = {[PF_CUT_X] = smallest_block(g, X), [PF_CUT_Z] = smallest_block(g, Z), [PF_CUT_FIELD] = plan->fields},
+        .message_bytes = bytes / plan->ranks / most,
+        .enough_bytes = pf_tuning.message_bytes,
+        .decomposition = g->decomposition->name,
+        .two_routes = other != NULL,
+        .over = {ranks_along_z(g, g->decomposition), other ? ranks_along_z(g, other) : 1},
+        .nz = g->n[Z],
+        .fields = plan->fields,
+    };
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------------------- */
+
+static void set_parts(pencilfft_plan plan, const struct pf_shape *shape)
+{
+    struct pf_share share[PF_MAX_ROUTES] = {{0, plan->geometry.n[Z], 0, plan->fields}};
+    const struct pf_decomposition *d = plan->geometry.decomposition;
+    if (plan->choice.schedule->divide)
+        plan->choice.schedule->divide(shape, &plan->choice, share);
+    plan->parts = 0;
+    for (int i = 0; i < PF_MAX_ROUTES; i++)
+        if (share[i].field < share[i].field_end)
+            plan->part[plan->parts++] = (struct pf_part){i ? d->other_route : d, share[i]};
+}
+
+static pencilfft_box part_box(const struct pencilfft_plan_s *plan, int array, int rank, int i)
+{
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = plan->part[i].decomposition;
+    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, array, rank);
+}
+
+int pf_parts_of(const struct pencilfft_plan_s *plan, int array)
+{
+    return array == PENCILFFT_INPUT || array == 0 ? 1 : plan->parts;
+}
+
+pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
+{
+    pencilfft_part part = {.fields = plan->fields};
+    if (array == PENCILFFT_INPUT || array == 0)
+        part.box = array ? pf_input_box(plan, rank) : pf_array_box(&plan->geometry, 0, rank);
+    for (int j = 0; j <= i && array > 0; j++) {
+        part.start += part.field_stride * (j ? part.fields : 0);
+        part.box = part_box(plan, array, rank, j);
+        part.field_stride = pf_box_elements(&part.box);
+        part.first_field = plan->part[j].share.field;
+        part.fields = plan->part[j].share.field_end - part.first_field;
+    }
+    part.field_stride = pf_box_elements(&part.box);
+    return part;
+}
+
+/* ---- routes --------------------------------------------------------------------------------------------------------- */
+
+/* The plan's number of an exchange of the route: that of the same name. */
+static int number_of(const struct pencilfft_plan_s *plan, const char *name)
+{
+    int e = 0;
+    while (strcmp(plan->geometry.decomposition->exchange[e].name, name))
+        e++;
+    return e;
+}
+
+static void set_route(pencilfft_plan plan, int i, const struct pf_decomposition *d, struct pf_share share)
+{
+    struct pf_route *route = &plan->route[i];
+    struct pf_geometry g = plan->geometry;
+    *route = (struct pf_route){.decomposition = g.decomposition = d, .share = share};
+    for (int e = 0; e < plan->exchanges; e++)
+        route->exchange[e] = number_of(plan, d->exchange[e].name);
+    for (int array = 0; array <= plan->exchanges; array++)
+        route->mine[array] = pf_planes_box(&g, share.z, share.z_end, array, plan->rank);
+    pf_forms_choose(plan, route);
+}
+
+static void set_routes(pencilfft_plan plan)
+{
+    struct pf_share all = {0, plan->geometry.n[Z], 0, plan->fields};
+    plan->routes = plan->beside ? plan->parts : 1;
+    for (int i = 0; i < plan->routes; i++)
+        set_route(plan, i, plan->part[i].decomposition, plan->beside ? plan->part[i].share : all);
+}
+
+int pf_schedule_take(pencilfft_plan plan, const struct pf_choice *choice)
+{
+    struct pf_shape shape;
+    describe(plan, &shape);
+    plan->choice = *choice;
+    int status = pf_choice_settle(&shape, &plan->choice);
+    if (status)
+        return status;
+    plan->asked = plan->choice.schedule;
+    if (!moves(plan) && plan->choice.schedule->keeps_boxes)
+        plan->choice = (struct pf_choice){.schedule = &pf_schedule_sequence};
+    plan->beside = plan->choice.schedule->beside && moves(plan);
+    pf_choice_write(&plan->choice, plan->schedule);
+    set_parts(plan, &shape);
+    set_routes(plan);
+    return PENCILFFT_OK;
+}

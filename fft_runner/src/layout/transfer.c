@@ -1,0 +1,135 @@
+/* An exchange of a lane in one direction, made and ended; steps.c and execute.c run it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "layout/inside.h"
+
+/* Names of the exchanges that can. */
+static const char *those_beside(char text[128])
+{
+    const struct pf_exchange *exchange;
+    int used = 0;
+    for (int i = 0; (exchange = pf_table_row(&pf_exchanges, i)); i++)
+        if (exchange->beside && used < 100)
+            used += snprintf(text + used, 128 - (size_t)used, "%s%s", used ? ", " : "", exchange->name);
+    return text;
+}
+
+int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
+{
+    char names[128] = "";
+    if (!plan->asked->beside || plan->chosen[e]->beside)
+        return PENCILFFT_OK;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                   "exchange %s cannot run beside other work, as schedule %s needs it; use schedule sequence, or one of the "
+                   "exchanges %s",
+                   plan->chosen[e]->name, plan->asked->name, those_beside(names));
+}
+
+/* Where the boxes of an exchange that takes boxes have what this lane holds of an array. */
+static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
+                       int array, struct pf_parts *parts)
+{
+    const pencilfft_box *box = parts == &t->sent ? &t->transpose.from[t->transpose.me] : &t->transpose.to[t->transpose.me];
+    size_t n = (size_t)pf_lane_pieces(plan, lane, array);
+    *parts = (struct pf_parts){.list = {.p = (int)n, .total = pf_box_elements(box) * t->transpose.fields}};
+    parts->list.start = calloc(n, sizeof *parts->list.start);
+    parts->part = calloc(n, sizeof *parts->part);
+    if (!parts->list.start || !parts->part)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the pieces of %zu blocks", n);
+    for (int i = 0; i < parts->list.p; i++)
+        parts->part[i] = pf_lane_piece(plan, lane, array, i, &parts->list.start[i]);
+    return PENCILFFT_OK;
+}
+
+int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
+{
+    struct pf_lane *of = &plan->lane[lane];
+    struct pf_transfer *t = &of->transfer[backward][at];
+    const struct pf_route *route = &plan->route[of->route];
+    int status = PENCILFFT_OK, e = route->exchange[at], nearest = route->nearest[at];
+    const struct pf_exchange *exchange = plan->chosen[e];
+    t->exchange = exchange;
+    t->number = e;
+    t->transpose = (struct pf_transpose){
+        .group = plan->group[e],
+        .p = plan->p[e],
+        .me = plan->me[e],
+        .from = of->boxes[at][backward],
+        .to = of->boxes[at][!backward],
+        .element_bytes = plan->element_bytes,
+        .fields = of->field_end - of->field,
+        .threads = plan->threads,
+        .places = plan->places[e].at ? &plan->places[e] : NULL,
+        .beside = plan->beside,
+        .lane = lane + backward * plan->lanes,
+        .other_direction = of->transfer[!backward][at].state,
+    };
+    if (exchange->takes == PF_BOXES) {
+        if (!(status = list_pieces(plan, of, t, at + backward, &t->sent)))
+            status = list_pieces(plan, of, t, at + !backward, &t->received);
+        return status ? status : exchange->plan(&t->transpose, NULL, NULL, &t->state);
+    }
+    if (!(status = pf_parts_make(&t->transpose, true, nearest, &t->sent)))
+        status = pf_parts_make(&t->transpose, false, nearest, &t->received);
+    return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
+}
+
+int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
+{
+    struct pf_lane *of = &plan->lane[lane];
+    struct pf_transfer *t = &of->transfer[backward][at];
+    struct pf_joint joint = pf_joint_alone(plan, backward, of->route, at);
+    int64_t slot = of->slot * (int64_t)plan->element_bytes;
+    char *buffer[PF_BUFFERS];
+    if (!t->state || !t->exchange->connect)
+        return PENCILFFT_OK;
+    pf_buffers_list(plan, backward, NULL, NULL, buffer);
+    if (t->exchange->takes == PF_BOXES)
+        return t->exchange->connect(t->state, NULL, NULL);
+    return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
+                                buffer[joint.to] ? buffer[joint.to] + slot : NULL);
+}
+
+/* ---- its messages as pieces of buffers -------------------------------------------------------------------------------- */
+
+int pf_transfer_pieces(const struct pf_transfer *t, bool sent)
+{
+    return sent ? t->sent.list.p : t->received.list.p;
+}
+
+struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_transfer *t, const struct pf_joint *joint,
+                                  bool sent, int i)
+{
+    bool boxes = t->exchange->takes == PF_BOXES;
+    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside &&
+               joint->kept != PF_KEPT_AMONG_SENT;
+    int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
+    const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
+    const pencilfft_box *box = &parts->part[i];
+    int fields = t->transpose.fields; /* none in a chunk that gets no field */
+    return (struct pf_piece){.buffer = sent && !own ? joint->from : there,
+                             .box = *box,
+                             .first = lane->field,
+                             .fields = fields,
+                             .start = lane->slot + parts->list.start[i],
+                             .field = boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
+}
+
+static void release(struct pf_transfer *t)
+{
+    if (t->state)
+        t->exchange->destroy(t->state);
+    pf_parts_release(&t->sent);
+    pf_parts_release(&t->received);
+    *t = (struct pf_transfer){.state = NULL};
+}
+
+void pf_transfers_release(pencilfft_plan plan)
+{
+    for (int l = 0; l < plan->lanes; l++)
+        for (int backward = 0; backward < PF_DIRECTIONS; backward++)
+            for (int at = 0; at < plan->exchanges; at++)
+                release(&plan->lane[l].transfer[backward][at]);
+}

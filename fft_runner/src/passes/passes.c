@@ -1,0 +1,203 @@
+/* The passes of a transform.
+ * Idea:  layout/forms.c says which there are. A pass beside an exchange reads or writes its messages, the first and the last
+ *        one the caller's arrays, and any other a work buffer.
+ * Cost:  one read and one write of the array a pass. */
+#include "passes/passes.h"
+#include "layout/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+
+enum { X, Y, Z };
+
+/* ---- what they read and write --------------------------------------------------------------------------------------- */
+
+/* A pass of a route, or of all of them, in one direction; i counts from the first that is run. */
+struct place {
+    pencilfft_plan plan;
+    int backward, route, i;
+    bool shared;
+};
+
+static bool is_of(const struct place *at, int route)
+{
+    return at->shared || route == at->route;
+}
+
+static int side_make(struct pf_side *side, int n, size_t element_bytes, int copied)
+{
+    *side = (struct pf_side){.element_bytes = element_bytes, .copied = copied};
+    if (!(side->piece = calloc((size_t)n, sizeof *side->piece)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the parts of %d messages", n);
+    return PENCILFFT_OK;
+}
+
+/* An array of the caller: what forward takes or gives. */
+static int array_side(const struct place *at, bool input, int buffer, struct pf_side *side)
+{
+    const struct pencilfft_plan_s *plan = at->plan;
+    int array = input ? PENCILFFT_INPUT : plan->exchanges, parts = pf_parts_of(plan, array);
+    int status = side_make(side, parts, input ? plan->input_bytes : plan->element_bytes, -1);
+    for (int i = 0; i < parts && !status; i++) {
+        pencilfft_part part = pf_part_of(plan, array, plan->rank, i);
+        if (parts == 1 || plan->routes == 1 || is_of(at, i))
+            side->piece[side->n++] = (struct pf_piece){.buffer = buffer,
+                                                       .box = part.box,
+                                                       .first = part.first_field,
+                                                       .fields = part.fields,
+                                                       .start = part.start,
+                                                       .field = part.field_stride};
+    }
+    return status;
+}
+
+/* What lies in a work buffer between two passes without an exchange. */
+static int dense_side(const struct place *at, const pencilfft_box *box, int buffer, struct pf_side *side)
+{
+    int status = side_make(side, 1, at->plan->element_bytes, -1);
+    if (!status)
+        side->piece[side->n++] =
+            (struct pf_piece){.buffer = buffer, .box = *box, .fields = at->plan->fields, .field = pf_box_elements(box)};
+    return status;
+}
+
+/* Messages of all lanes of the pass, lane by lane. */
+static int message_side(const struct place *at, bool sent, int j, struct pf_side *side)
+{
+    const struct pencilfft_plan_s *plan = at->plan;
+    int n = 0;
+    for (int l = 0; l < plan->lanes; l++) {
+        const struct pf_lane *lane = &plan->lane[l];
+        int e = plan->sequence[at->backward].joint[lane->route][j].exchange;
+        n += is_of(at, lane->route) ? pf_transfer_pieces(&lane->transfer[at->backward][e], sent) : 0;
+    }
+    int number = plan->route[at->route].exchange[plan->sequence[at->backward].joint[at->route][j].exchange];
+    const struct pf_exchange_phases *phases = &plan->phases.of[number];
+    int status = side_make(side, n, plan->element_bytes, sent ? phases->pack : phases->unpack);
+    for (int l = 0; l < plan->lanes && !status; l++) {
+        const struct pf_lane *lane = &plan->lane[l];
+        const struct pf_joint *joint = &plan->sequence[at->backward].joint[lane->route][j];
+        const struct pf_transfer *t = &lane->transfer[at->backward][joint->exchange];
+        for (int i = 0; is_of(at, lane->route) && i < pf_transfer_pieces(t, sent); i++)
+            side->piece[side->n++] = pf_transfer_piece(lane, t, joint, sent, i);
+    }
+    return status;
+}
+
+/* What a pass writes into the joint j behind it, or reads from the one before it. */
+static int joint_side(const struct place *at, const pencilfft_box *box, int j, bool writes, struct pf_side *side)
+{
+    const struct pf_joint *joint = &at->plan->sequence[at->backward].joint[at->route][j];
+    return joint->exchange < 0 ? dense_side(at, box, joint->from, side) : message_side(at, writes, j, side);
+}
+
+static int make_sides(const struct place *at, struct pf_pass *pass)
+{
+    int last = at->plan->sequence[at->backward].n - 1;
+    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in)
+                            : joint_side(at, &pass->box, at->i - 1, false, &pass->in);
+    if (status)
+        return status;
+    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
+                         : joint_side(at, &pass->box, at->i, true, &pass->out);
+}
+
+/* ---- the passes ----------------------------------------------------------------------------------------------------- */
+
+static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int backward, int axis, int64_t n)
+{
+    return (struct pf_lines){
+        .fftw = plan->precision->fftw,
+        .line = plan->transform.line[axis],
+        .backward = backward,
+        .flags = plan->rigor->flag,
+        .n = n,
+        .complex_elements = plan->transform.line[axis].kind == PF_R2R && !plan->transform.real_output,
+        .phase = plan->phases.fft[axis],
+    };
+}
+
+/* Stored in x y z order, whatever the layout of the caller's arrays. */
+static pencilfft_box dense_box(pencilfft_box box)
+{
+    box.stride[Z] = 1;
+    box.stride[Y] = box.extent[Z];
+    box.stride[X] = box.extent[Z] * box.extent[Y];
+    return box;
+}
+
+/* The axis of the rows of the last pass of a forward transform: that of the messages beside it, unless they are boxes. */
+static int along_of(const struct pencilfft_plan_s *plan, const struct pf_route *route, const struct pf_pass_form *form)
+{
+    int i = (int)(form - route->form), at = i > 0 && i == route->passes - 1 ? form[-1].exchange : PF_NO_EXCHANGE;
+    return at >= 0 && plan->chosen[route->exchange[at]]->takes == PF_MESSAGES ? route->nearest[at] : Z;
+}
+
+static void set_pass(const struct place *at, struct pf_pass *pass)
+{
+    pencilfft_plan plan = at->plan;
+    const struct pf_route *route = &plan->route[at->route];
+    const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
+    const pencilfft_box *box = &route->mine[form->array];
+    int u = form->u == X ? X : Y, along = along_of(plan, route, form);
+    *pass = (struct pf_pass){
+        .box = dense_box(*box),
+        .outer = X + Y + Z - u - along,
+        .inner = u,
+        .along = along,
+        .backward = at->backward,
+        .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
+        .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
+        .input_nz = form->z ? plan->transform.input_nz : box->extent[along],
+        .fields = plan->fields,
+        .threads = plan->threads,
+    };
+    pass->z_lines = lines_along(plan, at->backward, Z, pass->input_nz);
+    pass->u_lines = lines_along(plan, at->backward, u, pass->box.extent[u]);
+}
+
+bool pf_pass_is_shared(const struct pencilfft_plan_s *plan, int backward, int i)
+{
+    return plan->routes > 1 && i == (backward ? plan->sequence[backward].n - 1 : 0);
+}
+
+bool pf_pass_runs_by_lanes(const struct pencilfft_plan_s *plan, int backward, int i)
+{
+    const struct pf_route *route = &plan->route[0];
+    int array = route->form[backward ? route->passes - 1 - i : i].array;
+    return !pf_pass_is_shared(plan, backward, i) && pf_lane_runs(plan, &plan->sequence[backward].pass[0][i], array);
+}
+
+/* Ranges of the lanes of a pass, or all of it. */
+static int plan_pass(const struct place *at, struct pf_pass *pass, char *const buffer[PF_BUFFERS])
+{
+    const struct pencilfft_plan_s *plan = at->plan;
+    struct pf_range range[PF_MAX_CHUNKS] = {pf_pass_all(pass)};
+    int ranges = 0;
+    if (!pf_pass_runs_by_lanes(plan, at->backward, at->i))
+        return pf_pass_plan(pass, buffer, range, 1);
+    for (int l = 0; l < plan->lanes; l++)
+        if (plan->lane[l].route == at->route)
+            range[ranges++] = pf_lane_range(plan, &plan->lane[l], pass);
+    return pf_pass_plan(pass, buffer, range, ranges);
+}
+
+int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
+{
+    int status = PENCILFFT_OK;
+    char *buffer[PF_BUFFERS];
+    pf_buffers_list(plan, backward, in, out, buffer);
+    for (int r = 0; r < plan->routes; r++)
+        for (int i = 0; i < plan->route[r].passes && !status; i++) {
+            struct pf_pass *pass = &plan->sequence[backward].pass[r][i];
+            struct place at = {plan, backward, r, i, pf_pass_is_shared(plan, backward, i)};
+            if (at.shared && r > 0)
+                continue;
+            set_pass(&at, pass);
+            if (!(status = make_sides(&at, pass)))
+                status = plan_pass(&at, pass, buffer);
+        }
+    return status;
+}

@@ -1,0 +1,264 @@
+/* A rank that has the whole array: FFTW's plans for several axes at once.
+ * Idea:  where nothing is exchanged and the array stays in the caches, FFTW knows better orders than axis by axis.
+ *        run/whole_trial.c finds out whether it is faster.
+ *        Threads need two stages, as FFTW's own threads do: planes of y and z, each thread some of them, and lines along x,
+ *        each thread those of some y; backward, the lines first. A thread runs serial plans of its own, so FFTW's library
+ *        of threads and its global settings are left alone.
+ * Cost:  FFTW's time for such plans. Arrays beyond pf_tuning.whole_bytes have none: there the passes were always faster.
+ *        A transform of complex into real numbers in one stage costs a copy, for FFTW overwrites its input then, unless it
+ *        may; of two stages, the first one writes where the copy would be.
+ * Needs: one kind of transform along all axes, or real input along z; arrays of one part; a work buffer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "layout/layout.h"
+#include "passes/passes.h"
+#include "speed/threads.h"
+#include "speed/tuning.h"
+
+enum { X, Y, Z };
+enum { ALIGNMENT = 16 }; /* that FFTW's plans differ by */
+
+/* The kind along all axes that are transformed; PF_SKIP where there are several, or none. */
+static enum pf_line_kind common_kind(const struct pencilfft_plan_s *plan)
+{
+    enum pf_line_kind kind = PF_SKIP;
+    for (int axis = 2; axis >= 0; axis--) {
+        enum pf_line_kind mine = plan->transform.line[axis].kind;
+        if (mine == PF_SKIP || mine == kind || (kind == PF_R2C && mine == PF_DFT))
+            continue;
+        if (kind != PF_SKIP)
+            return PF_SKIP;
+        kind = mine;
+    }
+    return kind;
+}
+
+/* Does FFTW overwrite what is transformed, and must not? In place it has another array for it, too. */
+static bool is_copied(const struct pencilfft_plan_s *plan, int backward, bool same)
+{
+    return backward && common_kind(plan) == PF_R2C && (same || !plan->destroys_input);
+}
+
+static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
+{
+    enum pf_line_kind kind = common_kind(plan);
+    int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
+    return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && kind != PF_SKIP &&
+           (plan->work[0] || !is_copied(plan, backward, false)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
+           bytes <= pf_tuning.whole_bytes;
+}
+
+static bool same_order(const pencilfft_box *a, const pencilfft_box *b)
+{
+    return memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------------------------------- */
+
+/* Those axes of a set, as bits, that are transformed. */
+static int transformed(const struct pencilfft_plan_s *plan, int axes)
+{
+    int found = 0;
+    for (int axis = X; axis <= Z; axis++)
+        if (axes >> axis & 1 && plan->transform.line[axis].kind != PF_SKIP)
+            found |= 1 << axis;
+    return found;
+}
+
+static void set_stages(const struct pencilfft_plan_s *plan, int backward, struct pf_whole *whole)
+{
+    const int planes = transformed(plan, 1 << Y | 1 << Z), lines = transformed(plan, 1 << X);
+    int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
+    whole->shares = pf_threads_worth(plan->threads, bytes);
+    if (whole->shares == 1 || !planes || !lines) {
+        whole->stages = 1;
+        whole->stage[0].axes = planes | lines;
+    } else {
+        whole->stages = 2;
+        whole->stage[backward].axes = planes;
+        whole->stage[!backward].axes = lines;
+    }
+}
+
+/* Does the stage change real and complex numbers into each other? */
+static bool has_reals(const struct pencilfft_plan_s *plan, const struct pf_whole_stage *stage)
+{
+    return stage->axes >> Z & 1 && plan->transform.line[Z].kind == PF_R2C;
+}
+
+/* Where the numbers are before the first stage, and after each. Between a stage along x and the one that makes real numbers
+ * they are complex, for which the output has no room. */
+struct arrays {
+    char *data[PF_WHOLE_STAGES + 1];
+    pencilfft_box box[PF_WHOLE_STAGES + 1];
+};
+
+static struct arrays arrays_of(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out)
+{
+    const struct pf_whole *whole = &plan->sequence[backward].whole;
+    const pencilfft_box box[2] = {pf_part_of(plan, PENCILFFT_INPUT, plan->rank, 0).box,
+                                  pf_part_of(plan, plan->exchanges, plan->rank, 0).box};
+    struct arrays a = {.data = {(char *)in, out, out}, .box = {box[backward], box[!backward], box[!backward]}};
+    bool complex_first = backward && common_kind(plan) == PF_R2C, apart = is_copied(plan, backward, in == out);
+    if (complex_first && whole->stages > 1) {
+        a.box[1] = a.box[0];
+        a.data[1] = apart ? plan->work[0] : a.data[0];
+    } else if (apart)
+        a.data[0] = plan->work[0];
+    return a;
+}
+
+/* The shape of a stage, with so many indices along the axis that threads share. */
+static void set_shape(const struct pencilfft_plan_s *plan, int backward, const struct arrays *a, int i, int64_t shared,
+                      struct pf_whole_stage *stage)
+{
+    const pencilfft_box *in = &a->box[i], *out = &a->box[i + 1];
+    enum pf_line_kind kind = common_kind(plan);
+    struct pf_line_shape *shape = &stage->shape;
+    int many = 0;
+    *shape = (struct pf_line_shape){.kind = kind == PF_R2C && !has_reals(plan, stage) ? PF_DFT : kind,
+                                    .backward = backward,
+                                    .flags = plan->rigor->flag};
+    if (plan->destroys_input || i > 0)
+        shape->flags |= FFTW_DESTROY_INPUT;
+    for (int axis = X; axis <= Z; axis++) {
+        const struct pf_line *line = &plan->transform.line[axis];
+        fftw_iodim64 dim = {axis == stage->shared ? shared : in->extent[axis], in->stride[axis], out->stride[axis]};
+        if (axis == Z && has_reals(plan, stage))
+            dim.n = plan->transform.input_nz;
+        if (stage->axes >> axis & 1) {
+            shape->r2r[shape->rank] = line->r2r[backward];
+            shape->line[shape->rank++] = dim;
+        } else
+            shape->many[many++] = dim;
+    }
+    for (; many < PF_MANY; many++)
+        shape->many[many] = (fftw_iodim64){1, 1, 1};
+}
+
+/* Of an earlier share that is as large and as aligned. */
+static void *plan_before(const struct pf_whole_part *part, int share)
+{
+    for (int i = 0; i < share; i++)
+        if (part[i].n == part[share].n && (part[i].in - part[share].in) % ALIGNMENT == 0 &&
+            (part[i].out - part[share].out) % ALIGNMENT == 0)
+            return part[i].plan;
+    return NULL;
+}
+
+/* The plans of a stage, one for each share. False: FFTW has none. */
+static bool plan_stage(const struct pencilfft_plan_s *plan, int backward, struct pf_whole *whole, const struct arrays *a,
+                       int i, struct pf_whole_part *part)
+{
+    struct pf_whole_stage *stage = &whole->stage[i];
+    const pencilfft_box *in = &a->box[i], *out = &a->box[i + 1];
+    bool reals = has_reals(plan, stage);
+    size_t in_bytes = reals && !backward ? plan->input_bytes : plan->element_bytes;
+    size_t out_bytes = reals && backward ? plan->input_bytes : plan->element_bytes;
+    stage->shared = whole->shares == 1 ? PF_NO_AXIS : stage->axes >> X & 1 ? Y : X;
+    int64_t n = whole->shares == 1 ? 1 : in->extent[stage->shared];
+    for (int share = 0; share < whole->shares; share++) {
+        int64_t start = pf_share_start(n, share, whole->shares);
+        part[share].n = pf_share_start(n, share + 1, whole->shares) - start;
+        part[share].in = whole->shares == 1 ? 0 : start * in->stride[stage->shared] * (int64_t)in_bytes;
+        part[share].out = whole->shares == 1 ? 0 : start * out->stride[stage->shared] * (int64_t)out_bytes;
+        if (!part[share].n || (part[share].plan = plan_before(part, share)))
+            continue;
+        set_shape(plan, backward, a, i, part[share].n, stage);
+        part[share].plan = plan->precision->fftw->plan(&stage->shape, a->data[i] + part[share].in,
+                                                       a->data[i + 1] + part[share].out);
+        if (!part[share].plan)
+            return false;
+    }
+    return true;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------- */
+
+struct job {
+    const struct pencilfft_plan_s *plan;
+    const struct pf_line_shape *shape;
+    const struct pf_whole_part *part;
+    char *in, *out;
+};
+
+static void run_share(int share, void *of)
+{
+    const struct job *job = of;
+    const struct pf_whole_part *part = &job->part[share];
+    if (part->plan)
+        job->plan->precision->fftw->execute(job->shape, part->plan, job->in + part->in, job->out + part->out);
+}
+
+static void run(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out)
+{
+    const struct pf_whole *whole = &plan->sequence[backward].whole;
+    struct arrays a = arrays_of(plan, backward, in, out);
+    if (a.data[0] != in) /* FFTW would overwrite it */
+        pf_threads_copy(plan->threads, a.data[0], in, pf_box_elements(&a.box[0]) * (int64_t)plan->element_bytes);
+    for (int i = 0; i < whole->stages; i++) {
+        struct job job = {plan, &whole->stage[i].shape, whole->part[in == out] + (ptrdiff_t)i * whole->shares, a.data[i],
+                          a.data[i + 1]};
+        pf_threads_run(whole->shares, run_share, &job);
+    }
+}
+
+/* The parts of all stages. */
+void pf_whole_drop(const struct pencilfft_plan_s *plan, struct pf_whole *whole, bool same)
+{
+    struct pf_whole_part *part = whole->part[same];
+    for (int i = 0; i < whole->stages && part; i++)
+        for (int share = whole->shares - 1; share >= 0; share--) {
+            struct pf_whole_part *mine = &part[i * whole->shares + share];
+            if (mine->plan && !plan_before(&part[(ptrdiff_t)i * whole->shares], share))
+                plan->precision->fftw->destroy(mine->plan);
+        }
+    free(part);
+    whole->part[same] = NULL;
+}
+
+int pf_whole_plan(pencilfft_plan plan, int backward, const void *in, void *out)
+{
+    struct pf_whole *whole = &plan->sequence[backward].whole;
+    struct arrays a = arrays_of(plan, backward, in, out);
+    struct pf_whole_part *part = calloc((size_t)whole->stages * (size_t)whole->shares, sizeof *part);
+    bool there = true;
+    if (!part)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the plans of %d threads", whole->shares);
+    whole->part[in == out] = part;
+    for (int i = 0; i < whole->stages && there; i++)
+        there = plan_stage(plan, backward, whole, &a, i, part + (ptrdiff_t)i * whole->shares);
+    if (!there)
+        pf_whole_drop(plan, whole, in == out);
+    return PENCILFFT_OK;
+}
+
+int pf_whole_cases(pencilfft_plan plan, int backward, const void *in, void *out)
+{
+    struct pf_whole *whole = &plan->sequence[backward].whole;
+    if (!may_be_whole(plan, backward))
+        return 0;
+    set_stages(plan, backward, whole);
+    struct arrays a = arrays_of(plan, backward, in, out);
+    bool apart = is_copied(plan, backward, true) && plan->work[0]; /* also a run in place has two arrays */
+    return apart || (same_order(&a.box[0], &a.box[whole->stages]) && common_kind(plan) != PF_R2C) ? 2 : 1;
+}
+
+bool pf_whole_run(pencilfft_plan plan, int backward, const void *in, void *out)
+{
+    if (!plan->sequence[backward].whole.part[in == out])
+        return false;
+    run(plan, backward, in, out);
+    pf_clock_lap(&plan->clock, plan->phases.fft[2]);
+    return true;
+}
+
+void pf_whole_release(const struct pencilfft_plan_s *plan, struct pf_whole *whole)
+{
+    for (int same = 0; same < 2; same++)
+        pf_whole_drop(plan, whole, same);
+    *whole = (struct pf_whole){.part = {NULL}};
+}

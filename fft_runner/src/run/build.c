@@ -1,0 +1,142 @@
+/* The part of a plan that follows from the exchanges that were chosen, by a table of stages as in create.c.
+ * Cost:  FFTW plans on two buffers of the size of work besides it, which are gone when the plan is made, or on those that are
+ *        lent. */
+#include "ends/ends.h"
+#include "layout/layout.h"
+#include "passes/passes.h"
+#include "run/inside.h"
+
+#include <stdlib.h>
+
+#include "common/failure.h"
+
+static void grow(int64_t *largest, int64_t elements)
+{
+    *largest = elements > *largest ? elements : *largest;
+}
+
+static int64_t largest_array(const struct pencilfft_plan_s *plan)
+{
+    int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
+    int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
+    for (int array = 0; array <= plan->exchanges; array++) {
+        pencilfft_part last = pf_part_of(plan, array, plan->rank, pf_parts_of(plan, array) - 1);
+        grow(&largest, last.start + last.fields * last.field_stride);
+    }
+    for (int end = 0; end < PF_ENDS; end++)
+        if (plan->end[end].remapped) {
+            int64_t shared = (int64_t)(plan->element_bytes / pf_end_bytes(plan, end));
+            pencilfft_box box = pf_end_box(plan, end, plan->rank);
+            grow(&largest, (pf_box_elements(&box) * plan->fields + shared - 1) / shared);
+        }
+    return largest;
+}
+
+static int check_exchanges(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (int e = 0; e < plan->exchanges && !status; e++)
+        status = pf_transfer_check(plan, e);
+    return status;
+}
+
+static int plan_transfers(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
+        if (!pf_has_direction(plan, backward))
+            continue;
+        for (int l = 0; l < plan->lanes; l++)
+            for (int at = 0; at < plan->exchanges && !status; at++)
+                status = pf_transfer_plan(plan, backward, l, at);
+        if (!status)
+            pf_joints_make(plan, backward);
+    }
+    return status;
+}
+
+/* The slots of the lanes follow each other in the work buffers. Where the exchanges run alone, the caller's arrays hold their
+ * messages too. */
+static int set_sizes(pencilfft_plan plan)
+{
+    plan->alloc_elements = largest_array(plan);
+    plan->work_elements = pf_lanes_place(plan);
+    if (!plan->beside) {
+        grow(&plan->alloc_elements, plan->work_elements);
+        plan->work_elements = plan->alloc_elements;
+    }
+    return PENCILFFT_OK;
+}
+
+/* Those that only a run in place needs are made when there is one. */
+static int make_work(pencilfft_plan plan)
+{
+    int status = pf_works_make(plan, false);
+    if (!status && !(plan->flying = calloc((size_t)plan->lanes * PF_MAX_EXCHANGES * PF_DIRECTIONS, sizeof *plan->flying)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the exchanges of %d lanes", plan->lanes);
+    return status;
+}
+
+static int connect_transfers(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++)
+        for (int l = 0; l < plan->lanes; l++)
+            for (int at = 0; at < plan->exchanges && !status; at++)
+                status = pf_agree(pf_transfer_connect(plan, backward, l, at), plan->all);
+    return status;
+}
+
+static int make_passes(pencilfft_plan plan)
+{
+    struct pf_buffer in = {.data = plan->lent[0]}, out = {.data = plan->lent[1]};
+    int status = PENCILFFT_OK;
+    if (plan->lent_elements < plan->alloc_elements && !(status = pf_buffer_make(plan, plan->alloc_elements, &in)))
+        status = pf_buffer_make(plan, plan->alloc_elements, &out);
+    for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
+        if (pf_has_direction(plan, backward) && !(status = pf_passes_make(plan, backward, in.data, out.data)))
+            status = pf_steps_make(plan, backward);
+    for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
+        if (pf_has_direction(plan, backward))
+            status = pf_whole_make(plan, backward, in.data, out.data);
+    if (!status)
+        status = pf_steps_pair(plan);
+    free(in.raw);
+    free(out.raw);
+    return status;
+}
+
+static int (*const stages[])(pencilfft_plan plan) = {check_exchanges, pf_lanes_make,     plan_transfers, set_sizes,
+                                                     make_work,       connect_transfers, make_passes};
+
+int pf_plan_build(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !status; i++)
+        status = pf_agree(stages[i](plan), plan->all);
+    return status;
+}
+
+static void release_sequence(const struct pencilfft_plan_s *plan, struct pf_sequence *sequence)
+{
+    pf_whole_release(plan, &sequence->whole);
+    for (int r = 0; r < PF_MAX_ROUTES; r++)
+        for (int i = 0; i < PF_MAX_PASSES; i++)
+            pf_pass_release(&sequence->pass[r][i]);
+    pf_steps_release(&sequence->transform);
+    for (int e = 0; e < PF_MAX_EXCHANGES; e++)
+        pf_steps_release(&sequence->alone[e]);
+    *sequence = (struct pf_sequence){.n = 0};
+}
+
+void pf_plan_clear(pencilfft_plan plan)
+{
+    pf_transfers_release(plan);
+    pf_lanes_release(plan);
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++)
+        release_sequence(plan, &plan->sequence[backward]);
+    pf_steps_release(&plan->pair);
+    free(plan->flying);
+    plan->flying = NULL;
+    pf_buffers_release(plan);
+}

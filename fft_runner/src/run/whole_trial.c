@@ -1,0 +1,88 @@
+/* Whether FFTW's plans for several axes are faster than the passes.
+ * Idea:  both are timed in turn, as they would be used, and the one with the shorter median is taken; for runs in place apart
+ *        from those with two arrays.
+ * Cost:  TRIALS transforms with each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/layout.h"
+#include "passes/passes.h"
+#include "run/inside.h"
+#include "speed/tuning.h"
+
+enum { TRIALS = 7 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Arrays of the trials: those of the plan, but outputs in turn where several fit the caches, if there is memory for them. */
+struct trial_arrays {
+    void *in, *out;
+    bool same; /* in place */
+    struct pf_outs outs;
+    size_t bytes;
+};
+
+static struct trial_arrays trial_arrays_of(const struct pencilfft_plan_s *plan, void *in, void *out, bool same)
+{
+    struct trial_arrays a = {.in = in, .out = out, .same = same};
+    a.bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    memset(out, 0, a.bytes);
+    if (2 * (int64_t)a.bytes <= pf_tuning.trial_outs_bytes)
+        pf_outs_make(plan, plan->alloc_elements, TRIALS + 1, &a.outs);
+    return a;
+}
+
+/* The next output, and the input laid anew, as a program computes it. Zeros: numbers that grow without bound would be slower to
+ * compute with. */
+static void lay(struct trial_arrays *a)
+{
+    if (a->outs.buffer.data)
+        a->out = pf_outs_next(&a->outs);
+    if (a->same)
+        a->in = a->out;
+    memset(a->in, 0, a->bytes);
+}
+
+/* Is FFTW's plan faster than the passes? The first times are for the caches. What is left there by the run before would help
+ * either, so each begins with an input that is laid anew, and not with its last output. */
+static int try_both(pencilfft_plan plan, int backward, struct trial_arrays *arrays, bool *faster)
+{
+    double seconds[2][TRIALS + 1];
+    int status = PENCILFFT_OK;
+    for (int i = 0; i <= TRIALS && !status; i++) {
+        lay(arrays);
+        double start = pf_now();
+        status = pf_transform_by_steps(plan, backward, arrays->in, arrays->out);
+        seconds[0][i] = pf_now() - start;
+        lay(arrays);
+        start = pf_now();
+        pf_whole_run(plan, backward, arrays->in, arrays->out);
+        seconds[1][i] = pf_now() - start;
+    }
+    for (int i = 0; i < 2 && !status; i++)
+        qsort(seconds[i] + 1, TRIALS, sizeof seconds[i][0], ascending);
+    *faster = !status && seconds[1][1 + TRIALS / 2] < seconds[0][1 + TRIALS / 2];
+    return status;
+}
+
+int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
+{
+    struct pf_whole *whole = &plan->sequence[backward].whole;
+    int cases = pf_whole_cases(plan, backward, in, out), status = PENCILFFT_OK;
+    for (int same = 0; same < cases && !status; same++) {
+        bool faster = pf_tuning.direct == PF_ALWAYS;
+        status = pf_whole_plan(plan, backward, same ? out : in, out);
+        if (!status && whole->part[same] && !faster) {
+            struct trial_arrays trial = trial_arrays_of(plan, in, out, same);
+            status = try_both(plan, backward, &trial, &faster);
+            free(trial.outs.buffer.raw);
+        }
+        if (!faster)
+            pf_whole_drop(plan, whole, same);
+    }
+    return status;
+}
