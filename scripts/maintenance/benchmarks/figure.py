@@ -1,5 +1,5 @@
-"""The picture of the benchmark: the time of each contestant divided by that of the reference, and of each pass divided by
-the memory's."""
+"""The picture of the benchmark: each contestant's time over the reference's, and each pass's time over the limit by
+memory."""
 
 from itertools import cycle
 from os import PathLike
