@@ -1,4 +1,4 @@
-"""Routing rules: each against its own slow reference, and all through the same checks."""
+"""Routing rules: each compared with its own slow reference, and all with the same checks."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -137,7 +137,7 @@ DENSE_BOX = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_patter
 
 
 def test_random_adaptive_routing_loads_dense_boxes_1_36_times_the_bound():
-    """Measured on Blue Gene/L: 1.22, between dimension order's 1 and this."""
+    """Blue Gene/L measured 1.22, between dimension order's 1 and this value."""
     adaptive = predict_routed(DENSE_BOX.mapping(), None, "minimal-adaptive:hops")
     ordered = predict_routed(DENSE_BOX.mapping())
     assert round(float(max(adaptive.stages[0].load) / max(ordered.stages[0].load)), 2) == 1.36
