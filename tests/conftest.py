@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="module", autouse=True)
 def mpi_is_not_started_in_this_process():
-    """Fail if this process starts MPI: Open MPI marks the environment, and later programs would join its job."""
+    """Fail if the tests of a file start MPI here: the environment would tie all later programs to this MPI job."""
     yield
     # os.environ lacks variables that C added
     given = subprocess.run(["env"], capture_output=True, text=True, timeout=patience(60)).stdout

@@ -45,8 +45,13 @@ def filled(text: str, name: str, content: str) -> str:
 
 
 def between(text: str, first: str, last: str, content: str) -> str:
-    """Return a document with `content` between a line `first` and the next line `last`. Raise DocumentError without
-    these."""
+    """Return a document with `content` between a line `first` and the next line `last`.
+
+    Raises
+    ------
+    DocumentError
+        If the document lacks one of the lines.
+    """
     place = re.compile(rf"^{re.escape(first)}$.*?^{re.escape(last)}$", re.DOTALL | re.MULTILINE)
     if not place.search(text):
         raise DocumentError(f"there is no line {first!r} followed by a line {last!r}; write both lines where the "

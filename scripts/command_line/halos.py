@@ -19,7 +19,13 @@ HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also th
 
 
 def halo_messages(where: Setting, grid: ProcessGrid, width: int) -> Exchange:
-    """Return the messages of the halo. Raise GridError without a transform, or for a halo wider than the array."""
+    """Return the messages of the halo.
+
+    Raises
+    ------
+    GridError
+        If there is no transform, or the halo is wider than the array.
+    """
     return halo(grid, _transform(where), "input", (width,) * 3)
 
 

@@ -39,7 +39,12 @@ def has_lines(decomposition: str, given: dict[str, Any]) -> bool:
 def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> LineProblem | None:
     """Take the options of distributed lines out of `given` and return their problem; None for another decomposition.
 
-    `named` are the options that the user gave. Raise GridError if options contradict each other.
+    `named` are the options that the user gave.
+
+    Raises
+    ------
+    GridError
+        If options contradict each other.
     """
     wanted = has_lines(decomposition, given)
     size, algorithm, order = (given.pop(name) for name in ("size", "algorithm", "order"))

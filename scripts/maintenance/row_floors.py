@@ -139,7 +139,7 @@ def _passing(numbers, x, way):
 
 
 def by_planes(n: int, size: int) -> bool:
-    """Whether rows must lie in planes of the first and of the last dimension, and none of those fit together."""
+    """Whether rows must lie in planes of the first and of the last dimension, and no two such rows fit together."""
     if not needs_a_plane(n, size):
         return False
     torus = Torus((n,) * 3)

@@ -67,7 +67,10 @@ def schedules() -> str:
 def exchanges() -> str:
     """Return the exchange algorithms, in the words of the comment at the top of each file.
 
-    Raise ValueError if a file does not begin with ``/* Transpose ...`` or lacks ``Needs:``.
+    Raises
+    ------
+    ValueError
+        If a file does not begin with ``/* Transpose ...`` or lacks ``Needs:``.
     """
     names = re.findall(r"^    X\((\w+)\)", (EXCHANGES / "exchange_table.c").read_text("utf-8"), re.MULTILINE)
     rows = []

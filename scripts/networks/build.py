@@ -65,7 +65,13 @@ class Build:
 
 
 def find_build() -> Build:
-    """Return the folders of the sources and of the build; build nothing. Raise BuildError if there are no sources."""
+    """Return the folders of the sources and of the build; build nothing.
+
+    Raises
+    ------
+    BuildError
+        If there are no sources.
+    """
     root = Path(__file__).resolve().parents[2]
     source = root / "fft_runner"
     if not (source / "CMakeLists.txt").is_file():

@@ -28,7 +28,11 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
     """Probe a network with one task a node and append the result to a file of JSON lines.
 
     `sizes` are bytes of messages, by default the sizes of the program. At most `at_once` messages leave a node at once.
-    Raise SimulationError with the end of the output if the program fails.
+
+    Raises
+    ------
+    SimulationError
+        If the program fails, with the end of its output.
     """
     check_appendable(json_path, SimulationError)
     build, torus = ensure_built(), network.torus

@@ -309,7 +309,10 @@ SUITES = {
 def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
     """Return the cases of a suite with at most so many elements along the longest extent.
 
-    Raise ValidationError if there is no such suite, or no case remains.
+    Raises
+    ------
+    ValidationError
+        If there is no such suite, or no case remains.
     """
     if suite not in SUITES:
         raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}, lines")

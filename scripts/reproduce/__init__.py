@@ -25,7 +25,13 @@ def title_of(source: str) -> str:
 
 
 def figure_named(text: str) -> Figure:
-    """Return the figure ``SOURCE:FIGURE``. Raise RecordError with the nearest name if there is no such figure."""
+    """Return the figure ``SOURCE:FIGURE``.
+
+    Raises
+    ------
+    RecordError
+        If there is no such figure, with the nearest name.
+    """
     source, _, name = text.partition(":")
     if source not in SOURCES:
         raise RecordError(f"source {source[:40]!r} is unknown{near(source, SOURCES)}; known are {', '.join(SOURCES)}")

@@ -359,7 +359,7 @@ def test_progress_tells_evaluations_and_the_best_cost_so_far():
 
 
 def worst_of_ring(nodes, R, C, tie):
-    """Return the largest link load of rows plus that of columns on a ring, hop by hop in halves, on the m scale."""
+    """Return the sum of the largest link loads of rows and of columns on a ring, hop by hop in halves, on the m scale."""
     n, total = len(nodes), Fraction(0)
     for groups, size in (([range(q * R, q * R + R) for q in range(C)], R), ([range(p, n, R) for p in range(R)], C)):
         load = np.zeros((2, n), dtype=int)

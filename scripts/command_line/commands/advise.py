@@ -1,4 +1,4 @@
-"""`pencilmap advise`: what to run a transform with on some nodes, why, and what to measure to be sure."""
+"""`pencilmap advise`: the best options for a transform on some nodes, the reason, and runs to confirm them."""
 
 import os
 from textwrap import wrap

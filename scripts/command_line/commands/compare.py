@@ -1,4 +1,4 @@
-"""`pencilmap compare`: did the machine do what was predicted?"""
+"""`pencilmap compare`: measured times compared with predictions."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`pencilmap discover`: where am I, and how is that known?"""
+"""`pencilmap discover`: the facts about the job's nodes, and their sources."""
 
 import os
 import shutil

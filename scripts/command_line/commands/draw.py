@@ -51,7 +51,13 @@ class Order:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Return the group along each dimension of the grid. Raise FigureError for an unknown dimension."""
+        """Return the group along each dimension of the grid.
+
+        Raises
+        ------
+        FigureError
+            If the grid lacks a dimension.
+        """
         letters = {d.name: d.letter for d in self.grid.decomposition.dimensions}
         foreign = next((name for name in self.groups if name not in letters), None)
         if foreign:
@@ -60,7 +66,13 @@ class Order:
 
     @property
     def on_torus(self) -> "Order":
-        """Return the order. Raise FigureError if the network has no coordinates."""
+        """Return the order itself.
+
+        Raises
+        ------
+        FigureError
+            If the network has no coordinates.
+        """
         if not isinstance(self.where.network, Torus):
             raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
                               "draws the links")

@@ -1,4 +1,4 @@
-"""`pencilmap reproduce`: every table and figure of the five sources, beside what is computed or measured in its place."""
+"""`pencilmap reproduce`: every table and figure of the five sources, with its computed or measured substitute."""
 
 import signal
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""`pencilmap shapes`: which partition to ask for."""
+"""`pencilmap shapes`: the best partition for a transform."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -66,7 +66,10 @@ class Source:
 def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: str | None) -> Source:
     """Resolve the options for the source of partitions.
 
-    Raise PartitionError if neither a machine nor a number of dimensions is given.
+    Raises
+    ------
+    PartitionError
+        If neither a machine nor a number of dimensions is given.
     """
     if machine is None and dimensions is None:
         raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for "

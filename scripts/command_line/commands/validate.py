@@ -1,4 +1,4 @@
-"""`pencilmap validate`: predictions compared with what networks did; the exit status says whether they hold."""
+"""`pencilmap validate`: predictions compared with measured networks; the exit status tells whether they hold."""
 
 import json
 import re
@@ -65,7 +65,7 @@ class Part:
 class Outcome:
     """The result of a validation.
 
-    parts : tables; those in result files have different endings
+    parts : tables; tables in result files have different endings
     as_dict : the result as JSON values
     holds : whether all claims hold
     answer : the result in one line

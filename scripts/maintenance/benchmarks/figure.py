@@ -17,7 +17,7 @@ ABOVE_TICKS = 2.5  # of a legend, in heights of its letters
 
 def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pass]]], reference: str,
                    path: str | PathLike[str]) -> None:
-    """Draw panels side by side over the same cases: one for each set of contestants, and one of the passes.
+    """Draw panels side by side over the same cases: one for each set of contestants, and one for the passes.
 
     A panel holds for each of its contestants (case number, lowest, median, highest) of its time over that of `reference`,
     `limits` the name of each case with its passes.

@@ -56,7 +56,12 @@ def check_available() -> None:
 def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
     """Run a job in a box and return the result of each run. `inside.py` describes the job.
 
-    `timeout_s` limits the whole box. Raise EmulationError if the job fails.
+    `timeout_s` limits the whole box.
+
+    Raises
+    ------
+    EmulationError
+        If the job fails.
     """
     with tempfile.TemporaryFile("w+") as complaints:
         box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,

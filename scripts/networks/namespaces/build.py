@@ -8,7 +8,13 @@ from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, Emulated
 
 
 def build(network: EmulatedNetwork) -> None:
-    """Make all namespaces, cables, routes and shapes. Raise EmulationError with the output of `ip`, `tc` or the kernel."""
+    """Make all namespaces, cables, routes and shapes.
+
+    Raises
+    ------
+    EmulationError
+        If `ip`, `tc` or the kernel fails, with its output.
+    """
     _run(["ip", "-batch", "-"], plan.namespaces(network))
     _settings(network)
     _run(["ip", "-n", HEADQUARTERS, "-batch", "-"], plan.batch(plan.cables(network)))

@@ -46,8 +46,12 @@ def _own_environment():
 def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
     """Run a program, rank i on ``hosts[i]``, and return its output.
 
-    `hosts` names a host once for each of its ranks. Temporary files go into `folder`. Raise EmulationError with the end of
-    the output if the program fails or does not end in time.
+    `hosts` names a host once for each of its ranks. Temporary files go into `folder`.
+
+    Raises
+    ------
+    EmulationError
+        If the program fails or does not end in time, with the end of its output.
     """
     folder = Path(folder)
     hostfile = folder / "hosts.txt"

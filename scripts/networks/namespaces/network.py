@@ -26,7 +26,7 @@ class EmulationError(PencilmapError):
 
 @dataclass(frozen=True)
 class EmulatedNetwork:
-    """A torus or mesh to be made of network namespaces. Raises EmulationError.
+    """A torus or mesh for network namespaces; invalid settings raise EmulationError.
 
     >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
     >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use

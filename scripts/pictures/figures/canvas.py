@@ -51,7 +51,13 @@ def check_matplotlib() -> None:
 
 
 def suffix(path: str | PathLike[str]) -> str:
-    """Return ``svg``, ``png`` or ``pdf``. Raise FigureError for another suffix, or if matplotlib is missing."""
+    """Return ``svg``, ``png`` or ``pdf``.
+
+    Raises
+    ------
+    FigureError
+        If the suffix is unknown, or matplotlib is missing.
+    """
     check_matplotlib()
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in _METADATA:
@@ -68,7 +74,13 @@ def heading(text: str, width: float) -> tuple[str, float]:
 
 @contextmanager
 def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
-    """Yield an empty figure of that height in inches, in our style. Raise FigureError if matplotlib is missing."""
+    """Yield an empty figure of that height in inches, in our style.
+
+    Raises
+    ------
+    FigureError
+        If matplotlib is missing.
+    """
     check_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
@@ -87,7 +99,12 @@ def load_colours() -> Any:
 def save(drawn: "Figure", path: Target) -> None:
     """Write a figure in the format of its suffix, completely or not at all; call it inside `figure`.
 
-    A binary file object in place of a path gets an SVG. Raise FigureError for texts that the font of another format lacks.
+    A binary file object in place of a path gets an SVG.
+
+    Raises
+    ------
+    FigureError
+        If the font of another format lacks a letter.
     """
     if not isinstance(path, str | PathLike):
         _render(drawn, path, "svg")

@@ -147,8 +147,12 @@ def _slant(depth: int) -> tuple[float, float]:
 def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
     """Draw the nodes of one group along each dimension of the grid.
 
-    `numbers` selects the group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R. Raise FigureError
-    if there is no such group, or if the torus is too large for a picture.
+    `numbers` selects the group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
+
+    Raises
+    ------
+    FigureError
+        If there is no such group, or if the torus is too large for a picture.
     """
     torus, groups = mapping.network, groups_of(mapping, numbers)
     lattices = Lattices(as_torus(torus))
@@ -171,7 +175,11 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
 def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int, Ints]]:
     """Return the group along each dimension of the grid, selected by `numbers`, and the nodes of its ranks.
 
-    Raise FigureError if there is no such group."""
+    Raises
+    ------
+    FigureError
+        If there is no such group.
+    """
     grid, groups = mapping.grid, {}
     for dimension in grid.decomposition.dimensions:
         what, ranks = dimension.name, grid.groups(dimension.letter)

@@ -15,7 +15,10 @@ LETTER = 0.062                                                         # inches,
 def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
     """Draw the lengths and loads of each placement in each dimension; all predictions are for one torus.
 
-    Raise FigureError if there are too many placements for a picture.
+    Raises
+    ------
+    FigureError
+        If there are too many placements for a picture.
     """
     if len(predictions) > MAX_PLACEMENTS:
         raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")

@@ -25,9 +25,14 @@ TICK = 0.13                    # inches that the text of a tick needs
 
 
 def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> None:
-    """Draw the load of every link. Raise FigureError if there are too many links for a picture.
+    """Draw the load of every link.
 
     With `with_bytes` (a transform is named), loads are megabytes, otherwise on the scale of m.
+
+    Raises
+    ------
+    FigureError
+        If there are too many links for a picture.
     """
     torus = as_torus(loads.network)
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]

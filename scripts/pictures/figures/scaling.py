@@ -12,7 +12,13 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
 
 def draw_scaling(studies: Sequence[dict[str, Any]], path: Target) -> None:
-    """Draw studies of strong scaling, as `pencilmap scaling --json` has them. Raise FigureError if there are none."""
+    """Draw studies of strong scaling, as `pencilmap scaling --json` has them.
+
+    Raises
+    ------
+    FigureError
+        If there are no studies.
+    """
     if not studies:
         raise FigureError("there is no strong scaling to draw: no transform has times on two numbers of ranks")
     with figure(3.4, 5.0) as drawn:
