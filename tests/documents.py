@@ -91,7 +91,7 @@ def _commands(block):
 
 
 def without_digits(text):
-    """Return words and shape of an output, without its digits and the widths that follow from them."""
+    """Return words and shape of an output, without digits and the widths that depend on digits."""
     return re.sub(r"[─-]+", "-", re.sub(r"[ \t]+", " ", re.sub(r"[\d.]+(e[+-]\d+)?", "#", text)))
 
 

@@ -1,6 +1,6 @@
 """The walks of three users, as in the docs, with only an installed wheel: no checkout, an empty home.
 
-test_docs.py runs the same pages from the checkout; this test runs them on the files of `pip install`.
+test_docs.py runs the same pages from the checkout; this test uses the files of `pip install`.
 """
 
 import os

@@ -24,7 +24,7 @@ _asked = 0    # signal that a running command has received
 
 
 def listen() -> None:
-    """Start listening; a process that ignores Ctrl-C, as in the background of a shell, still ignores it."""
+    """Start listening, unless the process ignores Ctrl-C, as in the background of a shell."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _got)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
@@ -86,7 +86,8 @@ def _press_again():
 
 
 def _ignored(unraisable: Any) -> None:
-    """Raise an ignored exception of a signal again at a place that can catch it; Python would only print a traceback."""
+    """Raise an ignored exception of a signal again at a place that can catch exceptions; Python would only print a
+    traceback."""
     if _asked and isinstance(unraisable.exc_value, (KeyboardInterrupt, SystemExit)):
         _again(_asked)
         return

@@ -44,7 +44,7 @@ class Name(click.Choice[str]):
 
 
 class OutputFile(click.Path):
-    """A file to write; `-` is an error, because other programs write to standard output for it."""
+    """A file to write; `-` is an error, because other programs read `-` as standard output."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False)
@@ -65,7 +65,7 @@ def with_options(*options: Decorator) -> Decorator:
 
 
 def extra_arguments(ctx: click.Context, words: list[str], machines: Callable[[], Iterable[str]]) -> str:
-    """Return the error for words that belong to no option; it suggests the nearest option."""
+    """Return the error for words that belong to no option, with the nearest option."""
     first = words[0]
     named = {option for parameter in ctx.command.params for option in parameter.opts}
     option = ("--machine" if first in machines() or first.endswith(".toml") else

@@ -62,7 +62,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
 
 def _is_plain(err=False):
-    """Whether an output gets plain text: it is no terminal and nothing forces terminal output."""
+    """Whether an output gets plain text: no terminal, and no variable that forces terminal output."""
     forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
     return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 

@@ -5,7 +5,7 @@
 
 A case is a torus or mesh of 8 to 20 nodes with one or two tasks each, and a transform. Its candidates are all grids of all
 decompositions that give every task data, under the best placement and the launcher's order, in sequence and overlapped.
-`pencilmap.mapper.studies.advise` has no fitted figure, so the cases are independent of it.
+`pencilmap.mapper.studies.advise` has no fitted figure, so it cannot be tuned to the cases.
 """
 
 import random

@@ -13,7 +13,13 @@ def bounded(command: Sequence[str | Path], folder: Path, seconds: float,
             environment: Mapping[str, str] | None = None) -> tuple[int | None, str]:
     """Run a command and all its processes for at most `seconds`.
 
-    Return the exit status, and standard output and error together; None if the time ran out."""
+    Returns
+    -------
+    int or None
+        The exit status; None if the time ran out.
+    str
+        Standard output and standard error together.
+    """
     with subprocess.Popen([*map(str, command)], cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, errors="replace", start_new_session=True,
                           env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -60,7 +60,7 @@ class Case:
         return self._where().n_slots
 
     def label(self, algorithm: str, size: str) -> str:
-        """Return the label of a run's record: it distinguishes the run from all others and has no blanks."""
+        """Return the label of a run's record, without blanks and different from all others."""
         words = [self.torus, *["crossbar"] * self.crossbar, f"rate={self.rate:.9g}", f"start={self.message_s:.9g}",
                  *[f"ports={self.ports}"] * (self.ports > 1), algorithm, self.order, size]
         return ",".join(words)
@@ -153,7 +153,12 @@ def validate_lines(cases: list[LineCase], timeout_s: float,
                    records_path: str | PathLike[str] | None = None) -> list[LineRow]:
     """Simulate the cases, four runs each; several cases may share runs.
 
-    Only runs that the file of run records lacks are simulated; each is appended to the file when it ends.
+    Parameters
+    ----------
+    timeout_s
+        Limit of each run, in seconds.
+    records_path
+        File of run records; the function only simulates runs that the file lacks, and appends each result.
     """
     predicted = [case.break_even() for case in cases]
     sizes = [sizes_about(n) for n in predicted]

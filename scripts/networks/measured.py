@@ -26,7 +26,21 @@ class MeasureError(PencilmapError):
 
 def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
                reps: int = 20) -> list[Case]:
-    """Return the measurements of transpose_bench on that many ranks, message sizes in bytes."""
+    """Return the measurements of transpose_bench.
+
+    Parameters
+    ----------
+    ranks
+        Number of MPI ranks.
+    groups
+        Ranks of each group.
+    sizes
+        Message sizes, in bytes.
+    exchanges
+        Names of exchange algorithms.
+    reps
+        Repetitions of each measurement.
+    """
     with temporary_folder() as folder:
         path = Path(folder) / "bench.jsonl"
         _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",

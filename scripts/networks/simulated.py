@@ -258,10 +258,14 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
 
     Parameters
     ----------
-    json_path : file to which all records are appended, in the order of `simulations`, after every simulation has succeeded.
-    timeout_s : limit of each simulation, in wall-clock seconds.
-    workers : simulations at a time; by default, the number of processors that this process may use.
-    progress : called with a line of text, from several threads.
+    json_path
+        File to which all records are appended, in the order of `simulations`, after every simulation has succeeded.
+    timeout_s
+        Limit of each simulation, in wall-clock seconds.
+    workers
+        Simulations at a time; by default, the number of processors that this process may use.
+    progress
+        Called with a line of text, from several threads.
 
     Returns
     -------
@@ -352,7 +356,7 @@ def _write_inputs(simulation, work):
 
 
 def _mapfile_name(simulation):
-    """The name of the mapfile without blanks, because the record shows the name and a blank would end it."""
+    """The name of the mapfile without blanks, because a blank would end the name in the record."""
     return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
 
 

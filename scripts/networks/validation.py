@@ -88,10 +88,19 @@ class Row:
 
 def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None,
                        timeout_s: float = TIMEOUT_S) -> list[Row]:
-    """Simulate the cases and add predictions and published times; return a row for every exchange of each case.
+    """Simulate the cases and add predictions and published times.
 
-    Only cases that the file of run records lacks are simulated; each is appended to the file when it ends. `timeout_s`
-    limits each case.
+    Parameters
+    ----------
+    records_path
+        File of run records; the function only simulates cases that the file lacks, and appends each result.
+    timeout_s
+        Limit of each case, in seconds.
+
+    Returns
+    -------
+    list of Row
+        A row for every exchange of each case.
     """
     found = simulate_missing({case.name: partial(_simulation, case) for case in cases}, records_path, timeout_s)
     return _beside_the_best([row for case in cases for row in (_rows if case.schedule == SEQUENCE else _joint_rows)(
@@ -100,10 +109,17 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
 
 def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: str | PathLike[str] | None = None,
                      timeout_s: float = TIMEOUT_S) -> dict[str, Record]:
-    """Return the run records of simulations by their names, which are words without blanks.
+    """Return the run records of simulations by their names.
 
-    Only runs that the file of run records lacks are simulated. Each is appended to the file when it ends, with its name as
-    the label `case`. A simulation is made just before its run. `timeout_s` limits each run.
+    Parameters
+    ----------
+    runs
+        Name, a word without blanks -> function that makes the simulation just before its run.
+    records_path
+        File of run records; the function only simulates runs that the file lacks, and appends each result with the name as
+        the label `case`.
+    timeout_s
+        Limit of each run, in seconds.
     """
     found = _read(records_path)
     missing, some = [name for name in runs if name not in found], len(os.sched_getaffinity(0))

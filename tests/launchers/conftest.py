@@ -73,7 +73,7 @@ def end_all_with(variable):
 
 @pytest.fixture
 def hosts_tmp():
-    """Folder of the hosts' temporary folders; it must have a short path, because the folders hold sockets."""
+    """Folder of the hosts' temporary folders, with a short path, because the folders hold sockets."""
     with tempfile.TemporaryDirectory(prefix="hosts", dir="/tmp", ignore_cleanup_errors=True) as folder:
         try:
             yield folder

@@ -60,7 +60,7 @@ class Controller:
         stop(self.process)
 
     def answers(self):
-        """Return whether it answers; False if it has ended, because it refused the files."""
+        """Return whether slurmctld answers; False if slurmctld has ended, because it refused the files."""
         wait_for(lambda: self.process.poll() is not None or "is UP" in self.show("ping", check=False), self.folder)
         return self.process.poll() is None
 

@@ -147,7 +147,7 @@ def test_a_file_that_stops_the_launcher_is_not_valid(run, launcher, kind):
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("launcher, kind", [(launcher, kind) for launcher in PASSED_OVER for kind in PASSED_OVER[launcher]])
 def test_a_file_of_which_a_part_is_passed_over_is_not_valid(run, launcher, kind):
-    """If the launcher ever refuses it, move the file to `BROKEN`."""
+    """If the launcher ever refuses a file of `PASSED_OVER`, move the file to `BROKEN`."""
     text = named(launcher, PASSED_OVER[launcher][kind])
     assert isinstance(run(launcher, text, 2), list), text
     assert isinstance(checked(launcher, text, 2), str), text

@@ -72,7 +72,7 @@ def test_idle_digits_use_what_their_digit_0_names():
 
 @st.composite
 def digit_texts(draw):
-    """Draw a torus, digits for it (also idle ones), and their grid."""
+    """Draw a torus, digits for the torus (also idle digits), and their grid."""
     shape = draw(st.lists(st.sampled_from([2, 3, 4, 6]), min_size=1, max_size=3))
     texts, extent = [], {"r": 1, "c": 1, "i": 1}
     for n in shape:

@@ -21,7 +21,7 @@ from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 
 TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
-NO_ALGORITHMS = {"auto"}  # auto is a choice among them
+NO_ALGORITHMS = {"auto"}  # auto chooses another algorithm
 
 
 def messages(exchange):

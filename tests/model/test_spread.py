@@ -1,4 +1,4 @@
-"""The floor by spread: it covers every group of tasks."""
+"""The floor by spread covers every group of tasks."""
 
 from fractions import Fraction
 from itertools import product as cartesian

@@ -1,4 +1,4 @@
-"""Networks of namespaces for tests, and the reason if this machine cannot make them."""
+"""Networks of namespaces for tests, and the reason if this machine cannot make such networks."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def missing():
 
 @contextmanager
 def browser(profile):
-    """Yield a Chromium with a new profile that can reach no host; it ends with the block."""
+    """Yield a Chromium with a new profile and without network access, until the end of the block."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

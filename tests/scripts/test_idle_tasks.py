@@ -44,7 +44,7 @@ def test_it_is_taken_where_nothing_else_is_possible_and_the_answer_says_so(penci
 
 
 def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
-    """With cheap computing it is first; with expensive computing the busy grid is first."""
+    """With cheap computing the idle grid is first; with expensive computing the busy grid is first."""
     where = setting(torus="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
     for rate, first in ((1e15, (2, 32)), (1e7, (8, 8))):
         costly = replace(where, costs=Costs(fft_rate_per_task=rate))

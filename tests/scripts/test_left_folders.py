@@ -1,4 +1,4 @@
-"""Temporary folders of interrupted commands: they are gone, at the latest after the next start."""
+"""Temporary folders of interrupted commands disappear, at the latest after the next start."""
 
 import os
 import signal

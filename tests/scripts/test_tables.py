@@ -130,7 +130,7 @@ def test_a_large_routed_order_is_not_compared_with():
 
 
 def compared(source, placement, measured_s, time_s=2e-3, **more):
-    """Return one exchange; other values are the published ones."""
+    """Return one exchange with some values changed; the other values are published."""
     return replace(published(), source=source, placement=placement, measured_s=measured_s, time_s=time_s, **more)
 
 

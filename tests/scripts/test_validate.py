@@ -136,7 +136,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 
 @pytest.fixture
 def run_in_copy(tmp_path, monkeypatch, pencilmap):
-    """Run a command of a document in a folder with a copy of it: ``run_in_copy(command)`` -> path of the copy."""
+    """Run a command of a document in a folder with a copy of the document: ``run_in_copy(command)`` -> path."""
     def run(command, *more):
         monkeypatch.chdir(tmp_path)
         copy = tmp_path / command.split()[-1]

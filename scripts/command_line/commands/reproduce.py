@@ -16,7 +16,7 @@ from pencilmap.scripts.command_line.tables import broken, fitted, print_json, pr
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
 
 SILENT_S = 10.0   # after this time without output, the command reports that it still runs
-MOST_S = 1800.0   # by default: the longest figure takes a quarter of it on two idle processors
+MOST_S = 1800.0   # default limit: on two idle processors the longest figure takes a quarter of this time
 NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in figures]
 
 

@@ -37,7 +37,7 @@ def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pa
 
 
 def _draw_ratios(axes, ratios, reference):
-    """Its contestants stand above it."""
+    """Draw ratios with the names of the contestants above the axes."""
     for (name, points), colour, mark in zip(ratios.items(), cycle(CYCLE), cycle(MARKS)):
         places, low, middle, high = zip(*points)
         axes.errorbar(middle, places, xerr=(np.subtract(middle, low), np.subtract(high, middle)),

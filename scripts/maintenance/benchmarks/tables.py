@@ -82,7 +82,7 @@ def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
                 of_one_rank: bool) -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of the contestants on all ranks, or of the contestants on one rank.
 
-    The reference is in milliseconds, the others are ratios to it. Cases without any of the contestants are left out."""
+    The reference is in milliseconds, the others are ratios to the reference. Cases without any contestant are left out."""
     others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
     columns = ["transform", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []

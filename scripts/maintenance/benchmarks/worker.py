@@ -112,9 +112,20 @@ def bind(comm: Any, rank: int | None) -> None:
 
 def measure(runners: dict[str, Any], repetitions: int, comm: Any,
             seed: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
-    """Return the seconds of the slowest rank, and of its phases, by name: lists over repetitions.
+    """Run all contestants in turn, and return the seconds of the slowest rank.
 
-    The first repetition is left out. `seed`, the same on all ranks, determines the order in each repetition."""
+    Parameters
+    ----------
+    seed
+        The same on all ranks; it determines the order in each repetition.
+
+    Returns
+    -------
+    dict
+        Name -> seconds of each repetition; the first repetition is left out.
+    dict
+        Name -> phase -> seconds of each repetition.
+    """
     times: dict[str, list[float]] = {name: [] for name in runners}
     phases: dict[str, list[dict[str, float]]] = {name: [] for name in runners}
     orders = Random(seed)

@@ -38,7 +38,7 @@ class Experiment:
     placements: tuple[str, ...]
     #: by default the smallest cube of even blocks that keeps a link busy for a while
     transform: Transform = None  # type: ignore[assignment]  # filled in
-    reps: int = 3  #: timed repetitions of each placement; one more precedes them
+    reps: int = 3  #: timed repetitions of each placement, after one untimed repetition
     verify: bool = True  #: whether a small transform is verified first
 
     def __post_init__(self) -> None:

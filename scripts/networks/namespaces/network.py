@@ -13,7 +13,7 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.traffic.loads import LinkLoads
 
 MOST_NODES = 256
-HEADQUARTERS = "hq"  # the node of mpirun; every node has an unshaped link to it, as Blue Gene has a service network
+HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, as Blue Gene has a service network
 TIES = ("parity", "plus")
 IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux adds
 ETHERNET = 14
@@ -21,7 +21,7 @@ ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for eve
 
 
 class EmulationError(PencilmapError):
-    """A network cannot be made of namespaces, or a run on it failed."""
+    """A network cannot be made of namespaces, or a run failed."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,10 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
 
     Parameters
     ----------
-    wire_bytes : array of shape ``torus.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
-    loads, without : loads of the exchanges of one repetition of the transform, and of the smaller transform.
+    wire_bytes
+        Array of shape ``torus.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
+    loads, without
+        Loads of the exchanges of one repetition of the transform, and of the smaller transform.
     """
     checks = []
     for node, name in enumerate(network.nodes):

@@ -2,7 +2,7 @@
 
 For papers: vector formats, text kept as text (fonts embedded in PDF), 7 inches wide, and the colours of Okabe and Ito, which
 colour-blind readers can distinguish. Important marks also differ in shape. Matplotlib is imported only to draw a picture,
-because loading it takes longer than most commands.
+because the import takes longer than most commands.
 """
 
 import warnings

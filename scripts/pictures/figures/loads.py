@@ -18,7 +18,7 @@ from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, fi
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
 FLAT = 0.25                    # flatter strips have the width of the page, others are side by side
 LOWEST, HIGHEST = 0.3, 3.2     # inches of a strip
-AROUND, MARGINS = 0.46, 0.55   # inches of labels above and below a strip; beside it
+AROUND, MARGINS = 0.46, 0.55   # inches of labels above and below a strip; at its sides
 LETTER = 0.06                  # inches, mean width in labels
 BAR = 0.55                     # inches of the scale of colours
 TICK = 0.13                    # inches that the text of a tick needs

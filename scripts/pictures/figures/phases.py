@@ -74,7 +74,7 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
             axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK, in_layout=not apart)
         _scale(axes, len(bars), room / scale, f"total, {unit}" if waited else f"mean over the ranks, {unit}")
         for other in apart:
-            other.patch.set_visible(False)  # long names of runs may overlap it
+            other.patch.set_visible(False)  # long names of runs may overlap the patch
             handles.append(_bars(other, [bar.seconds.get(WAITING, 0.0) / scale for bar in bars], looks[WAITING], WAITING))
             _scale(other, len(bars), beside / scale, f"waiting, {unit}")
             other.locator_params(axis="x", nbins=3)

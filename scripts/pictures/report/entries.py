@@ -63,7 +63,7 @@ class Entry:
 
     @property
     def distinction(self) -> str:
-        """Distinction from the same placement on the same torus; empty if it is unique."""
+        """Distinction from the same placement on the same torus; empty for a unique placement."""
         return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
 
     @property

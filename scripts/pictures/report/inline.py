@@ -19,9 +19,12 @@ def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
 
     Parameters
     ----------
-    draw : function that draws into a binary file.
-    label : text for readers who cannot see the picture.
-    name : prefix of every id, so that ids of several pictures differ.
+    draw
+        Function that draws into a binary file.
+    label
+        Text for readers who cannot see the picture.
+    name
+        Prefix of every id, so that ids of several pictures differ.
     """
     content = BytesIO()
     draw(content)

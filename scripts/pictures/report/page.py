@@ -40,10 +40,14 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
 
     Parameters
     ----------
-    command : the command line that makes the report.
-    cells : published exchanges to show with the records.
-    forecasts : predictions without a run, of `machine` if a machine is named.
-    verdict : the sentence with the result, at the top.
+    command
+        The command line that makes the report.
+    cells
+        Published exchanges to show with the records.
+    forecasts
+        Predictions without a run, of `machine` if a machine is named.
+    verdict
+        The sentence with the result, at the top.
     """
     found, of_all = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts)])
     of_entry, of_forecast = of_all[:len(entries)], of_all[len(entries):]
@@ -113,7 +117,7 @@ def _inline(pictures):
 
 
 def _phases_table(entries):
-    """Columns and cells of the table of phases, in ms; waiting follows the total, which does not include it."""
+    """Columns and cells of the table of phases, in ms; waiting follows the total, because the total excludes waiting."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
     after = {NOT_IN_TOTAL: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
