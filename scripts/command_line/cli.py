@@ -22,8 +22,7 @@ from pencilmap.scripts.command_line.tables import say
 
 
 class Commands(click.Group):
-    """The commands of the folder. The help lists the commands without loading them: NumPy alone takes longer than the
-    help."""
+    """The commands of the folder, listed in the help without loading them: NumPy alone takes longer than the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(module.name for module in iter_modules(commands.__path__))

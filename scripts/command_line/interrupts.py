@@ -86,8 +86,7 @@ def _press_again():
 
 
 def _ignored(unraisable: Any) -> None:
-    """Raise an ignored exception of a signal again at a place that can catch exceptions; Python would only print a
-    traceback."""
+    """Raise the ignored exception of a signal again at a place that can catch it; Python would print a traceback."""
     if _asked and isinstance(unraisable.exc_value, (KeyboardInterrupt, SystemExit)):
         _again(_asked)
         return

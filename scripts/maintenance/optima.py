@@ -111,8 +111,7 @@ def symmetries(torus: Torus) -> Ints:
 
 
 def cuts(torus: Torus) -> tuple[Ints, Ints]:
-    """Return cuts of lines at any place and of rings into halves: nodes on one side, shape (cuts, N); links cut, each
-    way."""
+    """Return cuts of lines anywhere and of rings into halves: nodes on one side, shape (cuts, N), and links cut each way."""
     where, sides, links = torus.coordinates(np.arange(torus.n_nodes)), [], []
     for i, n in enumerate(torus.shape):
         ring = torus.is_ring(i)

@@ -64,8 +64,7 @@ def ewald_s(ranks: int, *options: str) -> dict[str, float]:
 
 
 def serial_fftw_s(n: int, reps: int = 5) -> float:
-    """Return the median seconds of one FFTW call for n^3 complex doubles on one processor, out of place, planned by
-    measuring."""
+    """Return the median seconds of one serial FFTW call for n^3 complex doubles, out of place, planned by measuring."""
     library = find_library("fftw3")
     if library is None:
         raise MeasureError("FFTW is not installed here, so nothing can be compared with it: apt-get install libfftw3-dev")

@@ -363,7 +363,7 @@ def test_two_ways_need_two_planes(size, words):
 
 
 def test_the_best_shares_are_those_of_the_linear_program():
-    """HiGHS solves a program with a variable for each chunk and each phase of both exchanges, a row for each phase and
+    """HiGHS solves a program with a variable for each chunk and each joint phase, and a row for each joint phase and
     link."""
     random = np.random.default_rng(14)
     for _ in range(40):

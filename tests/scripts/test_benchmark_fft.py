@@ -187,8 +187,7 @@ def test_each_repetition_has_an_order_of_its_own():
 
 
 def test_the_floor_is_that_of_the_same_round():
-    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half that rate; the lines take 1 ms in each
-    round."""
+    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half that rate; the lines always take 1 ms."""
     case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
     phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
     rounds = [{"times_s": {"pencilfft": [3e-3], "pencilfft:node": times, "fftw-mpi": [1.0], "pencilfft:alone": [1.0]},

@@ -1,5 +1,4 @@
-"""The picture of the benchmark: each contestant's time over the reference's, and each pass's time over the limit by
-memory."""
+"""The picture of the benchmark: each contestant's time over the reference's, each pass's time over the limit."""
 
 from itertools import cycle
 from os import PathLike

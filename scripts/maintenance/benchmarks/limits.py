@@ -52,8 +52,7 @@ LIMITS = (
 
 
 def limits_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
-    """Return columns and rows: c2c and r2c in double precision compared with each limit. Limits without a case are left
-    out."""
+    """Return columns and rows: double precision c2c and r2c compared with each limit that has a case."""
     rows = [row for limit in LIMITS if (row := _row(limit, results))]
     return ["what", ">limit", ">rows", ">medians", "held"], rows
 

@@ -75,8 +75,7 @@ class Lattices:
 
     @cached_property
     def columns(self) -> int:
-        """Lattices side by side: a full cycle of the leading further dimensions per row, unless the picture becomes
-        small."""
+        """Lattices side by side: a full cycle of the leading further dimensions per row, if the picture stays large."""
         if not self.further:
             return 1
         fitting = range(1, min(len(self.panels), max(1, int((canvas.WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
