@@ -1,4 +1,4 @@
-"""What all tests share: the markers `slow` and `sampled`, and how to run the command line."""
+"""Shared fixtures and settings: the markers `slow` and `sampled`, and calls of the command line."""
 
 import json
 import os
@@ -10,21 +10,22 @@ import pytest
 
 from tests.patience import patience
 
-# What Open MPI takes here anyway; looking for networks of other kinds first takes it 0.2 s, some hundred times.
+# Open MPI uses these components here anyway; the search for other networks takes 0.2 s, some hundred times.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
-# Each MPI process looks for devices on the PCI bus, by hwloc; in a virtual machine that is a third of its start.
+# Each MPI process searches the PCI bus for devices, by hwloc; in a virtual machine, that is a third of its start.
 os.environ.setdefault("HWLOC_COMPONENTS", "-pci,-linuxio")
-# More ranks and threads than processors: who waits gives way.
+# There are more ranks and threads than processors, so waiting threads must yield.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
-# Tests run side by side already; more threads in each would only wait for one another.
+# Tests already run in parallel; further threads in each test would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_configure(config):
-    """Property tests draw a part of their examples at each commit. A shell lets jobs in its background ignore Ctrl-C, and
-    what tests start and interrupt would inherit that."""
-    from tests.model import cases  # numpy, for which the environment is set above
+    """Let property tests draw a part of their examples at each commit, and restore Ctrl-C.
+
+    A shell lets jobs in its background ignore Ctrl-C, and the programs that tests start and interrupt would inherit that."""
+    from tests.model import cases  # imports numpy, after the environment is set above
 
     cases.SHARE = 1.0 if config.getoption("--slow") else 0.125
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -53,9 +54,9 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="module", autouse=True)
 def mpi_is_not_started_in_this_process():
-    """Open MPI leaves its job in the environment, and each program that is started later takes itself for a part of it."""
+    """Fail if the tests of a file start MPI here: the environment would tie all later programs to this MPI job."""
     yield
-    # os.environ lacks what C added
+    # os.environ lacks variables that C added
     given = subprocess.run(["env"], capture_output=True, text=True, timeout=patience(60)).stdout
     assert "OMPI_MCA_ess=singleton" not in given, "a test of this file started MPI in pytest's own process"
 
@@ -76,7 +77,7 @@ def pencilmap(capsys):
 
 @pytest.fixture
 def pencilmap_json(pencilmap):
-    """The same with ``--json``, successful; returns the list. ``pencilmap_json.one(...)`` returns its only element."""
+    """Call the command line with ``--json`` and return the list; ``pencilmap_json.one(...)`` returns its only element."""
 
     def run(*arguments):
         status, out, err = pencilmap(*arguments, "--json")

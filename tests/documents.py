@@ -1,21 +1,20 @@
-"""Commands in documents: what is shown is run, and the output shown is what is printed.
+"""Commands in documents: run each shown command and compare the output with the shown output.
 
-A block that starts with ```` ```console ```` holds commands, each behind ``$ ``, and what they print on standard output. All
-commands of a document are run in one folder, in order. A comment on the line before the block says what is different:
+A block that starts with ```` ```console ```` holds commands, each after ``$ ``, and their standard output. All commands of a
+document run in one folder, in order. A comment on the line before the block sets an exception:
 
     <!-- output: digits differ -->       times of real runs: words and shape are compared, digits are not
     <!-- output: not compared -->
-    <!-- or refused: WORDS -->           a busy machine may be told so, with these words
+    <!-- or refused: WORDS -->           a busy machine may refuse with these words
     <!-- slow -->                        run with --slow only
 
-Commands in blocks of shell are not run here but by the tests they name, which ask for them by `run_by(__file__)`:
+Commands in shell blocks are run by the tests that they name; the tests request them by `run_by(__file__)`:
 
     <!-- run by tests/scripts/test_validate.py -->
 
 Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: `wrong_examples` runs them in order.
 
-Anywhere else there is no command of ours: `unrun` finds it. ``python tests/documents.py FILE...`` writes anew what is
-shown and no longer printed.
+`unrun` finds our commands in any other place. ``python tests/documents.py FILE...`` replaces outdated outputs.
 """
 
 import contextlib
@@ -43,9 +42,9 @@ OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cma
                   re.MULTILINE)
 RUN_BY = "run by "
 COMMENT = re.compile(r"^<!-- (.*) -->$", re.MULTILINE)
-SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these are given to a shell
-RUN_S = 400  # of a command, on a machine that is free
-READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
+SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these characters run in a shell
+RUN_S = 400  # limit of a command, on an idle machine
+READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # inputs of commands
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
@@ -63,12 +62,12 @@ class Command:
         return "slow" in self.comments
 
     def may_end(self, status, said):
-        """Whether the command may end so: well, or with an error that its block allows, for it depends on the machine."""
+        """Whether the command may end so: with success, or with an error that its block allows on some machines."""
         allowed = [comment.removeprefix(REFUSED) for comment in self.comments if comment.startswith(REFUSED)]
         return not status or any(part in said for part in allowed)
 
     def agrees(self, printed):
-        """Whether the document shows what was printed."""
+        """Whether the document shows the printed output."""
         if "output: not compared" in self.comments:
             return True
         if "output: digits differ" in self.comments:
@@ -77,7 +76,7 @@ class Command:
 
 
 def commands(text):
-    """All commands of a document: list of Command."""
+    """Return all commands of a document: list of Command."""
     return [command for block in BLOCK.finditer(text) for command in _commands(block)]
 
 
@@ -92,12 +91,12 @@ def _commands(block):
 
 
 def without_digits(text):
-    """Words and shape of an output, without its digits and the widths that follow from them."""
+    """Return words and shape of an output, without digits and the widths that depend on digits."""
     return re.sub(r"[─-]+", "-", re.sub(r"[ \t]+", " ", re.sub(r"[\d.]+(e[+-]\d+)?", "#", text)))
 
 
 def make_folder(folder):
-    """Fill a new folder with what commands read: a copy of the docs, which they may change, and links to the rest."""
+    """Fill a new folder with the inputs of commands: a copy of the docs, which they may change, and links to the rest."""
     for name in READ_ONLY:
         if (ROOT / name).exists():
             (folder / name).symlink_to(ROOT / name)
@@ -105,14 +104,14 @@ def make_folder(folder):
 
 
 def run(command, folder):
-    """Standard output of a command; AssertionError when it fails."""
+    """Return the standard output of a command; raise AssertionError if it fails."""
     in_process = command.text.startswith("pencilmap ") and not set(command.text) & set(SHELL_ONLY)
     printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder)
     return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
 
 
 def _run_here(command, folder):
-    """A command of ours without a new process, which would take longer to start than most of them take to run."""
+    """Run a pencilmap command in this process, because a new process takes longer to start than most commands run."""
     from pencilmap.scripts.command_line.cli import main
 
     out, err, status = io.StringIO(), io.StringIO(), 0
@@ -136,8 +135,9 @@ def _run_in_shell(command, folder):
 
 
 def unrun(text):
-    """Commands that nothing runs: those whose block names no test that requests them, or is not a shell block: list of
-    str."""
+    """Return the commands that no test runs: list of str.
+
+    Their block names no test that requests them, or is not a shell block."""
     found = [command for block in SHELL.finditer(text) if OURS.search(block["content"])
              and not all(map(_asks, _named_tests(block)) if _named_tests(block) else [False])
              for command in shell_commands(block["content"])]
@@ -155,13 +155,13 @@ def _asks(name):
 
 
 def shell_commands(content):
-    """The commands of a block of shell, without comments: list of str."""
+    """Return the commands of a shell block, without comments: list of str."""
     lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in content.replace("\\\n", " ").splitlines())
     return [line for line in lines if line]
 
 
 def wrong_examples(text, folder):
-    """What doctest says of the Python examples of a document, run in a folder; "" when all print what is shown."""
+    """Run the Python examples of a document in a folder; return doctest's messages, "" if all outputs are right."""
     blocks = "\n".join(block["content"] for block in EXAMPLE.finditer(text))
     test, said = doctest.DocTestParser().get_doctest(blocks, {}, "examples", None, 0), []
     with contextlib.chdir(folder):
@@ -170,7 +170,7 @@ def wrong_examples(text, folder):
 
 
 def run_by(test):
-    """Commands of README and docs that a test says it runs.
+    """Return the commands of README and docs that a test claims to run.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def run_by(test):
     Raises
     ------
     LookupError
-        When no document names it.
+        If no document names the test.
     """
     name = str(Path(test).resolve().relative_to(ROOT))
     found = [command for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -192,7 +192,7 @@ def run_by(test):
 
 
 def refresh(path):
-    """Write what each command of a document prints into it."""
+    """Write the output of each command of a document into the document."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_folder(folder)

@@ -1,4 +1,4 @@
-"""Python modules that some tests need and not every machine has."""
+"""Python modules that some tests need and some machines lack."""
 
 from importlib.util import find_spec
 
@@ -6,6 +6,6 @@ import pytest
 
 
 def needs_module(name, what):
-    """Skip, and say what was not tested. pytest.importorskip would start MPI here, and all programs from here on with it."""
+    """Skip with the name of the untested part. pytest.importorskip would start MPI here, and in all later programs."""
     if find_spec(name) is None:
         pytest.skip(f"NOT TESTED: {what}")

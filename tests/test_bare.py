@@ -1,4 +1,4 @@
-"""scripts/test-bare: that it starts, refuses and tells; the whole of it takes most of an hour."""
+"""scripts/test-bare: starts, refuses and reports; a complete run takes most of an hour."""
 
 import os
 import shutil

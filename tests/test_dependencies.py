@@ -1,4 +1,4 @@
-"""What is installed: the locked versions are those that `pyproject.toml` asks for, and the licences of all are told."""
+"""Installed packages: the locked versions satisfy `pyproject.toml`, and all licences are listed."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ OWN = PROJECT["name"]
 
 
 def asked(extras=()):
-    """The requirements of the package with some extras, also those that an extra names by the package itself."""
+    """Return the requirements of the package with some extras, and of extras that name the package itself."""
     texts = [*PROJECT["dependencies"], *(text for e in extras for text in PROJECT["optional-dependencies"][e])]
     found = {str(r): r for r in map(Requirement, texts)}
     inner = {e for r in found.values() if r.name == OWN for e in r.extras}
@@ -22,7 +22,7 @@ def asked(extras=()):
 
 
 def locked(*names):
-    """{package: version} of files in packaging/locked, each entry with at least one hash."""
+    """Return {package: version} of files in packaging/locked, each entry with at least one hash."""
     text = "".join((ROOT / "packaging" / "locked" / f"{name}.txt").read_text("utf-8") for name in names)
     entries = re.findall(r"^([\w.-]+)==([^\s;]+)(?: ;.*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text,
                          re.MULTILINE)
@@ -32,7 +32,7 @@ def locked(*names):
 
 @pytest.mark.parametrize("extras", [("test",), ("test", "peers"), ("test", "peers", "nightly", "inventory")], ids=str)
 def test_what_is_locked_is_what_is_asked_for(extras):
-    """After a change of the requirements: python -m pencilmap.scripts.maintenance.lock."""
+    """After a change of the requirements, run python -m pencilmap.scripts.maintenance.lock."""
     versions = locked(*extras)
     for requirement in asked(extras):
         assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement

@@ -1,6 +1,6 @@
-"""The documentation: its commands work and print what is shown, it builds without a warning, its reference is complete.
+"""The documentation: its commands print the shown output, the build has no warnings, the reference is complete.
 
-``python tests/documents.py docs/tutorial.md`` writes the outputs of a page anew.
+``python tests/documents.py docs/tutorial.md`` rewrites the outputs of a page.
 """
 
 import doctest
@@ -19,7 +19,7 @@ from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, 
 from tests.patience import patience
 from tests.scripts.browser import browser, missing, window
 
-pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page follows from those before it
+pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page depends on the commands before it
 
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow else [],
@@ -29,13 +29,13 @@ CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command
 
 @pytest.fixture(scope="module")
 def ran():
-    """(page, number) of the commands that were run."""
+    """(page, number) of the finished commands."""
     return set()
 
 
 @pytest.fixture(scope="module")
 def folder_of(tmp_path_factory):
-    """The folder in which the commands of a page are run."""
+    """The folder for the commands of a page."""
     made = {}
 
     def folder(page):
@@ -61,7 +61,7 @@ def test_no_command_of_a_page_is_left_out(page):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if EXAMPLE.search((ROOT / "docs" / p).read_text("utf-8"))], ids=str)
 def test_examples_of_the_docs_print_what_is_shown(page, folder_of, ran):
-    """After the commands of their page, whose files they read."""
+    """After the commands of their page, whose files the examples read."""
     text = (ROOT / "docs" / page).read_text("utf-8")
     for number, command in enumerate(commands(text)):
         if (page, number) not in ran:
@@ -213,7 +213,7 @@ def test_every_command_and_its_options_are_in_the_reference(built):
     text = (built / "reference" / "command-line.html").read_text("utf-8")
     for name in pencilmap.list_commands(None):
         for option in pencilmap.get_command(None, name).params:
-            if getattr(option, "hidden", False):  # taken only to be refused in words
+            if getattr(option, "hidden", False):  # accepted only for a clear refusal
                 continue
             for written in (*option.opts, *option.secondary_opts):
                 place = f'id="cmdoption-pencilmap-{name}-{written.lstrip("-")}"'
@@ -260,14 +260,14 @@ def test_the_examples_of_the_extensions_hold(extension, monkeypatch):
 
 @pytest.fixture(scope="module")
 def index(built):
-    """The names of the built pages' index, by kind of object."""
+    """The names in the index of the built pages, by kind of object."""
     from sphinx.util.inventory import InventoryFile
 
     return InventoryFile.loads((built / "objects.inv").read_bytes(), uri="").data
 
 
 def described(page, name):
-    """Whether words follow the signature, or signatures, in which a name has its place on a page."""
+    """Whether text follows the signatures of a name on a page."""
     after = re.search(rf'id="{re.escape(name)}".*?</dt>(?:\s*<dt.*?</dt>)*\s*<dd>(.*?)</d[ld]>', page, re.DOTALL)
     return after is not None and re.sub("<[^>]+>|\\s", "", after[1]) != ""
 

@@ -15,7 +15,7 @@ from tests.patience import patience
 
 
 def test_importing_it_loads_nothing_heavy():
-    """Less than 30 ms, which a test cannot measure on a machine with other work."""
+    """The import takes less than 30 ms, which a test cannot measure on a busy machine."""
     done = subprocess.run([sys.executable, "-c", "import sys, pencilmap; print(*sys.modules)"], capture_output=True,
                           text=True, timeout=patience(60), check=True, env={"PYTHONPATH": str(ROOT / "packaging")})
     loaded = set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""The house rules that a program can check: one-way imports, and no reference to what is not in the project."""
+"""The house rules that a program can check: one-way imports, and no references outside the project."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ FORBIDDEN = {"model": ("pencilmap.mapper", SCRIPTS), "mapper": (SCRIPTS,), "pack
 
 
 def modules():
-    """{name: path} of all modules of the package; links of `packaging` are the layers themselves."""
+    """Return {name: path} of all modules of the package; links in `packaging` are the layers themselves."""
     own = {("pencilmap", *path.relative_to(ROOT / "packaging" / "pencilmap").with_suffix("").parts): path
            for path in (ROOT / "packaging" / "pencilmap").glob("*.py")}
     layers = {("pencilmap", *path.relative_to(ROOT).with_suffix("").parts): path
@@ -31,7 +31,7 @@ def modules():
 
 
 def imports(path):
-    """Full names that a module imports, anywhere in it: of modules, and of what is taken from them."""
+    """Return the full names that a module imports at any place: modules, and names from modules."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -64,7 +64,7 @@ PARSERS = {"json.load", "json.loads", "loads", "tomllib.load", "tomllib.loads", 
 
 
 def test_whatever_is_read_from_elsewhere_has_a_budget():
-    """Files are read, and parsers called, in `pencilmap.model.base.reading` alone."""
+    """Only `pencilmap.model.base.reading` reads files and calls parsers."""
     found = set()
     for layer in ("model", "mapper", "scripts/command_line", "scripts/pictures", "scripts/networks"):
         for path in (ROOT / layer).rglob("*.py"):
@@ -78,7 +78,7 @@ def test_whatever_is_read_from_elsewhere_has_a_budget():
 
 
 def circles(links):
-    """Groups of names that reach each other, each sorted; a link of a name to itself is none."""
+    """Return groups of names that reach each other, each sorted; a link of a name to itself does not count."""
     graph = nx.DiGraph((a, b) for a, b in links if a != b)
     return sorted(sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
 
@@ -122,12 +122,12 @@ def test_the_table_of_rooms_says_what_each_uses(layer):
 
 
 def with_packages(name):
-    """A module and the packages that it lies in, which are loaded before it: a.b.c, a.b, a."""
+    """Return a module and its packages, which Python loads before it: a.b.c, a.b, a."""
     return [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]
 
 
 def test_no_imports_form_a_circle():
-    """A module may be loaded first, whichever it is; its own packages are loaded before it, and lead to nothing else."""
+    """Any module may be the first to load; its own packages load before it and import nothing else."""
     known = modules()
     links = [(name, loaded) for name, path in known.items() for target in imports(path)
              for loaded in with_packages(target if target in known else target.rpartition(".")[0])
@@ -138,7 +138,7 @@ def test_no_imports_form_a_circle():
 @pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.algorithms",
                                      "model.decompositions", "model.routing"])
 def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
-    """A folder with a table loads all of its files."""
+    """A folder with a table loads all its files."""
     here = f"pencilmap.{package}"
     done = subprocess.run([sys.executable, "-c", f"import sys, {here}; print(*sys.modules)"], capture_output=True, text=True,
                           timeout=patience(60), check=True, cwd=ROOT / "packaging")
@@ -146,7 +146,7 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
 
 
 def included():
-    """(unit, unit that it includes) of the C and C++ sources: paths from fft_runner without suffix, .c and .h being one."""
+    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner without suffix, so .c and .h are one."""
     top = ROOT / "fft_runner"
     for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
         for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
@@ -229,14 +229,14 @@ def test_a_circle_is_named():
 
 
 def errors(path):
-    """Texts of the errors that a module raises, what is filled in left out."""
+    """Return the texts of the errors that a module raises, without the inserted values."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Raise):
             yield "".join(c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str))
 
 
 def test_errors_of_the_library_name_arguments_and_each_is_an_option():
-    """Else the command line would tell the user an option that is not there, or a library call of one it has not."""
+    """Otherwise the command line would name a missing option, or a library error would name an option."""
     from pencilmap.scripts.command_line.cli import pencilmap
 
     options = {o for name in pencilmap.list_commands(None) for option in pencilmap.get_command(None, name).params
@@ -261,7 +261,7 @@ def test_nothing_refers_to_the_folder_beside_the_project():
 
 
 def public_functions(body):
-    """Functions and methods that a user may call; what is in a private class is private."""
+    """Return the functions and methods that a user may call; members of private classes are private."""
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from public_functions(node.body)

@@ -1,4 +1,4 @@
-"""Every link of a Markdown file to another file, or to a heading, leads somewhere: Sphinx checks those of the docs alone."""
+"""Every link of a Markdown file to another file or to a heading has a target; Sphinx only checks the docs."""
 
 import re
 
@@ -14,19 +14,19 @@ SCHEME = re.compile(r"[a-z]+:")
 
 
 def headings(text):
-    """The anchors that GitHub makes of the headings of ``text``."""
+    """Return the anchors that GitHub makes from the headings of ``text``."""
     lines = re.findall(r"^#+ +(.*?) *#*$", FENCE.sub("", text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines} | set(
         re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
 
 
 def broken(page):
-    """The links of ``page``, a path, that lead nowhere."""
+    """Return the links of ``page``, a path, without a target."""
     wrong, text = [], page.read_text("utf-8")
     for link in LINK.findall(FENCE.sub("", text)):
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
-        drawn = re.search(rf"^\$ pencilmap .* docs/{re.escape(name)}$", text, re.MULTILINE)  # when Sphinx builds the pages
+        drawn = re.search(rf"^\$ pencilmap .* docs/{re.escape(name)}$", text, re.MULTILINE)  # a picture of the build
         if SCHEME.match(link) or drawn:
             continue
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in headings(target.read_text("utf-8"))):

@@ -1,4 +1,4 @@
-"""Every tool of scripts/lint, which holds the commands, finds nothing."""
+"""Every tool of scripts/lint, which has the commands, reports no error."""
 
 import subprocess
 from pathlib import Path

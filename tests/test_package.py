@@ -1,5 +1,5 @@
-"""What `pip install .` and `pip install ./fft_runner` put in place: all layers, types and C sources; no build product, no
-maintainer's program; a binding that runs."""
+"""Files that `pip install .` and `pip install ./fft_runner` install: all layers, types and C sources, no build product, no
+maintainer's program; and the installed binding runs."""
 
 import os
 import re
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.thorough
 
 SETUP = "import setuptools; setuptools.setup()"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-OFFLINE = ("--no-deps", "--no-build-isolation")  # what is needed is here already
+OFFLINE = ("--no-deps", "--no-build-isolation")  # all requirements are already installed
 RELEASE = Path("/etc/os-release").read_text("utf-8") if Path("/etc/os-release").exists() else ""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "__pycache__", "*.egg-info", "demo-out", "dist")
 
@@ -42,14 +42,14 @@ def files(folder):
 
 
 def built(folder):
-    """What a wheel of the checkout in `folder` would hold."""
+    """Return the files in a wheel of the checkout in `folder`."""
     setup(folder, "build")
     return files(folder / "build" / "python" / "lib")
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy in which CMake has built, also into the folders that setuptools would take, and what is in a wheel of it."""
+    """A copy after a CMake build, also in folders that setuptools would include, and the files in its wheel."""
     copy = tmp_path_factory.mktemp("package") / "pencilmap"
     shutil.copytree(ROOT, copy, symlinks=True, ignore=NOT_COPIED)
     for folder in ("lib", f"lib.{sys.platform}-{sys.implementation.cache_tag}", "bin"):
@@ -83,7 +83,7 @@ def test_a_source_distribution_builds_the_same_wheel(checkout, tmp_path):
 
 
 def test_pip_installs_nothing_that_cmake_built(checkout, tmp_path):
-    """By the way of pip, which does not go through `setup.py build`."""
+    """As pip installs, without `setup.py build`."""
     copy, found = checkout
     execute(*PIP, "wheel", *OFFLINE, "--wheel-dir", tmp_path, copy, seconds=300)
     [wheel] = tmp_path.glob("*.whl")
@@ -94,7 +94,7 @@ def test_pip_installs_nothing_that_cmake_built(checkout, tmp_path):
 
 @pytest.fixture(scope="module")
 def binding(tmp_path_factory):
-    """Folder into which pip installed the distribution pencilfft, from its own source distribution."""
+    """Folder with the distribution pencilfft, installed by pip from its own source distribution."""
     needs_module("scikit_build_core", "pip install ./fft_runner, for scikit-build-core is missing (pip install it)")
     folder = tmp_path_factory.mktemp("binding")
     execute(sys.executable, "-c", f"import scikit_build_core.build as b; b.build_sdist({str(folder)!r})",
@@ -113,7 +113,7 @@ def test_the_distribution_of_the_binding_is_complete(binding):
 
 @pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_runs(binding, tmp_path):
-    """With its own library: no variable names another, and there is no checkout around it."""
+    """With its own library: no variable names another library, and there is no checkout."""
     needs_module("mpi4py", "the installed binding, for mpi4py is missing (pip install mpi4py)")
     mpirun = shutil.which("mpirun.openmpi") or "mpirun"
     env = {name: value for name, value in os.environ.items() if name != "PENCILFFT_LIBRARY"} | {
@@ -146,7 +146,7 @@ def test_all_parts_have_one_version():
 
 
 def test_only_pictures_need_matplotlib(tmp_path):
-    """A fresh process in which matplotlib cannot be found: all commands load, and a picture is refused in one sentence."""
+    """In a fresh process without matplotlib, all commands load, and a picture is refused in one sentence."""
     required = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     assert not [name for name in required if name.startswith("matplotlib")]
     program = ("import sys, importlib.util as u; real = u.find_spec; sys.modules['matplotlib'] = None\n"

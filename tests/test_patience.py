@@ -1,4 +1,4 @@
-"""No test has a fixed limit of time: on a machine that is busy with other work it would fail there."""
+"""No test has a fixed time limit, because the test would fail on a busy machine."""
 
 import ast
 import os
@@ -9,19 +9,19 @@ import pytest
 from tests.patience import patience
 
 TESTS = Path(__file__).parent
-STARTED = "fft_runner/python_", "scripts/peers/"  # programs, whose limits the tests that start them have
+STARTED = "fft_runner/python_", "scripts/peers/"  # programs with limits in the tests that start them
 
 
 @pytest.mark.parametrize("loads, times", [("0.50 1 1 1/99 7", 1), ("{0} 1 1 1/99 7", 10), ("0.50 1 1 {0}/999 7", 10)])
 def test_limits_grow_with_the_load(tmp_path, loads, times):
-    """Whether the load has lasted for a minute or has just begun."""
+    """For a load that has lasted for a minute and for a load that has just begun."""
     path = tmp_path / "loadavg"
     path.write_text(loads.format(10 * len(os.sched_getaffinity(0))))
     assert patience(60, path) == 60 * times
 
 
 def is_fixed(limit):
-    """Whether an expression has a number of seconds outside patience()."""
+    """Whether an expression contains a number of seconds outside patience()."""
     if isinstance(limit, ast.Call) and getattr(limit.func, "id", None) == "patience":
         return False
     if isinstance(limit, ast.Constant):
@@ -30,7 +30,7 @@ def is_fixed(limit):
 
 
 def limits(tree):
-    """Arguments `timeout`, those of wait(), and what is added to monotonic()."""
+    """Return the arguments `timeout`, the arguments of wait(), and the terms added to monotonic()."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield from (one.value for one in node.keywords if one.arg == "timeout")

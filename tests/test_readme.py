@@ -1,6 +1,6 @@
-"""Every command of the README is run, and what it shows is what the command prints.
+"""Every command of the README runs and prints the shown output.
 
-``python tests/documents.py README.md`` writes the outputs anew.
+``python tests/documents.py README.md`` rewrites the outputs.
 """
 
 import os
@@ -18,7 +18,7 @@ MACHINES = re.findall(r"^\|.*\| `(pencilmap .*)` \|$", README, re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One folder for all commands, for later ones read what earlier ones wrote."""
+    """One folder for all commands, because later commands read files of earlier commands."""
     path = tmp_path_factory.mktemp("readme")
     make_folder(path)
     return path
@@ -34,7 +34,7 @@ def test_the_readme_shows_what_its_commands_print(command, folder):
 
 @pytest.mark.parametrize("command", MACHINES, ids=lambda c: c[10:50])
 def test_what_to_type_for_a_machine_works(command, folder):
-    """FILE stands for the user's; a fat tree is at hand."""
+    """FILE stands for the user's file; the test uses a fat tree."""
     assert run(Command(command.replace("FILE", str(ROOT / "docs" / "examples" / "fat-tree.edges")), "", ()), folder)
 
 
@@ -52,7 +52,7 @@ def test_the_two_commands_for_a_stranger_are_there():
 
 
 def rows_of(text, heading):
-    """The rows of the table below ``heading``, its first line, as lists of texts."""
+    """Return the rows of the table below ``heading``, its first line, as lists of texts."""
     lines = text[text.index(heading):].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -62,7 +62,7 @@ def gains():
 
 
 def test_the_measured_table_is_that_of_the_suite():
-    """`validate --into` writes the file; in sequence it has rows and columns apart."""
+    """`validate --into` writes the file; in sequence, rows and columns have separate lines."""
     suite = [row for row in read_result(ROOT / "docs" / "results" / "validate-simulated-overlap.csv")
              if row["torus"] == "8x8x8" and row["grid"] == "8x64" and row["exchange"] == "row+column"]
     columns = ("predicted ms", "simulated ms", "best in sequence / this")
@@ -75,7 +75,7 @@ def test_the_measured_table_is_that_of_the_suite():
 
 
 def test_the_gain_is_that_of_the_measured_table():
-    """Predicted and simulated stand in docs/schedules.md, which the suite overlap writes; a gain is over the first row."""
+    """The suite overlap writes predicted and simulated times into docs/schedules.md; a gain is over the first row."""
     measured = {f"{row[0]} {row[1]}": row[2:4] for row in gains()}
     names = ["default (lines) `sequence`", "2x2x2 cubes `sequence`", "default (lines) `overlap:8:z`",
              "default (lines) `two-way`"]
@@ -83,6 +83,6 @@ def test_the_gain_is_that_of_the_measured_table():
     assert [[ms.removesuffix(" ms") for ms in row[1:3]] for row in shown] == [measured[name] for name in names]
     first = float(shown[0][2].removesuffix(" ms"))
     assert [row[3] for row in shown[1:]] == [f"{first / float(row[2].removesuffix(' ms')):.2f}" for row in shown[1:]]
-    m, ranks, bytes_per_s = 8 / 2, 512, 148e6  # of the all-to-all on rings of 8, which nothing beats
+    m, ranks, bytes_per_s = 8 / 2, 512, 148e6  # the all-to-all on rings of 8, a lower bound
     least = 1e3 * m * 16 * 256**3 / (4 * ranks * bytes_per_s)
     assert bound[1] == f"{least:.3f} ms" and bound[3] == f"{first / least:.2f}"

@@ -1,4 +1,4 @@
-"""The recipes of `packaging/`: what they give to CMake and pip builds and installs here. Spack and conda are not needed."""
+"""The recipes of `packaging/`: their options for CMake and pip build and install here, without Spack and conda."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def execute(*command, **settings):
 
 @pytest.fixture
 def spack(monkeypatch):
-    """The recipe's class, with as much of Spack as it uses: variants are written down, definitions are CMake's."""
+    """The recipe's class with the used part of Spack: variants are recorded, definitions are CMake's."""
     variants, needs = {}, []
 
     class CMakePackage:

@@ -1,6 +1,6 @@
-"""The walks of three users, as their pages in the docs show them, with nothing but a wheel: no checkout, an empty home.
+"""The walks of three users, as in the docs, with only an installed wheel: no checkout, an empty home.
 
-The pages are also run from the checkout, by test_docs.py; here it is what `pip install` put in place that must do the same.
+test_docs.py runs the same pages from the checkout; this test uses the files of `pip install`.
 """
 
 import os
@@ -21,7 +21,7 @@ TIMEOUT_S = 900
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Environment in which only a wheel of pencilmap is installed, beside what it needs."""
+    """Environment with only a wheel of pencilmap and its requirements."""
     folder = tmp_path_factory.mktemp("wheel")
     copy = folder / "source"
     shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns("tests", "mapfiles", ".git", "build", ".venv",

@@ -1,4 +1,4 @@
-"""The one plain line below a table: what to take, and why."""
+"""The plain line below a table: the recommended choice and its reason."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +16,18 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"
-MOST_TASKS_ROUTED = 4096  # up to this many the launch order is routed message by message, in less than a second
-FAR = 1.1  # measured over predicted, or the other way round: from here on the furthest exchange is named
+MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
+FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
-SAME = 0.01  # times that differ by less than this share are called the same
+SAME = 0.01  # times that differ by less than this share count as equal
 
 
 @dataclass(frozen=True)
 class Launched:
     """The launch order on the grid of an answer, in sequence.
 
-    orders : a phrase for each order that may be the launcher's, and its prediction; empty if no prediction was made
-    unknown : why the order is not known; "" if it is
+    orders : a phrase for each possible order of the launcher, and its prediction; empty if no prediction was made
+    unknown : the reason if the order is unknown, else ""
     """
 
     orders: tuple[tuple[str, Prediction], ...] = ()
@@ -52,16 +52,16 @@ def launched(where: Setting, like: Prediction, question: Question = Question(),
 
 def answer(predictions: Sequence[Prediction], launch: Launched | None = None,
            alone: Prediction | None = None, start: str | None = None) -> str:
-    """The line for the best of some predictions of one routing.
+    """Return the line for the best of some predictions of one routing.
 
     Parameters
     ----------
     launch : Launched, optional
         The launch order on the grid of the best, in sequence.
     alone : Prediction, optional
-        The best in sequence, where schedules were ranked.
+        The best in sequence, if schedules were ranked.
     start : str, optional
-        What the line is about; by default what to take.
+        Subject of the line; by default, the recommended choice.
     """
     best = ranked(predictions)[0]
     found = exchanges_of(best)
@@ -79,7 +79,7 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None,
 
 
 def _against_launch(best, found, launch, suffix):
-    """A clause for each order that may be the launcher's."""
+    """A clause for each possible order of the launcher."""
     if launch.unknown:
         return [f"no gain is stated because the launch order is not known ({launch.unknown})"]
     if best.placement == DEFAULT and not suffix and launch.orders:
@@ -90,7 +90,7 @@ def _against_launch(best, found, launch, suffix):
 
 
 def _between_bricks(best, predictions):
-    """Why these pencils: what the remaps take of the time, and what the next grid would take."""
+    """The reason for these pencils: the remaps' share of the time, and the time of the next grid."""
     others = [p for p in predictions if p.grid != best.grid]
     spent = sum(r.time_s or 0.0 for r in best.remaps)
     told = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
@@ -121,7 +121,7 @@ def _against(found, other, name, if_same=""):
 
 
 def _faster(ratio, name, likely):
-    """How much faster, or slower. A ratio is not called a gain or a loss if the measured one may be 1."""
+    """The gain or loss in words. A ratio counts as equal if the measured ratio may be 1."""
     if likely and likely[0] <= 1 <= likely[1]:
         return (f"{ratio:.2f} times as fast as {name}, no sure {'gain' if ratio > 1 else 'loss'}: nine in ten measured "
                 f"ratios are expected at {likely[0]:.3g} to {likely[1]:.3g}")
@@ -129,7 +129,7 @@ def _faster(ratio, name, likely):
 
 
 def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
-    """Why the best stands before one that is faster by less than can be predicted: it sends fewer, larger messages."""
+    """Explain a best prediction that is not reliably the fastest: it sends fewer, larger messages."""
     fastest = min(predictions, key=lambda p: p.order)
     if fastest.worth >= best.worth or fastest.n_messages == best.n_messages:
         return ""
@@ -146,17 +146,17 @@ def _proof(found):
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:
-    """The line for measured times beside predicted ones: which placement was fastest, where several were tried on the same
-    grid, and how near the prediction was. Empty where no time is predicted.
+    """Return the line for measured and predicted times: the fastest placement and the error of the prediction.
 
-    Of a published table, transforms as a whole do not count: they are no exchanges.
+    The fastest placement is named if several were tried on the same grid. The line is empty if no time is predicted. Whole
+    transforms of a published table do not count, because they are no exchanges.
     """
     rows = [c for c in comparisons if c.stage != "total"]
     return "; ".join(filter(None, (_fastest(rows), _nearness(rows))))
 
 
 def _fastest(rows):
-    """Of each setup with several placements: which was fastest, and by how much, than the first or else the slowest."""
+    """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
     setups: dict[tuple, dict[str, list[Comparison]]] = {}
     for row in rows:
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
@@ -212,7 +212,7 @@ def _nearness(rows):
 
 
 def claims_answer(judged: Sequence[tuple[str, tuple[int, float, float, bool]]]) -> str:
-    """The line for claims: (text, (number, least, most, whether it holds)) of each."""
+    """Return the line for claims: (text, (number, least, most, whether the claim holds)) of each."""
     broken = [(text, least, most) for text, (_, least, most, holds) in judged if not holds]
     if not broken:
         number = sum(found[0] for _, found in judged)

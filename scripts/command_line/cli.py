@@ -1,4 +1,4 @@
-"""The command `pencilmap`: every file of `scripts/command_line/commands` is one command, loaded when it is used."""
+"""The command `pencilmap`: every file of `scripts/command_line/commands` is a command, loaded on use."""
 
 import ast
 import os
@@ -22,7 +22,7 @@ from pencilmap.scripts.command_line.tables import say
 
 
 class Commands(click.Group):
-    """The commands of the folder. Help lists them without loading them: NumPy alone takes longer than the help."""
+    """The commands of the folder, listed in the help without loading them: NumPy alone takes longer than the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(module.name for module in iter_modules(commands.__path__))
@@ -40,14 +40,14 @@ class Commands(click.Group):
 
 
 def _help_of(name):
-    """The docstring of a command, without loading it."""
+    """Return the docstring of a command, without loading the command."""
     tree = ast.parse((Path(commands.__path__[0]) / f"{name}.py").read_text("utf-8"))
     return next(ast.get_docstring(part) for part in tree.body
                 if isinstance(part, ast.FunctionDef) and part.name == "command")
 
 
 class OneOfEach(Commands):
-    """Commands whose options are given once, unless they are lists; click would take the last and forget the others."""
+    """Commands whose options are given once, unless they are lists; click would silently use the last value."""
 
     def resolve_command(self, ctx: click.Context,
                         args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -65,7 +65,7 @@ class OneOfEach(Commands):
             for parameter, times in Counter(given).items():
                 if times > 1 and isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count):
                     raise click.UsageError(f"{max(parameter.opts, key=len)} is given {times} times; give it once", own)
-        running(True)  # its modules are loaded
+        running(True)  # the modules of the command are loaded
         return name, command, rest
 
 
@@ -81,18 +81,18 @@ def pencilmap(ctx: click.Context) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line. Every error caused by input or the system is a sentence after ``error:`` on standard error and
-    exit status 2.
+    """Run the command line. Every error of input or system becomes a sentence after ``error:`` on standard error, with exit
+    status 2.
 
-    Click ends it with status 1 when the reader of the output goes away.
+    If the reader of the output goes away, click ends the command with status 1.
     """
     try:
         status = _run(arguments)
         running(False)
-    except BaseException as error:  # also while an error is told
+    except BaseException as error:  # also while an error is printed
         if not asked() and not isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)):
             raise
-        with suppress(KeyboardInterrupt):  # one that waited is told once
+        with suppress(KeyboardInterrupt):  # a waiting interruption is printed once
             running(False)
         number = asked() or signal.SIGINT
         say(said(number), err=True)
@@ -101,11 +101,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments):
-    """The exit status."""
+    """Run the command line and return the exit status."""
     try:
         return pencilmap.main(arguments, standalone_mode=False)
     except PencilmapError as error:
-        if asked() and by_signal(error):  # as an error of a user's code
+        if asked() and by_signal(error):  # reported like an error in user code
             raise
         return _failed(spelled(str(error)))
     except OSError as error:
@@ -118,14 +118,14 @@ def _run(arguments):
 
 
 def _failed(message: str) -> int:
-    """Print a message of failure; the exit status."""
+    """Print a message of failure and return the exit status."""
     say(shortened(f"error: {message}"), err=True)
     _abandon_output()
     return 2
 
 
 def _abandon_output():
-    """Discard output that cannot be written; otherwise Python tries again at exit and prints its own message."""
+    """Discard output that cannot be written; otherwise Python writes it again at exit and prints a second message."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Markdown tables, and the marked places in a document that a command fills."""
+"""Markdown tables, and the marked places of a document that a command fills."""
 
 import re
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ END = "<!-- end -->"
 
 
 class DocumentError(PencilmapError):
-    """A document without the place that a command should fill."""
+    """A document lacks the place that a command should fill."""
 
 
 def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table; columns that start with ``>`` are numbers, aligned right.
+    """Return a Markdown table; columns that start with ``>`` are numbers, aligned right.
 
     >>> print(markdown_table(["name", ">n"], [["a|b", 2]]))
     | name | n |
@@ -29,14 +29,14 @@ def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str
 
 
 def marker(name: str) -> str:
-    """The line that starts a place; the place ends with `END`."""
+    """Return the line that starts a place; the place ends with `END`."""
     return f"<!-- {name} -->"
 
 
 def filled(text: str, name: str, content: str) -> str:
-    """A document with `content` between the marker of that name and the next `END`.
+    """Return a document with `content` between the marker of that name and the next `END`.
 
-    Raises DocumentError when there is no such place.
+    Raise DocumentError if there is no such place.
 
     >>> filled("<!-- sum -->\\nold\\n<!-- end -->\\n", "sum", "new")
     '<!-- sum -->\\nnew\\n<!-- end -->\\n'
@@ -45,7 +45,13 @@ def filled(text: str, name: str, content: str) -> str:
 
 
 def between(text: str, first: str, last: str, content: str) -> str:
-    """A document with `content` between a line `first` and the next line `last`; DocumentError where it lacks one."""
+    """Return a document with `content` between a line `first` and the next line `last`.
+
+    Raises
+    ------
+    DocumentError
+        If the document lacks one of the lines.
+    """
     place = re.compile(rf"^{re.escape(first)}$.*?^{re.escape(last)}$", re.DOTALL | re.MULTILINE)
     if not place.search(text):
         raise DocumentError(f"there is no line {first!r} followed by a line {last!r}; write both lines where the "
@@ -59,7 +65,7 @@ def fill(path: str | PathLike[str], name: str, content: str) -> None:
 
 
 def check_place(path: str | PathLike[str], name: str) -> None:
-    """Raise DocumentError unless a file has a place of that name; for a check before a long run."""
+    """Raise DocumentError unless a file has a place of that name; a check before a long run."""
     _filled_file(path, name, "")
 
 

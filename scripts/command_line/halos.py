@@ -20,12 +20,18 @@ HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also th
 
 
 def halo_messages(where: Setting, grid: ProcessGrid, width: int) -> Exchange:
-    """What the halo sends. Raises GridError without a transform, or for a halo wider than the array."""
+    """Return the messages of the halo.
+
+    Raises
+    ------
+    GridError
+        If there is no transform, or the halo is wider than the array.
+    """
     return halo(grid, _transform(where), "input", (width,) * 3)
 
 
 def predicted_halos(where: Setting, found: Sequence[Prediction], width: int, schedule: str) -> list[ExchangePrediction]:
-    """The halo of each prediction, see `halo_messages`."""
+    """Predict the halo of each prediction, see `halo_messages`."""
     told = []
     for p in found:
         messages = halo_messages(where, p.grid, width)
@@ -41,7 +47,7 @@ def _transform(where):
 
 
 def halo_table(found: Sequence[Prediction], halos: Sequence[ExchangePrediction], width: int) -> None:
-    """A line for each prediction, in its order."""
+    """Print a line for each prediction, in order."""
     print_table(f"halo of {width} plane{'s' if width > 1 else ''}",
                 ["grid", "placement", ">messages", ">off-node bytes", ">link time", ">predicted", "slowest link"],
                 [[p.grid, p.placement, h.work.messages if h.work else "-", f"{h.work.task_bytes:.0f}" if h.work else "-",

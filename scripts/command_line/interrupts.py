@@ -1,10 +1,10 @@
-"""Ctrl-C and SIGTERM are one sentence at any moment, while modules load too; nothing here takes time to load.
+"""Turn Ctrl-C and SIGTERM into one sentence at any moment, even while modules load; this file loads at once.
 
-A module that is interrupted while it loads may tell of an error of its own, or of an exception that it ignores. So while the
-command line loads, the process ends at once, for there is nothing to clean up; while a command loads what it needs, the
-interruption waits until that is done. Code in C (numba, scipy) may replace the exception of a signal by one of its own, or
-ignore it. So the signal itself is remembered: whatever exception ends a command after it is the interruption, and an ignored
-one is raised again.
+A module that is interrupted while loading may raise its own error, or Python may ignore the exception. So while the command
+line loads, the process ends at once, because there is nothing to clean up. While a command loads its modules, the
+interruption waits for the end of the import. Code in C (numba, scipy) may replace or ignore the exception of a signal. So
+this file remembers the signal: any exception that ends a command after the signal counts as the interruption, and an ignored
+exception is raised again.
 """
 
 import _thread
@@ -19,12 +19,12 @@ _IMPORTING = "<frozen importlib._bootstrap>"
 _AGAIN_S = 0.02
 _SAID = {signal.SIGINT: "pencilmap: interrupted", signal.SIGTERM: "pencilmap: terminated"}
 _loading = True
-_waiting = 0  # the signal that waits for the end of an import, or to be raised again
-_asked = 0    # the signal that a running command has got
+_waiting = 0  # signal that waits for the end of an import, or for another raise
+_asked = 0    # signal that a running command has received
 
 
 def listen() -> None:
-    """Begin; a process that ignores Ctrl-C, as in the background of a shell, goes on to do so."""
+    """Start listening, unless the process ignores Ctrl-C, as in the background of a shell."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _got)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
@@ -33,10 +33,12 @@ def listen() -> None:
 
 
 def running(command: bool) -> None:
-    """Whether a command runs from here on, which cleans up when it is interrupted.
+    """Tell whether a command runs from now on, which cleans up after an interruption.
 
-    Raises:
-        KeyboardInterrupt: a command has ended before an interruption that waits.
+    Raises
+    ------
+    KeyboardInterrupt
+        If a command ends while an interruption waits.
     """
     global _loading, _waiting
     _loading = not command
@@ -46,17 +48,17 @@ def running(command: bool) -> None:
 
 
 def asked() -> int:
-    """The number of the signal that the command has got and not answered; 0 without one."""
+    """Return the number of the received and unanswered signal; 0 if there is none."""
     return _asked
 
 
 def said(number: int) -> str:
-    """The sentence for an end by that signal."""
+    """Return the sentence for an end by that signal."""
     return _SAID[signal.Signals(number or signal.SIGINT)]
 
 
 def _got(number: int, frame: FrameType | None) -> None:
-    """The end asked for by a user, or by others, as a batch system: a command cleans up first."""
+    """Handle a signal from a user or from a batch system: a command cleans up first."""
     global _waiting, _asked
     if _loading:
         os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, (said(number) + "\n").encode())
@@ -84,7 +86,7 @@ def _press_again():
 
 
 def _ignored(unraisable: Any) -> None:
-    """An exception that Python would ignore with a traceback: that of a signal is raised again where it can be caught."""
+    """Raise the ignored exception of a signal again at a place that can catch it; Python would print a traceback."""
     if _asked and isinstance(unraisable.exc_value, (KeyboardInterrupt, SystemExit)):
         _again(_asked)
         return

@@ -1,4 +1,4 @@
-"""Options about the launcher that several commands share: names of hosts, processors of slots, the program."""
+"""Shared options about the launcher: names of hosts, processors of slots, the program."""
 
 import os
 from dataclasses import replace
@@ -31,7 +31,7 @@ LAUNCHER = (
 
 
 def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
-    """An option that takes the name of a format."""
+    """Return an option that takes the name of a format."""
     return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
                         help=f"{meaning} {FORMAT_HELP}")
 
@@ -41,19 +41,19 @@ FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
 
 
 def format_to_write(name: str | None, where: Setting) -> Choice:
-    """The format that was named, or the one that machine or environment decide; MapfileError where that is open."""
+    """Return the named format, or the format of the machine or the environment; raise MapfileError if there is neither."""
     return choose(name, load_machine(where.machine) if where.machine else None, os.environ)
 
 
 def of_launcher(where: Setting, name: str) -> Setting:
-    """The same with the launch order of the launcher that reads this format. A named machine keeps its own."""
+    """Return the setting with the launch order of this format's launcher. A named machine keeps its own order."""
     if where.machine:
         return where
     return replace(where, site=replace(where.site, launch=launch_order(where.site, None, name, os.environ)))
 
 
 def show_launch(launch: Launch, form: Choice) -> None:
-    """Print a launch line and what it needs, for people."""
+    """Print a launch line and its requirements, for people."""
     click.echo("launch with:\n" + "\n".join(f"  {line}" for line in launch.line.splitlines()))
     if launch.job_script:
         click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
@@ -64,6 +64,6 @@ def show_launch(launch: Launch, form: Choice) -> None:
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
-    """The same for JSON."""
+    """Return a launch line and its requirements as JSON values."""
     return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line, "job_script": list(launch.job_script),
             "needs": list(map(spelled, launch.needs)), "warnings": list(map(spelled, launch.warnings))}

@@ -1,4 +1,4 @@
-"""Distributed lines, alone and on bricks, in `predict` and `simulate`: their options, and what is predicted of them."""
+"""Distributed lines, alone and on bricks, in `predict` and `simulate`: their options and predictions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,9 +37,14 @@ def has_lines(decomposition: str, given: dict[str, Any]) -> bool:
 
 
 def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> LineProblem | None:
-    """What the options ask for, which are taken out of `given`; None for another decomposition.
+    """Take the options of distributed lines out of `given` and return their problem; None for another decomposition.
 
-    `named` are the options that the user gave. Raises GridError for what does not go together.
+    `named` are the options that the user gave.
+
+    Raises
+    ------
+    GridError
+        If options contradict each other.
     """
     wanted = has_lines(decomposition, given)
     size, algorithm, order = (given.pop(name) for name in ("size", "algorithm", "order"))
@@ -71,10 +76,10 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
 
 def predict_lines(where: Setting, problem: LineProblem, placements: Sequence[str], routing: str | None,
                   message_cost: str | None, ports: int, as_json: bool) -> None:
-    """Print what every exchange of the lines takes and which algorithm is fastest; of one line also below which size."""
+    """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
     found, ranks = [], where.n_slots
-    problem.stages(ranks)  # says what is impossible
+    problem.stages(ranks)  # raises an error if the lines are impossible
     for text in placements:
         mapping = placed_lines(where, problem, text)
         times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name))

@@ -1,17 +1,18 @@
-"""Whether a run fits into the memory of this machine, so that it is not begun only to be killed."""
+"""Check whether a run fits into the memory of this machine, before the system kills the run."""
 
 from contextlib import suppress
 from pathlib import Path
 
 from pencilmap.model.placement.transform import Transform
 
-ARRAYS = 4  # input, output and two of work; 192^3 takes 432 MiB and 44 for the rest
-SHARE = 0.9  # of what is available: the system needs the rest
+ARRAYS = 4  # input, output and two work arrays; 192^3 takes 432 MiB and 44 MiB for the rest
+SHARE = 0.9  # of the available memory: the system needs the rest
 
 
 def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
-    """Bytes of the arrays of simulated runs that go on at the same time, each with transforms of so many arrays at once; all
-    ranks of a simulation are one process.
+    """Return the bytes of the arrays of `runs` simulated runs at once, each with `arrays` transforms at once.
+
+    All ranks of a simulation are one process.
 
     >>> from pencilmap.model.placement.transform import parse_transform
     >>> needed(parse_transform("1024")) // 2**30
@@ -21,8 +22,9 @@ def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
 
 
 def available(files: Path = Path("/")) -> int | None:
-    """Bytes that this process may still take: the system's, or those of its control group where that allows less; None
-    where neither is told. `files` is the root of the file system."""
+    """Return the bytes that this process may still allocate: the limit of the system or of its control group.
+
+    The smaller limit counts; None if neither is known. `files` is the root of the file system."""
     found = []
     with suppress(OSError, ValueError, StopIteration):
         lines = (files / "proc/meminfo").read_text().splitlines()
@@ -34,8 +36,9 @@ def available(files: Path = Path("/")) -> int | None:
 
 
 def too_large(transform: Transform, runs: int = 1, free: int | None = None, arrays: int = 1) -> str | None:
-    """Why the runs do not fit, in words; None where they do, or where it is not known. `free` is what `available` tells by
-    default.
+    """Return a sentence if the runs do not fit; None if they fit, or if the free memory is unknown.
+
+    `free` is `available()` by default.
 
     >>> from pencilmap.model.placement.transform import parse_transform
     >>> too_large(parse_transform("1024"), free=16 * 2**30)

@@ -26,7 +26,7 @@ from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import say
 
-WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
+WHOLE = 50_000  # from this many tasks on, a machine without a shape is probably larger than the user's job
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
                  help="A machine of the package, or a machine file ending in .toml."),
@@ -47,7 +47,7 @@ MACHINE = (
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
 class Decomposed(Name):
-    """A name of the table, or bricks with their numbers."""
+    """A decomposition of the table, or bricks with their numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == LINE:
@@ -91,8 +91,8 @@ DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, 
 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
-    """The options --decomposition and --grid."""
-    if default is not None:  # click takes a default of None for a value that was given
+    """Return the options --decomposition and --grid."""
+    if default is not None:  # click treats a default of None as a given value
         settings |= {"default": default, "show_default": True}
     return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
@@ -101,7 +101,7 @@ GRID = grid_option("best", "R tasks in a row and C in a column; for slabs, P tas
 
 
 def placements(multiple: bool = True) -> Decorator:
-    """The option --placement; its help lists the table of placements."""
+    """Return the option --placement; its help lists the table of placements."""
     listed = "; ".join(f"{p.usage}: {p.meaning}" for p in PLACEMENTS.values())
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME[:ARGUMENT]",
                         shell_complete=completed(lambda: PLACEMENTS),
@@ -110,10 +110,10 @@ def placements(multiple: bool = True) -> Decorator:
 
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Put the machine options and --fft on a command, which gets the resulting Setting as `where`."""
+    """Add the machine options and --fft to a command; the command gets the resulting Setting as `where`."""
     has = {option.name for option in getattr(command, "__click_params__", ())}
     knows_lines = "algorithm" in has
-    refused = {"algorithm", "order"} - has  # in a sentence where they mean bricks of lines
+    refused = {"algorithm", "order"} - has  # allowed in a sentence about bricks of lines
 
     @wraps(command)
     def resolved(**given):
@@ -130,7 +130,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         else:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
-            asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
+            asked |= {"decomposition": "slab", "fft": None}  # the grid of slabs is all tasks, too
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
@@ -141,7 +141,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _on_graph(where, given):
-    """No placement is searched on a network without coordinates: the launch order is taken if none was named."""
+    """Use the launch order by default on a network without coordinates, because searches need coordinates."""
     source = click.get_current_context().get_parameter_source("placement")
     if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
@@ -150,7 +150,7 @@ def _on_graph(where, given):
 
 
 def given_words() -> list[str]:
-    """The command that runs, with the options that were given."""
+    """Return the running command with the given options."""
     context = click.get_current_context()
     words = ["pencilmap", context.info_name or ""]
     for option in context.command.params:

@@ -1,4 +1,4 @@
-"""Options and values that need nothing of the library: what a command without predictions loads."""
+"""Options and values that need nothing of the library, for commands without predictions."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ WIDE = click.option("--wide", is_flag=True, help="Print every column.")
 
 
 def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callable[..., list[CompletionItem]]:
-    """The completion of a value by the shell: names, and with `files` the files that the shell itself finds."""
+    """Return the shell completion of a value: names, and with `files` also the files that the shell finds."""
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
         return found or ([CompletionItem(incomplete, type="file")] if files else [])
@@ -27,11 +27,11 @@ def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callab
 FILES = completed(tuple, files=True)
 
 
-MOST_NAMES = 40  # characters of names in the heading of an option; the text of an option with more lists them
+MOST_NAMES = 40  # characters of names in the heading of an option; longer lists go into the text of the option
 
 
 class Name(click.Choice[str]):
-    """One of a list of names; the error about another one says which was probably meant."""
+    """A name of a list; the error for an unknown name suggests the nearest name."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         return super().get_metavar(param, ctx) if len("|".join(self.choices)) <= MOST_NAMES else "NAME"
@@ -44,7 +44,7 @@ class Name(click.Choice[str]):
 
 
 class OutputFile(click.Path):
-    """A file to write; `-`, which other programs take for standard output, is refused rather than written as a file."""
+    """A file to write; `-` is an error, because other programs read `-` as standard output."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False)
@@ -60,12 +60,12 @@ OUTPUT_FILE = OutputFile()
 
 
 def with_options(*options: Decorator) -> Decorator:
-    """Put a list of options on a command, in the order given."""
+    """Return a decorator that adds the options to a command, in the order given."""
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
 def extra_arguments(ctx: click.Context, words: list[str], machines: Callable[[], Iterable[str]]) -> str:
-    """The sentence about words that belong to no option, which says the option that was probably meant."""
+    """Return the error for words that belong to no option, with the nearest option."""
     first = words[0]
     named = {option for parameter in ctx.command.params for option in parameter.opts}
     option = ("--machine" if first in machines() or first.endswith(".toml") else
@@ -75,7 +75,7 @@ def extra_arguments(ctx: click.Context, words: list[str], machines: Callable[[],
 
 
 def spelled(message: str) -> str:
-    """A message of the library, with its arguments written as options.
+    """Return a message of the library with its arguments written as options.
 
     >>> spelled("give `tasks_per_node`")
     'give --tasks-per-node'

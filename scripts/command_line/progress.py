@@ -1,4 +1,4 @@
-"""Progress of a long command on standard error; plain lines where that is not a terminal."""
+"""Progress of a long command on standard error; plain lines if that is not a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +11,7 @@ from pencilmap.scripts.command_line.tables import console
 
 @contextmanager
 def shown() -> Iterator[Callable[[str], None]]:
-    """Yields a function that is called with one line of text for each step."""
+    """Yield a function that shows one line of text for each step."""
     out = console(stderr=True)
     if not out.is_terminal:
         yield lambda line: out.print(line, markup=False)
@@ -29,7 +29,7 @@ def shown() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def hearing() -> Iterator[None]:
-    """Show the mapper's progress messages, from the first one on."""
+    """Show the mapper's progress messages, from the first message on."""
     with ExitStack() as stack:
         shows: list[Callable[[str], None]] = []
 

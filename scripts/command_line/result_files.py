@@ -1,4 +1,4 @@
-"""Result files: the rows of a long table as comma-separated values, beside the page that shows the short table."""
+"""Result files: the rows of a long table as comma-separated values, next to the page with the short table."""
 
 import csv
 import io
@@ -13,17 +13,17 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import read_whole
 
 FOLDER = "results"
-NOTHING = "-"  #: the cell of a table that has no value; empty in a result file
+NOTHING = "-"  #: the cell of a table without a value; empty in a result file
 WITH_UNIT = re.compile(r"(-?[\d.]+) (ms|%)")
 WITH_SPREAD = re.compile(r"([\d.]+) \[([\d.]+), ([\d.]+)\]")
 
 
 class ResultFileError(PencilmapError):
-    """A result file that cannot be read or written."""
+    """A result file cannot be read or written."""
 
 
 def result_file(page: str | PathLike[str], name: str) -> Path:
-    """Path of a result file beside a page.
+    """Return the path of a result file next to a page.
 
     >>> result_file("docs/validation.md", "validate namespaces 4x4:mesh").as_posix()
     'docs/results/validate-namespaces-4x4-mesh.csv'
@@ -32,7 +32,7 @@ def result_file(page: str | PathLike[str], name: str) -> Path:
 
 
 def check_result_file(path: Path) -> None:
-    """Raise ResultFileError if `write_result` could not write the file; for a check before a long run."""
+    """Raise ResultFileError if `write_result` could not write the file; a check before a long run."""
     check_writable(path if path.parent.exists() else path.parent, ResultFileError)
 
 
@@ -55,7 +55,7 @@ def write_result(path: Path, columns: Iterable[str], rows: Sequence[Sequence[Any
 
 
 def _columns(name, cells):
-    """A column of a table as (name, cells) of one or three columns.
+    """Split a column of a table into (name, cells) of one or three columns.
 
     >>> _columns("time", ["1.5 ms", "-"]), _columns("a", ["0.9 [0.8, 1.0]"])
     ([('time ms', ['1.5', ''])], [('a', ['0.9']), ('a lowest', ['0.8']), ('a highest', ['1.0'])])
@@ -71,12 +71,12 @@ def _columns(name, cells):
 
 
 def read_result(path: str | PathLike[str]) -> list[dict[str, str]]:
-    """The rows of a result file, each cell by the name of its column.
+    """Return the rows of a result file, each cell by the name of its column.
 
     Raises
     ------
     ResultFileError
-        If the file cannot be read, or if a line has not as many cells as the first one.
+        If the file cannot be read, or if a line and the first line differ in their number of cells.
     """
     try:
         lines = list(csv.reader(io.StringIO(read_whole(path, ResultFileError).decode("utf-8")), strict=True))

@@ -1,6 +1,6 @@
 """Tables and JSON on standard output, the two output forms of every command.
 
-What is heavy is loaded where it is used, so that the commands without predictions start at once.
+Slow imports are inside the functions that need them, so that commands without predictions start at once.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from pencilmap.model.times.calibrate import Quality
     from pencilmap.model.times.held_out import Held
 
-PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
-NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
+PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
+NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
-IDLE, MOST_IDLE = "*", 4  # mark of a grid in which tasks hold nothing, and for how many such grids the number is given
+IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that does not fold tables when its output is piped."""
+    """Return a console that does not fold tables if its output is piped."""
     from rich.console import Console
 
     out = Console(stderr=stderr, highlight=False)
@@ -45,13 +45,13 @@ def console(stderr: bool = False) -> Console:
 
 
 def print_json(*found: Any) -> None:
-    """One JSON list on standard output, an element for each thing that was asked for: of every command."""
+    """Print one JSON list on standard output, with an element for each item of the request, for every command."""
     click.echo(json.dumps(found, indent=2))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
                 notes: Iterable[str] = ()) -> None:
-    """A table; columns that start with ``>`` are numbers, aligned right."""
+    """Print a table; columns that start with ``>`` are numbers, aligned right."""
     cells = [[str(cell) for cell in row] for row in rows]
     if title:
         say(title, bold=True)
@@ -62,13 +62,13 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
 
 def _is_plain(err=False):
-    """Whether an output is neither a terminal nor to be treated as one."""
+    """Whether an output gets plain text: no terminal, and no variable that forces terminal output."""
     forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
     return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 
 
 def _drawn(columns, rows):
-    """A table by rich, folded to the width of the terminal."""
+    """Return a table by rich, folded to the width of the terminal."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -85,8 +85,8 @@ def _drawn(columns, rows):
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
-    """The same without rich, which takes longer to load than a short command; None where a table is wider than piped ones
-    are, or has letters that need two columns.
+    """Return a table without rich, because rich takes longer to load than a short command. None if the table is too wide
+    for piped output, or has letters that need two columns.
 
     >>> print(plain_table(["torus", ">tasks/\\nnode"], [["8x8x8", "1"], ["4x4", "16"]]))
            tasks/
@@ -107,7 +107,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | 
 
 
 def _aligned(row, widths, columns):
-    """The lines of one row."""
+    """Return the lines of one row."""
     for k in range(max(map(len, row))):
         parts = [cell[k] if k < len(cell) else "" for cell in row]
         yield (" " * SPACE).join(part.rstrip().rjust(width) if column.startswith(">") else part.ljust(width)
@@ -115,7 +115,7 @@ def _aligned(row, widths, columns):
 
 
 def say(text: str, bold: bool = False, err: bool = False) -> None:
-    """A sentence on standard output, or with `err` on standard error; a terminal gets it broken between words."""
+    """Print a sentence on standard output, or with `err` on standard error; a terminal gets line breaks between words."""
     lines = text.splitlines()
     if not _is_plain(err) and (out := console(err)).is_terminal:
         lines = [part for line in lines for part in wrap(line, out.width, break_long_words=False, break_on_hyphens=False)]
@@ -123,7 +123,7 @@ def say(text: str, bold: bool = False, err: bool = False) -> None:
 
 
 def lengths(values: Iterable[Any]) -> str:
-    """Effective lengths or loads, one for each dimension.
+    """Format effective lengths or loads, one for each dimension.
 
     >>> from fractions import Fraction
     >>> lengths([Fraction(4), Fraction(4, 3)])
@@ -133,23 +133,24 @@ def lengths(values: Iterable[Any]) -> str:
 
 
 def prediction_table(predictions: Sequence[Prediction], title: str | None = None, wide: bool = False) -> None:
-    """The table of predictions of one decomposition: what the exchanges take, how far from optimal they can be at most, and
-    the slowest link. `wide`: also lengths, loads and link times of each exchange, and the lower bound."""
+    """Print the predictions of one decomposition: times of the exchanges, distance from the optimum, slowest link.
+
+    `wide` adds lengths, loads and link times of each exchange, and the lower bound."""
     columns, rows = (_wide_predictions if wide else _predictions)(predictions)
     print_table(title, columns, rows, [*unit_lines(predictions, wide), *idle_lines(predictions), *likely_lines(predictions),
                                        *(f"note: {n}" for p in predictions for n in p.notes)])
 
 
 def scale(p: Prediction) -> Fraction:
-    """Lengths and loads as they are shown, over those on the m scale: the nodes that count are the usable ones.
+    """Return displayed lengths and loads over the m scale: the usable nodes count.
 
-    So the same bytes are shown alike, however large the network around them is.
+    So the same bytes look alike, however large the surrounding network is.
     """
     return Fraction(p.bounds.site.allocation.n_nodes, p.network.n_nodes)
 
 
 def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
-    """The unit of lengths and loads, if some are shown."""
+    """Return the unit of lengths and loads, if some are shown."""
     if predictions[0].t_s is not None and not wide:
         return []
     n = predictions[0].bounds.site.allocation.n_nodes
@@ -158,7 +159,7 @@ def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
 
 
 def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """What the mark of a grid means; nothing if no grid has one."""
+    """Explain the mark of a grid; nothing if no grid is marked."""
     found = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
     more = [f"and on {len(found) - MOST_IDLE} more grids"] if len(found) > MOST_IDLE else []
     return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {', '.join([*found[:MOST_IDLE], *more])}"] \
@@ -166,7 +167,7 @@ def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def _grid(p):
-    """The grid, marked if some of its tasks hold nothing."""
+    """The grid, marked if some of its tasks hold no data."""
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
@@ -187,7 +188,7 @@ def _predictions(predictions):
 
 
 def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) -> tuple[list[str], list[list[str]]]:
-    """The table without those of some columns, in this order, that keep it from fitting 80 columns of a terminal.
+    """Drop columns, in this order, until the table fits the 80 columns of a terminal.
 
     >>> fitted(["grid", ">measured"], [["8x8", "-" * 78]], [">measured"])
     (['grid'], [['8x8']])
@@ -205,7 +206,7 @@ def _width(columns, rows):
 
 
 def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
-    """The same cores as tasks and as threads, beside each other."""
+    """Print the same cores as tasks and as threads, side by side."""
     columns = [">tasks/\nnode", ">threads", "grid", ">predicted", ">messages\na node", ">bytes\neach", ">MB a\nnode",
                ">table\nentries"]
     print_table("the same cores as tasks or threads", columns, [
@@ -245,14 +246,14 @@ def _wide_predictions(predictions):
 
 
 def messages_of(stage: ExchangePrediction) -> tuple[str, str]:
-    """How many messages a task sends in an exchange, and the bytes of each; "-" where they are not known."""
+    """Return the messages that a task sends in an exchange, and the bytes of each; "-" if unknown."""
     work = stage.work
     return ("-", "-") if work is None else (str(work.messages), f"{work.message_bytes:.0f}" if work.messages else "-")
 
 
 @dataclass(frozen=True)
 class Exchanges:
-    """What counts of a prediction under its schedule: the exchanges by all terms and by links alone, seconds."""
+    """The exchanges of a prediction under its schedule: by all terms and by links alone, seconds."""
 
     schedule: str
     cost: Fraction
@@ -263,7 +264,7 @@ class Exchanges:
 
 
 def exchanges_of(p: Prediction) -> Exchanges:
-    """The exchanges under the schedule of the prediction."""
+    """Return the exchanges under the schedule of the prediction."""
     found = p.schedule
     if found is None or not _beside(p):
         return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
@@ -286,7 +287,7 @@ def _in_sequence(p):
 
 
 def _once(predictions):
-    """Each prediction, with its grid; RxC and CxR are one where nothing tells them apart but the order of the exchanges."""
+    """Each prediction with its grid; RxC and CxR are merged if they differ only in the order of the exchanges."""
     found: dict[tuple, list[Prediction]] = {}
     for p in predictions:
         e = exchanges_of(p)
@@ -296,7 +297,7 @@ def _once(predictions):
 
 
 def broken(text: str) -> str:
-    """A placement or schedule on lines of at most 24 characters where commas let it.
+    """Break a placement or schedule after commas into lines of at most 24 characters.
 
     >>> broken("digits:x=c2r4,y=c2r4,z=c2r4").splitlines()
     ['digits:x=c2r4,y=c2r4,', 'z=c2r4']
@@ -310,7 +311,7 @@ def broken(text: str) -> str:
 
 
 def from_optimal(certificate: float | None, proof: str = "") -> str:
-    """How far from optimal at most; "-" if no bound is known. `proof` is named if it is no argument about links.
+    """Return the largest distance from the optimum; "-" without a bound. `proof` is named unless it is about links.
 
     >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, "by exhaustion")
     ('optimal', '1.001x optimal', '1.5x optimal', 'optimal, by exhaustion')
@@ -327,13 +328,13 @@ def _worth(seconds, cost):
 
 
 def _slowest(p):
-    """The busiest link of the exchange that takes longest."""
+    """The busiest link of the slowest exchange."""
     stage = max(p.moves, key=lambda stage: max(stage.load))
     return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
 
 
 def terms_table(predictions: Iterable[Prediction]) -> None:
-    """Every term of the time model, for each exchange and for the computing; "-" where the machine's figure is unknown."""
+    """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
     columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
                ">memory", ">time"]
     rows = []
@@ -349,7 +350,7 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
 
 
 def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
-    """Errors of the bound and of the time model, of exchanges, by size, and of computing; held-out ones are "predicted"."""
+    """Print errors of the bound and the time model: exchanges, by size, and computing; held-out errors are "predicted"."""
     def pair(found):
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
@@ -360,7 +361,7 @@ def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool 
 
 
 def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
-    """The errors of what was held out whole; of the random halves the range of their means too."""
+    """Print the errors of whole held-out groups; for random halves also the range of their means."""
     print_table(title, ["rule", "predicted", ">number", ">mean", ">largest", "worst"], [
         [row.rule, row.held_out, row.n, f"{100 * row.mean:.1f} %" + _range(row.means), f"{100 * row.largest:.1f} %",
          row.worst] for row in rows])
@@ -371,14 +372,15 @@ def _range(means):
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """One line about how far measured times lie from the predicted ones; none where the machine was not calibrated."""
+    """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
     return list(dict.fromkeys(f"nine in ten measured times are expected at {p.likely[0]:.3g} to {p.likely[1]:.3g} times "
                               "the predicted ones" for p in predictions if p.likely and p.time_s is not None))
 
 
 def comparison_table(comparisons: Sequence[Comparison], title: str | None = None, wide: bool = False) -> None:
-    """The table of predicted times beside measured ones; notes are numbered and stand below. What is the same in all rows
-    stands once, above. `wide`: every column."""
+    """Print predicted and measured times; notes are numbered and follow the table.
+
+    Values that all rows share stand above the table. `wide` shows every column."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
     columns: list[tuple[str, Callable[[Comparison], str]]] = [
         ("network", lambda c: c.network), ("grid", lambda c: c.grid), (">tasks/\nnode", lambda c: str(c.tasks_per_node)),
@@ -406,7 +408,7 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
 
 
 def _size(transform):
-    """A cube as 64^3."""
+    """Write a cube as 64^3."""
     return re.sub(r"^(\d+)x\1x\1(?=\D|$)", r"\1^3", transform)
 
 

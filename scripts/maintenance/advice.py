@@ -1,11 +1,11 @@
-"""How good the first advice is: 30 cases drawn by a seed, everything that could be run simulated message by message.
+"""Rate the first advice: 30 cases drawn from a seed, with every candidate simulated message by message.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.advice            # about ten minutes; prints the table
     .venv/bin/python -m pencilmap.scripts.maintenance.advice --write    # also writes docs/results/advice.csv
 
-A case is a torus or mesh of 8 to 20 nodes with one or two tasks on each and a transform; its candidates are every grid of
-every decomposition in which every task has data, under the best placement and the launcher's order, in sequence and
-overlapped. Nothing of `pencilmap.mapper.studies.advise` was fitted to them: it has no figure that could be.
+A case is a torus or mesh of 8 to 20 nodes with one or two tasks each, and a transform. Its candidates are all grids of all
+decompositions that give every task data, under the best placement and the launcher's order, in sequence and overlapped.
+`pencilmap.mapper.studies.advise` has no fitted figure, so it cannot be tuned to the cases.
 """
 
 import random
@@ -38,7 +38,7 @@ COLUMNS = ("torus", "transform", ">candidates", "advised", "fastest simulated", 
 
 
 def drawn(seed: int, cases: int) -> list[dict[str, object]]:
-    """Arguments of `pencilmap.mapper.studies.advise.settings`, each torus, size and number of tasks by the seed."""
+    """Return arguments of `pencilmap.mapper.studies.advise.settings`; the seed draws torus, size and number of tasks."""
     rng, found = random.Random(seed), list[dict[str, object]]()
     while len(found) < cases:
         shape, mesh, tasks = rng.choice(SHAPES), rng.random() < 0.4, rng.choice((1, 1, 2))
@@ -49,7 +49,7 @@ def drawn(seed: int, cases: int) -> list[dict[str, object]]:
 
 
 def candidates(where: Setting) -> list[Prediction]:
-    """Everything that could be run."""
+    """Return every possible run."""
     found, transform = list[Prediction](), where.transform
     assert transform is not None
     for decomposition in (d for d in DECOMPOSITIONS.values() if not d.has_bricks):  # bricks are given, not chosen
@@ -61,12 +61,12 @@ def candidates(where: Setting) -> list[Prediction]:
                         placed = here.best_placement(grid, schedule, 0) if text == "best" else here.place(text, grid)
                         found.append(here.predict(placed, name=text, schedule=schedule))
                     except PencilmapError:
-                        continue  # a schedule or placement that this grid cannot have
+                        continue  # the grid does not allow this schedule or placement
     return found
 
 
 def simulation(where: Setting, p: Prediction) -> Simulation:
-    """The run of a prediction, whose placement it has exactly."""
+    """Return the run of a prediction, with exactly its placement."""
     here = replace(where, decomposition=p.grid.decomposition)
     transform = where.transform
     assert transform is not None
@@ -79,12 +79,12 @@ def simulation(where: Setting, p: Prediction) -> Simulation:
 
 
 def seconds(records: list[dict]) -> float:
-    """Of the whole transform, in which computing takes no time."""
+    """Return the seconds of the whole transform, in which computing takes no time."""
     return float(median(records[0]["phases"]["total"]["max_s"]))
 
 
 def judged(case: dict) -> list[object]:
-    """The line of a case."""
+    """Return the line of a case."""
     where = settings(**case)
     advice: Advice = advise(where)
     rest = candidates(where)
@@ -96,7 +96,7 @@ def judged(case: dict) -> list[object]:
 
 
 def name(p: Prediction) -> str:
-    """A candidate in one cell."""
+    """Describe a candidate in one cell."""
     return " ".join((p.grid.decomposition.name, str(p.grid), p.placement, schedule_of(p)))
 
 

@@ -6,10 +6,10 @@
     .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
-All contestants of a case run in the same processes, in an order of its own in each repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans; each round gives its median,
-and the table shows the median of the rounds, with the lowest and highest in brackets. The rounds of a case, a row of the
-tables, follow each other. Every result is checked. The machine must be quiet, because the times are wall-clock times.
+All contestants of a case run in the same processes, in a random order in each repetition
+(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. Each round gives its median. The
+table shows the median of the rounds, with the lowest and highest in brackets. The rounds of a case, a row of the tables,
+follow each other. Every result is checked. The machine must be quiet, because the times are wall-clock times.
 """
 
 import json
@@ -62,21 +62,21 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 MARKER = "scripts/maintenance/benchmark_fft.py"
 TIMEOUT_S = 900
-MEMORY = {  # of all that a process allocates; NumPy asks for huge pages by itself
+MEMORY = {  # for all allocations of a process; NumPy uses huge pages by default
     "normal": {"NUMPY_MADVISE_HUGEPAGE": "0"},
     "huge": {"NUMPY_MADVISE_HUGEPAGE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
 }
 
 
 class BenchmarkError(PencilmapError):
-    """A benchmark that cannot run, or a contestant with wrong results."""
+    """A benchmark cannot run, or a contestant gives wrong results."""
 
 
 # ---- running -----------------------------------------------------------------------------------------------------------
 
 
 def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int) -> dict[str, Any]:
-    """One launch of one case: the worker's result. The contestants' order in each repetition is by chance, from `seed`."""
+    """Launch one case and return the worker's result. `seed` determines the contestants' order in each repetition."""
     with tempfile.TemporaryDirectory() as folder:
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
         request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions,
@@ -110,7 +110,7 @@ def _mpirun(ranks):
 
 def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
              repetitions: int) -> Iterator[tuple[Case, list[dict[str, Any]]]]:
-    """Case after case, each with a result per round."""
+    """Yield case after case, each with a result per round."""
     with shown() as progress:
         for case in cases:
             results = []
@@ -120,11 +120,11 @@ def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
             yield case, results
 
 
-# ---- telling -----------------------------------------------------------------------------------------------------------
+# ---- output ------------------------------------------------------------------------------------------------------------
 
 
 def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str], path: str | PathLike[str]) -> None:
-    """Draw ratios and passes of all cases: contestants on all ranks, and those on one, beside each other."""
+    """Draw ratios and passes of all cases: contestants on all ranks, and contestants on one rank, side by side."""
     panels = []
     for of_one_rank in (False, True):
         points = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
@@ -135,7 +135,7 @@ def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str
 
 
 def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
-    """One line about where this was measured."""
+    """Return a line about the machine of the measurements."""
     cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                 if line.startswith("model name")), platform.machine())
     rate = median(stream_copy(rounds) for rounds in results.values())
@@ -143,7 +143,7 @@ def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
 
 
 def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
-    """Which contestants did not take part in which cases, or in some of their rounds, and why.
+    """Return the contestants that refused cases, or some rounds of them, with the reasons.
 
     >>> there, not_there = {"refused": {}}, {"refused": {"a": "it is wrong"}}
     >>> refusals({Case((8, 8, 8), (1, 2)): [there, not_there], Case((4, 4, 4), (1, 2)): [not_there]})
@@ -212,7 +212,7 @@ def extents_of(text: str) -> tuple[int, int, int]:
 
 
 def _measure(cases, names, rounds, repetitions, json_file, rows):
-    """Results by case, with those that the file holds; it grows with each case."""
+    """Results by case, including the results in the file; each new case is appended to the file."""
     results = _read([json_file]) if json_file and Path(json_file).exists() else {}
     missing = [case for case in cases if case not in results]
     for case, found in measured(missing[:rows], names, rounds, repetitions):
@@ -239,7 +239,7 @@ def _read(files):
 
 
 def _place(case):
-    """Of a row in the tables."""
+    """The sort key of a case in the tables."""
     return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid, PAGES.index(case.pages)
 
 

@@ -1,4 +1,4 @@
-"""Run a command for a limited time, and leave nothing of it behind."""
+"""Run a command for a limited time, and end all processes of the command."""
 
 import os
 import signal
@@ -11,7 +11,15 @@ from pathlib import Path
 
 def bounded(command: Sequence[str | Path], folder: Path, seconds: float,
             environment: Mapping[str, str] | None = None) -> tuple[int | None, str]:
-    """Exit status, and standard output and error together; None when the time was up. Nothing that it started is left."""
+    """Run a command and all its processes for at most `seconds`.
+
+    Returns
+    -------
+    int or None
+        The exit status; None if the time ran out.
+    str
+        Standard output and standard error together.
+    """
     with subprocess.Popen([*map(str, command)], cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, errors="replace", start_new_session=True,
                           env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -30,7 +38,7 @@ def bounded(command: Sequence[str | Path], folder: Path, seconds: float,
 
 
 def _started_by(pid: int) -> list[int]:
-    """A process and all that came of it, whatever sessions they are in."""
+    """A process and all its descendants, in any session."""
     listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     children = defaultdict(list)
     for line in listed.splitlines():

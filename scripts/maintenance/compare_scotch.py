@@ -1,13 +1,13 @@
 """Compare our placements with Scotch's and with the lower bounds, machine by machine.
 
-`placement_cases.csv` has the machines and the lengths found; docs/placement-search.md shows the means.
+`placement_cases.csv` has the machines and the best lengths; docs/placement-search.md shows the means.
 
-    .venv/bin/python scripts/maintenance/compare_scotch.py            # tries everything anew and prints the table
-    .venv/bin/python scripts/maintenance/compare_scotch.py --ours     # keeps what Scotch found
+    .venv/bin/python scripts/maintenance/compare_scotch.py            # tries everything again and prints the table
+    .venv/bin/python scripts/maintenance/compare_scotch.py --ours     # keeps Scotch's lengths
     .venv/bin/python scripts/maintenance/compare_scotch.py --bounds   # keeps all lengths
     ... --write                                                       # puts it into the file and the document
 
-Without the Debian package scotch the first says so and ends with status 77.
+Without the Debian package scotch, the first command says so and ends with status 77.
 """
 
 import csv
@@ -35,7 +35,7 @@ from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 
 SKIPPED = 77
-LONGER = 10  # times as many evaluations where there is no product
+LONGER = 10  # factor for the evaluations if there is no product
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "placement-search.md"
 FILE = Path(__file__).with_name("placement_cases.csv")
 COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">`best`", ">lower bound",
@@ -53,25 +53,25 @@ Case = dict[str, str]
 
 
 def cases() -> list[Case]:
-    """The lines of the file."""
+    """Return the lines of the file."""
     lines = FILE.read_text(encoding="ascii").splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def asked(case: Case) -> tuple[Site, ProcessGrid]:
-    """What a case is about."""
+    """Return the site and the grid of a case."""
     shape, tasks = parse_torus(case["torus"]), parse_grid(case["grid"])
     failed = np.random.default_rng(0).choice(shape.n_nodes, int(case["missing"]), replace=False)
     return Site(shape, int(case["tasks_per_node"]), Allocation(shape).without(failed), idle=True), tasks
 
 
 def bound_of(case: Case) -> float:
-    """The lower bound."""
+    """Return the lower bound of a case."""
     return float(lower_bound(*asked(case), ordered=True, split=True).value)
 
 
 def tried_anew(case: Case, names: Iterable[str], evaluations: int) -> Case:
-    """The case with lengths of these names and the bound found anew."""
+    """Return the case with a new bound and new lengths of these names."""
     site, tasks = asked(case)
     torus = as_torus(site.network)
     fits = site.allocation.is_complete and tasks.n_tasks == site.n_slots
@@ -96,7 +96,7 @@ def _cost(placed):
 
 
 def certificate_of(case: Mapping[str, str]) -> float:
-    """The least length found over the bound."""
+    """Return the best length over the bound."""
     return min(float(case[name]) for name in ALL if case[name]) / float(case["bound"])
 
 
@@ -111,7 +111,7 @@ def name_of(case: Mapping[str, str]) -> str:
 
 
 def table(lines: Iterable[Case]) -> str:
-    """Markdown, the mean certificate last."""
+    """Return the cases as Markdown, the mean certificate last."""
     lines = list(lines)
     cells = [[name_of(line), *(f"{float(line[name]):.3f}" if line[name] else "-" for name in (*ALL, "bound")),
               f"{certificate_of(line):.3f}", f"{float(line['cpu_s']):.0f}"] for line in lines]
@@ -120,7 +120,7 @@ def table(lines: Iterable[Case]) -> str:
 
 
 def short_table(lines: Iterable[Case]) -> str:
-    """Markdown of the mean ratios of lengths to bounds, for each kind of case."""
+    """Return the mean ratios of lengths to bounds as Markdown, for each kind of case."""
     lines, cells = list(lines), []
     for kind, fits in {**KINDS, "all": None}.items():
         some = [line for line in lines if fits is None or bool(line["product"]) == fits]

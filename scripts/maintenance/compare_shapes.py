@@ -1,11 +1,11 @@
-"""How much the families of placements gain over digit patterns, on shapes that no search was written for.
+"""Compare all families of placements with digit patterns, on shapes without a search of their own.
 
-`shape_cases.csv` has the shapes and the lengths found; docs/placement-search.md shows the means.
+`shape_cases.csv` has the shapes and the best lengths; docs/placement-search.md shows the means.
 
     .venv/bin/python scripts/maintenance/compare_shapes.py            # prints all shapes, in about two minutes
     .venv/bin/python scripts/maintenance/compare_shapes.py --write    # and writes the file and the means in the document
 
-It fails where `best` is worse than digit patterns.
+The program fails if `best` is worse than digit patterns.
 """
 
 import csv
@@ -43,13 +43,13 @@ Case = dict[str, str]
 
 
 def cases() -> list[Case]:
-    """The lines of the file."""
+    """Return the lines of the file."""
     lines = FILE.read_text(encoding="ascii").splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def tried(case: Case) -> Case:
-    """The case with all lengths and bounds found anew."""
+    """Return the case with newly computed lengths and bounds."""
     torus, grid, tasks = parse_torus(case["torus"]), parse_grid(case["grid"]), int(case["tasks_per_node"])
     site = Site(torus, tasks, idle=True)
     bounds = Bounds(site, grid, None, DEFAULT_ROUTING)
@@ -68,14 +68,14 @@ def _length(placed, wanted):
 
 
 def table(lines: list[Case]) -> str:
-    """Markdown."""
+    """Return all cases as a Markdown table."""
     return markdown_table(COLUMNS, [[*(line[name] for name in ASKED),
                                      *(f"{float(line[name]):.{1 if name.startswith('cpu') else 3}f}" for name in FOUND)]
                                     for line in lines])
 
 
 def short_table(lines: list[Case]) -> str:
-    """Markdown of the mean ratios of lengths to bounds, in sequence and at once."""
+    """Return the mean ratios of lengths to bounds as Markdown, in sequence and at once."""
     cells = []
     for exchanges, end in (("in sequence", ""), ("at once", "_joint")):
         digits, ratios = ([float(line[f"{name}{end}"]) / float(line[f"bound{end}"]) for line in lines]

@@ -1,12 +1,12 @@
-"""Which lines and branches the tests run, of Python and of C.
+"""Report the lines and branches that the tests run, of Python and of C.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.coverage_report            # both; half an hour
     .venv/bin/python -m pencilmap.scripts.maintenance.coverage_report c --below 80
 
-Python: model and mapper under their own tests and those of the commands that run in pytest's process, by coverage.py. C: all
-of library and runner under the tests of both with Open MPI, by gcov in a build folder of its own. What other processes run
-(launch lines, ranks of the Python binding) and what numba compiles is not seen. Needs `packaging/locked/nightly.txt`. The
-figures of every file are written to build/nightly/coverage.json.
+Python: coverage.py measures model and mapper under their own tests, and under the tests of commands that run in pytest's
+process. C: gcov measures library and runner under their tests with Open MPI, in a separate build folder. The report does not
+include other processes (launch lines, ranks of the Python binding) or code that numba compiles. Needs
+`packaging/locked/nightly.txt`. The figures of every file go to build/nightly/coverage.json.
 """
 
 import json
@@ -29,7 +29,7 @@ PYTEST = ("-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider")
 C_TESTS = ("tests/fft_runner", "tests/launchers/test_same_placements.py", "tests/launchers/test_reorder.py", "-k",
            "not mpich", "--ignore=tests/fft_runner/test_install.py", "--ignore=tests/fft_runner/test_peer_failures.py")
 LIMIT_S = 5400
-Row = tuple[str, int, int, int, int]  #: file, lines, of them run, branches, of them taken
+Row = tuple[str, int, int, int, int]  #: file, lines, covered lines, branches, covered branches
 
 
 def run(*command: str, environment: dict[str, str] | None = None) -> str:
@@ -43,7 +43,7 @@ def run(*command: str, environment: dict[str, str] | None = None) -> str:
 
 
 def of_python() -> list[Row]:
-    """Files of model and mapper."""
+    """Return the files of model and mapper."""
     data, report = FOLDER / "python.cov", FOLDER / "python.json"
     run(sys.executable, "-m", "coverage", "run", "--branch", f"--data-file={data}", "--source=model,mapper", *PYTEST,
         *PYTHON_TESTS)
@@ -54,7 +54,7 @@ def of_python() -> list[Row]:
 
 
 def of_c() -> list[Row]:
-    """Files of library, runner, reorder library and what they share."""
+    """Return the files of library, runner and reorder library, and their shared files."""
     flags = "-O0 -g --coverage -fprofile-update=atomic"
     run("cmake", "-S", "fft_runner", "-B", str(BUILD), "-D", "PENCILFFT_SMPI=OFF", "-D", "CMAKE_BUILD_TYPE=None",
         "-D", f"CMAKE_C_FLAGS={flags}")

@@ -1,16 +1,16 @@
-"""Signals at random moments: what do commands leave behind when Ctrl-C, SIGTERM or SIGKILL meets them?
+"""Send signals at random moments: the remains of commands after Ctrl-C, SIGTERM or SIGKILL.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.interruptions --moments 50 --seed 1 [COMMAND...]
 
-Runs in namespaces of its own (mounts, processes, network), so that what is left was left by the command: needs root or user
-namespaces. A command is run once to its end, to know how long it takes and what it writes; then it is started again for each
-moment, and gets one of the three signals, in turn. Nothing half-written may be left, no process, network device or named
-namespace, no shared memory and no temporary file; after SIGKILL, what is left must be gone after the next run. No traceback
-is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
+The program runs in its own namespaces (mounts, processes, network), so that only the command can leave anything behind;
+this needs root or user namespaces. A first complete run of each command measures its time and its output. Then the command
+starts again for each moment and gets one of the three signals, in turn. The command may leave no half-written file, process,
+network device, named namespace, shared memory or temporary file. After SIGKILL, the next run must remove the remains. No
+traceback may appear, except Python's own for Ctrl-C in the first hundredths of a second, before any of our code runs.
 
-``interruptions setup``, alone, does the same with `scripts/setup` in a copy of the checkout, each time where the last signal
-left it: it needs the network, and takes a minute for each moment or two. What SIGKILL leaves running ends by itself.
-At last a set-up must come to its end, and what it made work.
+``interruptions setup``, alone, tests `scripts/setup` in a copy of the checkout, each time in the state after the last
+signal. This needs the network, and takes a minute or two for each moment. Processes that SIGKILL leaves behind end by
+themselves. At the end, a set-up must finish, and its result must work.
 """
 
 import json
@@ -44,19 +44,19 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "namespaces": ("validate", "--network", "namespaces", "--torus", "2x2:mesh", "--fft", "16", "--placement", "default",
                    "--reps", "2"),
 }
-OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback; without, Python itself was starting
+OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback of our code; otherwise Python itself was starting
 SETUP = "setup"
-LEFT_ALONE_S = 300.0  # for what a set-up that gets SIGKILL leaves running, until it ends by itself
-PATIENCE_S = 20.0  # for what a signal ends
+LEFT_ALONE_S = 300.0  # limit for the processes that a killed set-up leaves behind, until they end
+PATIENCE_S = 20.0  # limit for a process to end after a signal
 
 
 def processes() -> set[int]:
-    """All of this namespace but this one."""
+    """Return all processes of this namespace but this process."""
     return {int(p.name) for p in Path("/proc").iterdir() if p.name.isdecimal()} - {os.getpid()}
 
 
 def surroundings() -> dict[str, list[str]]:
-    """What a command must not leave behind, beside processes and files."""
+    """Return everything but processes and files that a command must not leave behind."""
     devices = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
     return {"network devices": sorted(line.split(": ")[1] for line in devices.splitlines()),
             "namespaces": sorted(os.listdir("/run/netns")), "shared memory": sorted(os.listdir("/dev/shm")),
@@ -64,7 +64,7 @@ def surroundings() -> dict[str, list[str]]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file has its end."""
+    """Whether a file is complete."""
     text = path.read_text("utf-8")
     if path.suffix == ".jsonl":
         return text.endswith("\n") and all(isinstance(json.loads(line), dict) for line in text.splitlines())
@@ -72,7 +72,7 @@ def is_whole(path: Path) -> bool:
 
 
 class Case:
-    """A command in a folder of its own."""
+    """A command in its own folder."""
 
     def __init__(self, words: Sequence[str], folder: Path, record: bytes) -> None:
         self.words, self.folder, self.temporary = words, folder, folder / "temporary"
@@ -94,7 +94,7 @@ class Case:
             (self.folder / name).unlink()
 
     def wrong(self, before: dict[str, list[str]]) -> list[str]:
-        """What was left that should not be."""
+        """Return descriptions of the forbidden remains."""
         end = time.monotonic() + PATIENCE_S
         while (left := processes()) and time.monotonic() < end:
             reap()
@@ -107,13 +107,13 @@ class Case:
         return found
 
     def left(self) -> list[str]:
-        """Temporary files, in the folder for them and beside what is written."""
+        """Return the temporary files, in their folder and next to the output."""
         return [*(f"temporary {name}" for name in os.listdir(self.temporary)), *(
             f"temporary {name}" for name in self.written() if name.startswith("."))]
 
 
 def command_of(pid: int) -> bytes:
-    """The words of a process; none where it has ended."""
+    """Return the words of a process; none if the process has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()[:80]
     except OSError:
@@ -121,7 +121,7 @@ def command_of(pid: int) -> bytes:
 
 
 def reap() -> None:
-    """Orphans become children of this process, which is the first of its namespace."""
+    """Collect orphans, which become children of this process, the first of its namespace."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -130,7 +130,7 @@ def reap() -> None:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int | None, str]:
-    """Status and messages of a process; None where it does not end."""
+    """Wait for a process and return its status and messages; None if the process does not end."""
     try:
         return (lambda said: (process.returncode, said))(process.communicate(timeout=PATIENCE_S)[1])
     except subprocess.TimeoutExpired:
@@ -139,7 +139,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int | None, str]:
 
 
 def one_moment(case: Case, number: signal.Signals, moment: float, before: dict[str, list[str]]) -> list[str]:
-    """What goes wrong when a signal meets a command after so many seconds."""
+    """Send a signal to a command after so many seconds; return a description of each failure."""
     process = case.start()
     try:
         process.wait(timeout=moment)
@@ -162,11 +162,11 @@ def one_moment(case: Case, number: signal.Signals, moment: float, before: dict[s
 
 
 def whole_run(case: Case) -> float:
-    """Run a command to its end; s."""
+    """Run a command to its end and return the seconds."""
     for name in case.left():
         path = case.folder / name.removeprefix("temporary ")
         if path.exists():
-            os.utime(path, (0, 0))  # files beside others are removed when they are old
+            os.utime(path, (0, 0))  # the command removes old files next to its output
     start = time.monotonic()
     _, said = (process := case.start()).communicate()
     if process.returncode:
@@ -175,9 +175,9 @@ def whole_run(case: Case) -> float:
 
 
 def try_command(name: str, folder: Path, record: bytes, moments: int, draw: random.Random) -> tuple[Counter[str], list[str]]:
-    """All moments of a command; how many of each signal went well, and what went wrong."""
+    """Try all moments of a command; return the number of successes by signal, and the failures."""
     case, before, failures, well = Case(COMMANDS[name], folder, record), surroundings(), list[str](), Counter[str]()
-    whole_run(case)  # what it compiles or builds the first time is kept
+    whole_run(case)  # keep the files that the first run compiles or builds
     case.clear()
     seconds, expected = whole_run(case), case.written()
     for n in range(moments):
@@ -196,13 +196,13 @@ def try_command(name: str, folder: Path, record: bytes, moments: int, draw: rand
 
 
 def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[str], list[str]]:
-    """Signals to a set-up, each time where the last one left it, then one to its end."""
+    """Interrupt a set-up again and again in the state after the last signal; then run a set-up to its end."""
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
     (folder.parent / "temporary").mkdir()
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment["TMPDIR"] = str(folder.parent / "temporary")
 
-    said = folder.parent / "said"  # a file, for what SIGKILL leaves running holds a pipe open
+    said = folder.parent / "said"  # a file, because processes that survive SIGKILL hold a pipe open
     failures, well = list[str](), Counter[str]()
     for n in range(moments):
         number, moment = SIGNALS[n % len(SIGNALS)], draw.random() * 2 * 60 / (1 + n % 5)  # from the first steps to the last
@@ -211,7 +211,7 @@ def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[
                                        stderr=messages, start_new_session=True, env=environment)
         try:
             process.wait(timeout=moment)
-            subprocess.run(["rm", "-rf", ".venv", "build"], cwd=folder, check=True)  # it was through
+            subprocess.run(["rm", "-rf", ".venv", "build"], cwd=folder, check=True)  # the set-up was complete
         except subprocess.TimeoutExpired:
             (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
         try:
@@ -253,7 +253,7 @@ def main(names: tuple[str, ...], moments: int, seed: int) -> None:
             [word for word in NAMESPACES if word != "--net"], 'exec "$@"')
         os.execvpe("unshare", [options[0], *as_root, *options[1:], "sh", "-c", first, "-", *sys.orig_argv],
                    os.environ | {INSIDE: "1"})
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # otherwise the first process of a namespace ignores the signal
     bad = 0
     if SETUP in names:
         with tempfile.TemporaryDirectory() as folder:

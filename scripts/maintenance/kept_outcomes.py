@@ -1,8 +1,8 @@
-"""A plugin of pytest: keep the outcome of each test in a file, and leave out those whose outcome the file has.
+"""A pytest plugin that stores the outcome of each test in a file and skips tests with a stored outcome.
 
     .venv/bin/python -m pytest -p pencilmap.scripts.maintenance.kept_outcomes --kept FILE ...
 
-So a long run goes on where it was ended. Each line of the file is one test: its outcome and its name.
+So a long run can continue after an interruption. Each line of the file is one test: its outcome and its name.
 """
 
 from collections import Counter
@@ -10,31 +10,31 @@ from pathlib import Path
 
 import pytest
 
-RANKS = ("passed", "skipped", "failed")  #: a test has the worst outcome of its set-up, its call and its end
+RANKS = ("passed", "skipped", "failed")  #: the worst outcome of set-up, call and tear-down counts
 
 
 def read(path: Path) -> dict[str, str]:
-    """The outcome of each test."""
+    """Return the outcome of each test."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return {name: outcome for outcome, name in (line.split(" ", 1) for line in lines)}
 
 
 def told(paths: list[Path]) -> str:
-    """How many tests have which outcome, in the words of pytest; each file is one run of the tests."""
+    """Return the number of tests with each outcome, in the words of pytest; each file is one run of the tests."""
     counts = [Counter(read(path).values()) for path in paths if path.exists()]
     return "; ".join(", ".join(f"{one[outcome]} {outcome}" for outcome in reversed(RANKS) if one[outcome])
                      or "no test yet" for one in counts)
 
 
 class KeptOutcomes:
-    """The outcomes of one run; with pytest-xdist each worker leaves tests out, and the first process writes."""
+    """The outcomes of one run; with pytest-xdist, each worker skips tests and the first process writes."""
 
     def __init__(self, path: Path, writes: bool) -> None:
         self.path, self.writes, self.known, self.worst = path, writes, read(path), dict[str, str]()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out what has been run, when the order of the others is settled."""
+        """Remove the finished tests after the order of the others is fixed."""
         if done := [item for item in items if item.nodeid in self.known]:
             items[:] = [item for item in items if item.nodeid not in self.known]
             config.hook.pytest_deselected(items=done)
@@ -49,7 +49,7 @@ class KeptOutcomes:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """What failed before has failed, and it is no error that nothing was left to run."""
+        """Fail if an earlier test failed; succeed if no test was left to run."""
         if self.known and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             failed = "failed" in self.known.values()
             session.exitstatus = pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK

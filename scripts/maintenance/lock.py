@@ -1,7 +1,7 @@
-"""Write down the version and the hashes of everything that the tests and the demo install.
+"""Write the version and the hashes of every package that the tests and the demo install.
 
-``python -m pencilmap.scripts.maintenance.lock`` writes ``packaging/locked/*.txt`` anew, from ``pyproject.toml`` and the
-newest versions in the index; ``scripts/setup`` and ``scripts/test-nightly`` install these and no others. Needs uv
+``python -m pencilmap.scripts.maintenance.lock`` writes ``packaging/locked/*.txt`` from ``pyproject.toml`` and the newest
+versions in the index. ``scripts/setup`` and ``scripts/test-nightly`` install only these versions. Needs uv
 (``pip install uv``).
 """
 
@@ -13,14 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging" / "locked"
-EXTRAS = ("test", "peers", "nightly", "inventory")  #: of `pyproject.toml`; a file each, with what the earlier ones have not
+EXTRAS = ("test", "peers", "nightly", "inventory")  #: of `pyproject.toml`; a file each, without packages of earlier files
 HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup or scripts/test-nightly installs it.\n"
 
 
 def resolved(uv: str, extras: tuple[str, ...]) -> list[str]:
-    """What pip needs for some extras, with every package that these need: an entry of several lines for each package.
+    """Return the requirements of some extras, with all their dependencies: an entry of several lines for each package.
 
-    It holds for every Python and every platform.
+    The list holds for every Python and every platform.
     """
     done = subprocess.run(
         [uv, "pip", "compile", str(ROOT / "pyproject.toml"), "--universal", "--generate-hashes", "--upgrade", "--quiet",

@@ -23,7 +23,7 @@ from pencilmap.model.placement.grid import parse_grid
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
-PARTITIONS = [  # machine, option that names the shape, shape, tasks per node, grid, formats
+PARTITIONS = [  # machine, option with the shape, shape, tasks per node, grid, formats
     ("bluegene-l", "--partition", "8x8x8", 1, "8x64", "bgl"),
     ("bluegene-p", "--partition", "4x4x4", 4, "16x16", "bgl"),
     ("bluegene-q", "--partition", "2x2x2x2x2", 16, "16x32", "bgq"),
@@ -36,7 +36,7 @@ PARTITIONS = [  # machine, option that names the shape, shape, tasks per node, g
 
 
 def entries() -> Iterator[tuple[dict[str, Any], str]]:
-    """All placements: a generator of (entry of the manifest, text of the file)."""
+    """Yield all placements: (entry of the manifest, text of the file)."""
     for machine, option, shape, tasks_per_node, grid, formats in PARTITIONS:
         partition, torus = (shape, None) if option == "--partition" else (None, shape)
         for format_name in formats.split():
@@ -77,13 +77,13 @@ def _rounded(value):
 
 
 def manifest_text(made: Iterable[dict[str, Any]]) -> str:
-    """The manifest, one entry a line so that differences are readable."""
+    """Return the manifest, one entry a line for readable differences."""
     lines = ",\n".join("  " + json.dumps(entry) for entry in made)
     return f'{{"made by": "python -m pencilmap.scripts.maintenance.make_mapfiles",\n "entries": [\n{lines}\n]}}\n'
 
 
 def make(folder: Path) -> int:
-    """Write everything into a folder; returns the number of entries."""
+    """Write all files into a folder; return the number of entries."""
     folder.mkdir(exist_ok=True)
     made, kept = [], {"README.md", "manifest.json"}
     for entry, text in entries():

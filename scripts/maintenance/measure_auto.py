@@ -2,14 +2,13 @@
 
     mpirun -n 2 --bind-to core python -m pencilmap.scripts.maintenance.measure_auto --size 128 --type r2c
 
-For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a new plan of every exchange are timed in
-turn, with the input laid anew before each run; the slowest rank counts. Two plans of one exchange differ by what FFTW took
-and by where their memory lies, often by more than the exchanges do; and a machine that is shared is faster for a moment than
-for the next one. So every time is divided by the median of all exchanges in the same repetition, and a choice is close where
-the median of these ratios over all plans, of the exchange that was taken, is at most 3 % above that of the fastest one; of a
-plan that took another schedule, or two exchanges, its own ratios are taken. The time of a plan is all of it, with what FFTW
-learns.
-`--least N` and `--most-seconds S` fail where fewer plans are close, or one took longer. On a quiet machine.
+For each plan, the program forgets all wisdom and `auto` chooses again. Then the program times this plan and a new plan of
+every exchange in turn, with new input before each run; the slowest rank counts. Two plans of one exchange differ by FFTW's
+choices and by their memory addresses, often more than the exchanges differ. A shared machine also changes its speed from
+one moment to the next. So each time is divided by the median of all exchanges in the same repetition. A choice is close if
+the median of these ratios over all plans is at most 3 % above the median of the fastest exchange. A plan with another
+schedule or with two exchanges uses its own ratios. The time of a plan includes everything that FFTW learns.
+`--least N` and `--most-seconds S` fail if fewer plans are close, or if a plan took longer. Needs a quiet machine.
 """
 
 import sys
@@ -29,7 +28,7 @@ from pencilmap.scripts.maintenance.on_ranks import one_message
 
 CLOSE = 1.03
 Times = list[float]
-Auto = tuple[str, str | None, float, Times]  # a plan: what it took; the only exchange, or None; seconds to plan; times
+Auto = tuple[str, str | None, float, Times]  # a plan: its choice; the only exchange, or None; seconds to plan; times
 
 
 class Contestant:
@@ -53,13 +52,13 @@ class Contestant:
         return "+".join([*(self.plan.exchange_chosen(name) for name in self.plan.exchanges), self.plan.schedule_chosen])
 
     def exchange(self) -> str | None:
-        """The one that is done, where a plan was made that a name alone gives; else None."""
+        """Return the plan's exchange if a name alone gives the plan; else None."""
         names = {self.plan.exchange_chosen(name) for name, n in zip(self.plan.exchanges, self.grid, strict=True) if n > 1}
         return names.pop() if len(names) == 1 and self.plan.schedule_chosen == "sequence" else None
 
 
 def fixed(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str) -> dict[str, Contestant]:
-    """A plan of every exchange that is possible here."""
+    """Return a plan of every possible exchange."""
     found = {}
     for name in ALGORITHMS:
         with suppress(PencilfftError):
@@ -69,7 +68,7 @@ def fixed(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: s
 
 def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str, plans: int,
              repetitions: int) -> tuple[list[Auto], dict[str, list[Times]]]:
-    """The plans of `auto`, and the times of the others beside each."""
+    """Return the plans of `auto`, and the times of the other plans for each."""
     autos: list[Auto] = []
     beside: dict[str, list[Times]] = {}
     for _ in range(plans):
@@ -89,7 +88,7 @@ def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind
 
 
 def algorithm(name: str, p: int) -> str:
-    """The first name of what an exchange does among p ranks: of radix r, up to r / 2 of them all send to all, as with r / 2.
+    """Return the first name of an algorithm among p ranks: for p <= r / 2, radix r sends the same messages as radix r / 2.
 
     >>> [algorithm(name, p) for p in (2, 3, 5) for name in ("bruck4", "bruck8", "p2p")]
     ['bruck2', 'bruck2', 'p2p', 'bruck4', 'bruck4', 'p2p', 'bruck4', 'bruck8', 'p2p']
@@ -101,8 +100,10 @@ def algorithm(name: str, p: int) -> str:
 
 
 def judged(autos: list[Auto], beside: dict[str, list[Times]], p: int) -> tuple[dict[str, float], list[tuple[float, float]]]:
-    """What each exchange usually took over what was usual in the same repetition; and of each plan of `auto` the same, and
-    that of the exchange that it took, both over the fastest exchange. Names of one algorithm among p ranks are one.
+    """Return each exchange's usual time over the usual time in the same repetition, and two ratios for each plan of `auto`.
+
+    The two ratios are of the plan and of its exchange, both over the fastest exchange. Names of one algorithm among p ranks
+    count as one.
 
     >>> plans = [("a+sequence", "a", 1.0, [2, 2, 2]), ("b+sequence", "b", 1.0, [12])]
     >>> judged(plans, {"a": [[2, 2, 2], [4]], "b": [[6, 6, 6], [12]]}, 2)

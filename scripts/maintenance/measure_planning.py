@@ -2,8 +2,8 @@
 
     mpirun -n 2 --bind-to core python -m pencilmap.scripts.maintenance.measure_planning --size 64 --size 256
 
-In each round the contestants of the benchmark (scripts/maintenance/benchmarks) plan once, in an order of its own; the
-slowest rank counts, arrays included. `--write` puts the table into docs/benchmarks.md. On a quiet machine.
+In each round, every contestant of the benchmark (scripts/maintenance/benchmarks) plans once, in a random order. The time
+is the time of the slowest rank, arrays included. `--write` writes the table to docs/benchmarks.md. Needs a quiet machine.
 """
 
 import gc
@@ -28,7 +28,7 @@ NAMES = (OURS, f"{OURS}:node", f"{OURS}:auto", REFERENCE)
 
 
 def measured(case: Case, names: Sequence[str], rounds: int, comm: Any) -> list[dict[str, Any]]:
-    """Seconds to plan of each contestant, round by round, in the form of the benchmark's results."""
+    """Return the seconds to plan of each contestant, round by round, in the form of the benchmark's results."""
     found = []
     for number in range(rounds):
         times = {}
@@ -47,7 +47,7 @@ def measured(case: Case, names: Sequence[str], rounds: int, comm: Any) -> list[d
 
 
 def table(results: dict[Case, list[dict[str, Any]]], names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: seconds of the reference, and of each other its ratio and longest time.
+    """Return columns and rows: seconds of the reference, and the ratio and longest time of each other contestant.
 
     >>> rounds = [{"times_s": {"a": [0.1], "fftw-mpi": [0.2]}}, {"times_s": {"a": [0.3], "fftw-mpi": [0.2]}}]
     >>> table({Case((8, 8, 8), (1, 2)): rounds}, ["a", "fftw-mpi"])[1]

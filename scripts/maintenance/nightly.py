@@ -1,8 +1,7 @@
 """The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md.
 
-A part whose time is up, or that is interrupted, goes on where it was ended when it is started again at the same commit: its
-tests that have run are left out. So a small machine can run a long part in pieces, `scripts/test-nightly --minutes 5 matrix`
-again and again.
+A part may run out of time or be interrupted. At the same commit its next start leaves out the finished tests. So a small
+machine can run a long part in pieces: repeat `scripts/test-nightly --minutes 5 matrix`.
 """
 
 import json
@@ -30,8 +29,8 @@ RESULTS, PAGE, MARKER = ROOT / "docs" / "nightly.json", ROOT / "docs" / "reliabi
 LOGS = ROOT / "build" / "nightly"
 LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly")]
 PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
-SHARE = 2 / 3  # of the time that is left, for a command that is told how many seconds it has
-KEPT = ("-p", kept_outcomes.__name__, "--kept", "{kept}")  # what has run is not run again
+SHARE = 2 / 3  # of the remaining time, for a command with a limit in seconds
+KEPT = ("-p", kept_outcomes.__name__, "--kept", "{kept}")  # skip the tests that have already run
 SLOW = (*PYTEST, *KEPT, "--slow", "-m", "slow or examples or sampled", "-p", "no:xdist")
 RUNNER = "tests/fft_runner/"
 LOWEST = f"""\
@@ -57,12 +56,12 @@ build/nightly/inventory/bin/cyclonedx-py environment .venv/bin/python -o build/n
 
 @dataclass(frozen=True)
 class Part:
-    """Commands that are run one after the other, from the root of the checkout."""
+    """Commands that run one after the other, from the root of the checkout."""
 
     what: str  #: for the reader of the table
-    minutes: float  #: all of them together, at most
+    minutes: float  #: limit of all commands together
     commands: tuple[tuple[str, ...], ...]
-    network: bool = False  #: skipped without
+    network: bool = False  #: whether to skip the part without a network
 
 
 PARTS: Mapping[str, Part] = {
@@ -88,7 +87,7 @@ PARTS: Mapping[str, Part] = {
     "inventory": Part("inventory of all that is installed (SBOM, CycloneDX)", 5,
                       (("bash", "-ec", INVENTORY),), network=True),
 }
-COUNTS = (  #: how the parts tell what they did, the last of each
+COUNTS = (  #: patterns of the summaries that the parts print; the last match of each counts
     r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ",
     r"^(\d+ promises, .*)$", r"^(coverage: .*)$")
 TIME_UP = "time was up"
@@ -96,7 +95,7 @@ TIME_UP = "time was up"
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a part."""
+    """The result of a part."""
 
     outcome: str  #: passed, failed, skipped, or TIME_UP
     counts: str
@@ -106,7 +105,7 @@ class Result:
 
 
 def run(name: str, minutes: float, day: str, before: Result | None) -> Result:
-    """Run a part, its output into a file; ends within its time. Goes on where it was ended before, at the same commit."""
+    """Run a part within its time, with its output in a file. Continue an unfinished run of the same commit."""
     part, log, now = PARTS[name], LOGS / f"{name}.log", commit()
     kept = [LOGS / f"{name}-{n}-{now}.outcomes" for n in range(len(part.commands))]
     goes_on = any(path.exists() for path in kept) and not now.endswith("+")
@@ -137,7 +136,7 @@ def run(name: str, minutes: float, day: str, before: Result | None) -> Result:
 
 
 def counts_in(output: str) -> str:
-    """What a part told of itself.
+    """Return the counts in the output of a part.
 
     >>> counts_in("....\\n===== 3 passed, 2 skipped in 4.00s =====\\n==== 5 passed in 1s ====\\n")
     '3 passed, 2 skipped; 5 passed'
@@ -150,7 +149,7 @@ def counts_in(output: str) -> str:
 
 
 def commit() -> str:
-    """The commit of the checkout, with a + where something in it is changed but for the results."""
+    """Return the commit of the checkout, with a + if any file but the results is changed."""
     if not shutil.which("git") or not (ROOT / ".git").exists():
         return "unknown, for git or its folder is missing"
 
@@ -166,7 +165,7 @@ def network_there() -> bool:
 
 
 def table(results: Mapping[str, Mapping]) -> str:
-    """The table of docs/reliability.md: the last result of each part, in the order of the parts."""
+    """Return the table of docs/reliability.md: the last result of each part, in the order of the parts."""
     rows = []
     for name, part in PARTS.items():
         last = Result(**results[name]) if name in results else None
@@ -180,14 +179,14 @@ def read() -> dict[str, dict]:
 
 
 def remember(name: str, result: Result) -> None:
-    """Put a result into the file, and the file into the page."""
+    """Write a result into the file, and the file into the page."""
     results = read() | {name: asdict(result)}
     write_whole(RESULTS, json.dumps({key: results[key] for key in PARTS if key in results}, indent=1) + "\n", PencilmapError)
     fill(PAGE, MARKER, table(results))
 
 
 def install_tools() -> None:
-    """What only these parts need, in the locked versions."""
+    """Install the additional packages of these parts, in the locked versions."""
     status, said = bounded([".venv/bin/pip", "install", "-q", "--disable-pip-version-check", "--require-hashes",
                             *(f"-r{name}" for name in LOCKED)], ROOT, 600)
     if status:
@@ -204,7 +203,7 @@ def main(parts: tuple[str, ...], minutes: float, listed: bool) -> None:
         for name, part in PARTS.items():
             print(f"{name:12} at most {part.minutes:3g} min  {part.what}")
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started ends, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # also ends the started commands
     LOGS.mkdir(parents=True, exist_ok=True)
     install_tools()
     failed, day = [], date.today().strftime("%Y%m%d")

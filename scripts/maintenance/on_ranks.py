@@ -1,4 +1,4 @@
-"""What programs share that run under mpirun."""
+"""Shared code of programs that run under mpirun."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pencilmap.model.base.errors import PencilmapError
 
 @contextmanager
 def one_message(program: str, comm: Any) -> Iterator[None]:
-    """What all ranks refuse ends them with status 1, and rank 0 says why, in a sentence."""
+    """End all ranks with status 1 if all refuse; rank 0 prints the reason in a sentence."""
     try:
         yield
     except (PencilfftError, PencilmapError) as error:

@@ -1,18 +1,18 @@
-"""Write `model/data/optima.csv`: the true optima of tori and meshes of up to 16 tasks, by trying all placements.
+"""Write `model/data/optima.csv`: the true optima of tori and meshes of up to 16 tasks, by exhaustive search.
 
-Of each shape, grid and objective (the exchanges in sequence, or both at once) all placements are tried up to symmetry: rows
-are filled one after the other, each with the lowest slot left, and of the divisions into rows that a symmetry of the machine
-turns into each other only one is kept; then the columns take one slot of each row. A branch ends where what it has put on
-the links, with the least that columns can have alone, is no less than the best placement known. Rows are also given up where
-a plane that cuts the machine shows it: with x_q tasks of row q on one side, the columns send least if those with the most
-tasks there have one of every row that has enough of them (the conjugate partition). No bound of
-`pencilmap.model.bounds.every_placement` is used, so that the table can judge them.
+Idea: for each shape, grid and objective (exchanges in sequence, or both at once), try all placements up to symmetry. First
+fill the rows, each with the lowest free slot. Of the divisions into rows that a symmetry of the machine maps to each other,
+only the first is kept. Then fill the columns with one slot of each row. A branch ends if its load, with the least load of
+columns alone, is no less than the best known load. Rows also end if a plane that cuts the machine excludes them. With x_q
+tasks of row q on one side, the columns send least if the columns with most tasks there have one task of every row that has
+enough tasks (the conjugate partition). The search uses no bound of `pencilmap.model.bounds.every_placement`, so that the
+table can test these bounds.
 
-The symmetries are moves along rings, reflections, and the order of the dimensions reversed, which turns every route round.
+The symmetries are moves along rings, reflections, and the reversed order of the dimensions, which reverses every route.
 Slots of a node are alike, and a grid RxC has the optimum of CxR.
 
-Run it as ``python -m pencilmap.scripts.maintenance.optima``; about five minutes. Shapes can be named: then only these are
-searched, and printed but not written.
+Run ``python -m pencilmap.scripts.maintenance.optima``; about five minutes. With shapes as arguments, the program only
+searches these and prints the result.
 """
 
 import sys
@@ -40,8 +40,8 @@ from pencilmap.model.traffic.objective import at_once, in_sequence
 
 PATH = Path(__file__).parents[2] / "model" / "data" / "optima.csv"
 MOST_TASKS = 16
-MOST_STEPS = 400_000_000  # of one search
-LONG, SWAPS = 12, 20_000    # from so many tasks on it starts from what the local search finds
+MOST_STEPS = 400_000_000  # limit of one search
+LONG, SWAPS = 12, 20_000    # from so many tasks on, the search starts from the result of the local search
 HEAD = """\
 # Written by scripts/maintenance/optima.py, every placement tried: the least sum of the worst row and column length, and the
 # least joint length; of each a placement that has it, rows separated by /, nodes of a row by a point.
@@ -50,7 +50,7 @@ torus,tasks_per_node,grid,sequence,placement,joint,placement_joint
 
 
 def machines() -> Iterator[tuple[Torus, int]]:
-    """Every torus and mesh, up to symmetry, with every number of tasks on a node."""
+    """Yield every torus and mesh, up to symmetry, with every number of tasks on a node."""
     for shape in sorted(_shapes(MOST_TASKS), key=lambda shape: (np.prod(shape), len(shape), shape)):
         seen = set()
         for wrap in cartesian((True, False), repeat=len(shape)):
@@ -67,9 +67,9 @@ def _shapes(most):
 
 
 def pair_loads(torus: Torus) -> Ints:
-    """Half messages on the links from one message each way between two nodes, in dimension order, ties split.
+    """Return the half messages on the links from one message each way between two nodes, in dimension order, ties split.
 
-    int array, shape (N, N, links); links that are never used are left out.
+    int array, shape (N, N, links), without links that no message uses.
     """
     N, d = torus.n_nodes, torus.n_dimensions
     where = torus.coordinates(np.arange(N))
@@ -96,7 +96,7 @@ def pair_loads(torus: Torus) -> Ints:
 
 
 def symmetries(torus: Torus) -> Ints:
-    """Where each node goes: int array, shape (symmetries, N), the identity first."""
+    """Return the image of each node: int array, shape (symmetries, N), the identity first."""
     shape, where = np.array(torus.shape), torus.coordinates(np.arange(torus.n_nodes))
     moves = [range(n) if torus.is_ring(i) else (0,) for i, n in enumerate(torus.shape)]
     turned = torus.shape == torus.shape[::-1] and all(
@@ -111,7 +111,7 @@ def symmetries(torus: Torus) -> Ints:
 
 
 def cuts(torus: Torus) -> tuple[Ints, Ints]:
-    """Nodes on one side of lines cut anywhere and of rings cut in halves, shape (cuts, N); the links cut, each way."""
+    """Return cuts of lines anywhere and of rings into halves: nodes on one side, shape (cuts, N), and links cut each way."""
     where, sides, links = torus.coordinates(np.arange(torus.n_nodes)), [], []
     for i, n in enumerate(torus.shape):
         ring = torus.is_ring(i)
@@ -123,7 +123,7 @@ def cuts(torus: Torus) -> tuple[Ints, Ints]:
 
 @njit(cache=True)
 def _gives_up(rows, nodes, sides, links, most, joint, best):
-    """Whether no columns can make these rows better than the best, by the planes that cut the machine."""
+    """Whether the planes that cut the machine exclude an improvement by any columns of these rows."""
     c, r = rows.shape
     inside = np.empty(c, dtype=np.int64)
     needed = 0
@@ -157,7 +157,7 @@ def _add(load, loads, nodes, members, count, slot, weight):
 
 @njit(cache=True)
 def _worth(load, other, r, c, joint, least):
-    """The objective of both loads, times r c / 2 and the tasks on a node; the other exchange has at least `least` alone."""
+    """The objective of both loads, times r c / 2 and the tasks on a node; the other exchange alone has at least `least`."""
     if joint:
         most = 0
         for i in range(len(load)):
@@ -171,7 +171,7 @@ def _worth(load, other, r, c, joint, least):
 
 @njit(cache=True)
 def _is_first(row, images):
-    """Whether no symmetry makes a division into rows that comes before it."""
+    """Whether no symmetry maps a division into rows to an earlier division."""
     n = len(row)
     new = np.empty(n, dtype=np.int64)
     for g in range(images.shape[0]):
@@ -191,7 +191,7 @@ def _is_first(row, images):
 
 @njit
 def _alone(load, loads, nodes, rows, used, q, p, best):
-    """The least of the largest load of rows alone."""
+    """The minimum over rows alone of the largest load."""
     c, r = rows.shape
     if q == c:
         best[0] = load.max()
@@ -213,7 +213,7 @@ def _alone(load, loads, nodes, rows, used, q, p, best):
 
 @njit
 def _columns(load, other, loads, nodes, rows, cells, taken, q, p, joint, least, best, found):
-    """Fill column p from row q on; every column starts with the slot of row 0. `load` is that of the rows."""
+    """Fill column p from row q on; every column starts with the slot of row 0. `load` is the load of the rows."""
     c, r = cells.shape
     if p == r:
         best[0] = _worth(load, other, r, c, joint, 0)
@@ -238,7 +238,7 @@ def _columns(load, other, loads, nodes, rows, cells, taken, q, p, joint, least, 
 
 @njit
 def _rows(load, none, loads, nodes, sides, links, rows, row, images, q, p, joint, least, best, found, cells, taken):
-    """Fill row q from its place p on, slots in rising order; `row` is that of each slot, or -1. `none` is no load."""
+    """Fill row q from its place p on, slots in rising order; `row` is the row of each slot, or -1. `none` is no load."""
     c, r = rows.shape
     if q == c:
         if _is_first(row, images) and not _gives_up(rows, nodes, sides, links, load.max(), joint, best[0]):
@@ -257,12 +257,12 @@ def _rows(load, none, loads, nodes, sides, links, rows, row, images, q, p, joint
                   best, found, cells, taken)
             row[slot] = -1
         _add(load, loads, nodes, rows[q], p, slot, -1)
-        if p == 0:  # every row starts with the lowest slot left
+        if p == 0:  # every row starts with the lowest free slot
             return
 
 
 def whole(placed: Product | Mapping) -> Mapping:
-    """Every rank's place."""
+    """Return the place of every rank."""
     return placed.mapping() if isinstance(placed, Product) else placed
 
 
@@ -273,8 +273,9 @@ def _total(loads, nodes, cells):
 
 
 def optimum(torus: Torus, tasks_per_node: int, R: int, C: int, joint: bool) -> tuple[Fraction, Ints] | None:
-    """The least length of all placements, and the nodes of one that has it: int array, shape (C, R). None where the search
-    is too long."""
+    """Return the least length of all placements and the nodes of one such placement: int array, shape (C, R).
+
+    None if the search is too long."""
     grid, site = ProcessGrid(R, C), Site(torus, tasks_per_node)
     loads, nodes = pair_loads(torus), np.repeat(np.arange(torus.n_nodes), tasks_per_node)
     wanted = at_once(2) if joint else in_sequence(2)

@@ -1,12 +1,12 @@
-"""Hold the promises of speed and scale: measure each anew, fail where one is broken by more than a margin.
+"""Measure the promised speed and scale again, and fail if a measurement exceeds its promise by more than a margin.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.promises             # all, about five minutes on a quiet machine
     .venv/bin/python -m pencilmap.scripts.maintenance.promises scale       # or fftw
 
-The promises are those of the documents: processor seconds and memory of docs/results/scaling.csv, for 98,304 nodes and for a
-million, and the highest times over FFTW-MPI of docs/results/benchmark-all-ranks.csv at 128^3 and 256^3. They are read from
-there, so that a promise and its guard cannot differ. The ratio of two libraries is measured in the same processes, so its
-margin is for chance alone; that of seconds is for another machine too.
+The promises come from the documents: processor seconds and memory of docs/results/scaling.csv, for 98,304 nodes and for a
+million, and the highest times over FFTW-MPI of docs/results/benchmark-all-ranks.csv at 128^3 and 256^3. The program reads
+these files, so that a promise and its check cannot differ. The ratio of two libraries is measured in the same processes, so
+its margin only covers chance; the margin of seconds also covers another machine.
 """
 
 import sys
@@ -24,17 +24,17 @@ from pencilmap.scripts.maintenance.scaling import MEASURES, measured
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALING, BENCHMARKS = (ROOT / "docs" / "results" / f"{name}.csv" for name in ("scaling", "benchmark-all-ranks"))
-SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the lines of docs/results/scaling.csv that are held
-EXTENTS = (128, 256)  #: of the cubes of the benchmark that are held; 64^3 lies in the caches, and no one promises that
-MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: measured over promised, at most
-OURS = ("pencilfft", "pencilfft:node")  #: columns of that file
-SHORTEST_S = 0.2  #: a shorter time is not a promise to keep to a hundredth
-LONG_S = 10.0  #: what takes less is measured three times, and the least counts
+SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the checked lines of docs/results/scaling.csv
+EXTENTS = (128, 256)  #: of the checked cubes of the benchmark; 64^3 fits into the caches and has no promise
+MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: limit of measured over promised
+OURS = ("pencilfft", "pencilfft:node")  #: columns of benchmark-all-ranks.csv
+SHORTEST_S = 0.2  #: shorter times are too short for a check to a hundredth
+LONG_S = 10.0  #: shorter measurements run three times, and the minimum counts
 
 
 @dataclass(frozen=True)
 class Promise:
-    """A number of a document that must not be exceeded, and the number that was found."""
+    """A number of a document that is an upper limit, and its measurement."""
 
     what: str
     unit: str
@@ -51,7 +51,7 @@ class Promise:
 
 
 def scale(measure: Callable = measured) -> Iterator[Promise]:
-    """Lines of docs/results/scaling.csv: processor seconds and memory of machines of 98,304 nodes and more."""
+    """Yield the lines of docs/results/scaling.csv: processor seconds and memory for 98,304 nodes and more."""
     for row in read_result(SCALING):
         what, torus, grid, seconds = row["what"], row["torus"], row["grid"], row["CPU s"]
         if int(row["nodes"]) in SCALES and (torus, grid) in MEASURES[what][1]:
@@ -62,7 +62,7 @@ def scale(measure: Callable = measured) -> Iterator[Promise]:
 
 
 def fftw(measure: Callable = times_of) -> Iterator[Promise]:
-    """Lines of docs/results/benchmark-all-ranks.csv: the highest ratio of three rounds to FFTW-MPI."""
+    """Yield the lines of docs/results/benchmark-all-ranks.csv: the highest ratio of three rounds to FFTW-MPI."""
     lines = {name_of(case): case for case in (Case((n, n, n), grid, kind) for n in EXTENTS for grid in ((1, 2), (2, 1))
                                               for kind in ("c2c", "r2c"))}
     found = dict(measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9))

@@ -1,13 +1,12 @@
-"""Write `mapper/data/ring_maps.txt`: for each ring and line the map of rows and columns with the least joint load.
+"""Write `mapper/data/ring_maps.txt`: for each ring and line, the map of rows and columns with the least joint load.
 
 A map puts r x c tasks, rows of r and columns of c, on the n = r c nodes of a ring (or of an open line). Its joint load is
-the largest, over the links, of what rows and columns together put on a link when both exchange at once.
-Every map of up to `EXHAUSTIVE` nodes is tried: rows are filled one after the other, each with the lowest node left; then the
-columns take one node of each row; a branch ends where its rows and columns so far already carry as much as the best map
-known. Beyond, maps are annealed from the best digit
-pattern by swaps of two nodes, and no claim is made.
+the largest load of a link if rows and columns exchange at once.
+Up to `EXHAUSTIVE` nodes, the search tries every map. It first fills the rows, each with the lowest free node, and then the
+columns with one node of each row. A branch ends if its rows and columns already carry as much as the best known map. For
+larger rings, annealing improves the best digit pattern by swaps of two nodes, without a claim of optimality.
 
-Run it as ``python -m pencilmap.scripts.maintenance.ring_maps``; about a quarter of an hour.
+Run ``python -m pencilmap.scripts.maintenance.ring_maps``; about a quarter of an hour.
 """
 
 import sys
@@ -22,7 +21,7 @@ from pencilmap.model.network.torus import ring_link_loads
 from pencilmap.model.placement.pattern import Pattern
 
 PATH = Path(__file__).parents[2] / "mapper" / "data" / "ring_maps.txt"
-EXHAUSTIVE = {True: 15, False: 14}  # nodes of a ring and of a line up to which every map is tried
+EXHAUSTIVE = {True: 15, False: 14}  # the largest ring and line with an exhaustive search, in nodes
 LONGEST = 32
 SWAPS, SEEDS = 60_000, 4
 HEAD = """# Written by scripts/maintenance/ring_maps.py: kind, extents of a map (row x column), its joint load times
@@ -31,7 +30,7 @@ HEAD = """# Written by scripts/maintenance/ring_maps.py: kind, extents of a map 
 
 
 def pair_loads(n: int, ring: bool) -> np.ndarray:
-    """Halves on the 2 n links of a line from one message each way between two nodes: int array, shape (n, n, 2n)."""
+    """Return the halves on the 2 n links of a line from one message each way between two nodes: shape (n, n, 2n)."""
     legs = np.zeros((n, n, n, n), dtype=np.int64)
     for a in range(n):
         for b in range(n):
@@ -40,16 +39,16 @@ def pair_loads(n: int, ring: bool) -> np.ndarray:
 
 
 def joint(cells: np.ndarray, loads: np.ndarray) -> int:
-    """The joint load of a map, shape (c, r), in units of 2 / (r c) on the m scale."""
+    """Return the joint load of a map, shape (c, r), in units of 2 / (r c) on the m scale."""
     c, r = cells.shape
     total = sum(c * loads[row[:, None], row].sum(axis=(0, 1)) for row in cells)
     total = total + sum(r * loads[column[:, None], column].sum(axis=(0, 1)) for column in cells.T)
-    return int(total.max()) // 2  # every pair was counted twice
+    return int(total.max()) // 2  # the sum counts every pair twice
 
 
 @njit(cache=True)
 def _put(load, weight, part):
-    """Add so many times the loads `part`; a loop, for sums of whole arrays take numba seconds to compile."""
+    """Add the loads `part` times a weight; a loop, because numba compiles sums of whole arrays for seconds."""
     for link in range(load.size):
         load[link] += weight * part[link]
 
@@ -71,7 +70,7 @@ def _copy(cells, found):
 
 @njit(cache=True)
 def _add(load, loads, cells, q, p, node, weight, across):
-    """Add the pairs of `node` with the members before it of its row, or (`across`) of its column."""
+    """Add the pairs of `node` with the earlier members of its row, or (`across`) of its column."""
     if across:
         for k in range(q):
             _put(load, weight, loads[cells[k, p], node])
@@ -126,12 +125,12 @@ def _rows(load, loads, rows, used, q, p, best, found, cells, taken):
                 _rows(load, loads, rows, used, q, p + 1, best, found, cells, taken)
             used[node] = False
         _add(load, loads, rows, q, p, node, -c, False)
-        if p == 0:  # every row starts with the lowest node left
+        if p == 0:  # every row starts with the lowest free node
             return
 
 
 def exhaustive(start: np.ndarray, loads: np.ndarray) -> np.ndarray:
-    """The best map of all; `start` where none is better."""
+    """Return the best map of all; `start` if no map is better."""
     c, r = start.shape
     found, best = start.copy(), np.array([joint(start, loads)])
     load, rows, used = np.zeros(2 * c * r, dtype=np.int64), np.zeros((c, r), dtype=np.int64), np.zeros(c * r, dtype=np.bool_)
@@ -141,7 +140,7 @@ def exhaustive(start: np.ndarray, loads: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def _all_of(load, loads, cells, q, p, sign, other):
-    """Add or remove all pairs of the node at (q, p), except those with the node `other`."""
+    """Add or remove all pairs of the node at (q, p), except the pairs with the node `other`."""
     c, r = cells.shape
     for k in range(r):
         if k != p and cells[q, k] != other:
@@ -197,19 +196,19 @@ def _anneal(cells, loads, swaps, seed):
 
 
 def best_pattern(n: int, r: int, loads: np.ndarray) -> np.ndarray:
-    """The map of the digit pattern with the least joint load: int array, shape (c, r)."""
+    """Return the map of the digit pattern with the least joint load: int array, shape (c, r)."""
     return min((cells_of(p) for p in patterns(n) if p.extent("r") == r), key=lambda cells: joint(cells, loads))
 
 
 def cells_of(pattern: Pattern) -> np.ndarray:
-    """The node of member p of row q, at [q, p]."""
+    """Return the node of member p of row q, at [q, p]."""
     cells = np.empty((pattern.extent("c"), pattern.extent("r")), dtype=np.int64)
     cells[pattern.index("c"), pattern.index("r")] = np.arange(pattern.n)
     return cells
 
 
 def best_map(n: int, r: int, ring: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The best digit pattern and the best map found, shape (c, r)."""
+    """Return the best digit pattern and the best map, shape (c, r)."""
     loads = pair_loads(n, ring)
     start = best_pattern(n, r, loads)
     tries = [start, *(_anneal(start.copy(), loads, SWAPS, seed) for seed in range(SEEDS))]

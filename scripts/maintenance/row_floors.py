@@ -1,14 +1,14 @@
 """Write `model/data/row_floors.csv`: floors of 2 on the worst length of rows, each proved by computation.
 
-A torus of three equal even extents n is divided into rows of `size` nodes, one task a node; messages take dimension order,
-messages half round a ring go both ways. With a length below 2 no link carries more than size - 1 half messages of its rows,
-for a message adds 4 / size to a length. One of three arguments shows that this cannot be; docs/theory.md has them in full.
+A torus of three equal even extents n is divided into rows of `size` nodes, one task a node. Messages take dimension order;
+messages half round a ring go both ways. A message adds 4 / size to a length. So with a length below 2, no link carries more
+than size - 1 half messages of its rows. One of three arguments excludes this; docs/theory.md has the proofs.
 
-- *Hops*: every row that may exist has more hops than the links have room for.
+- *Hops*: every possible row has more hops than the links have room for.
 - *Planes*: some row must lie in one plane of x, and some row in one plane of z; no such two rows fit together.
-- *Cover*: all rows that may exist are listed, and no choice of them covers the torus.
+- *Cover*: no choice from the list of all possible rows covers the torus.
 
-Run it as ``python -m pencilmap.scripts.maintenance.row_floors``; two minutes.
+Run ``python -m pencilmap.scripts.maintenance.row_floors``; two minutes.
 """
 
 import sys
@@ -25,7 +25,7 @@ from pencilmap.scripts.maintenance.optima import pair_loads
 
 PATH = Path(__file__).parents[2] / "model" / "data" / "row_floors.csv"
 CASES = ((4, 4), (4, 8), (4, 16), (6, 36))  # extent n of the torus nxnxn, nodes of a row
-LONGEST_COVER = 4                           # nodes of a row of which all that may exist are listed
+LONGEST_COVER = 4                           # nodes of the longest rows that can all be listed
 HEAD = """\
 # Written by scripts/maintenance/row_floors.py: rows of so many nodes, which fill the torus, have a worst length of at least
 # the floor (one task a node, even blocks, dimension order, ties split); and the argument that proves it.
@@ -34,11 +34,12 @@ torus,size,floor,argument
 
 
 def profiles(n: int, size: int) -> tuple[Ints, Ints, Ints]:
-    """How a row may be spread over the coordinates of one dimension.
+    """Return the possible spreads of a row over the coordinates of one dimension.
 
-    Returns the numbers of nodes at each coordinate, shape (profiles, n); the hops of all its messages in that dimension; and
-    whether the dimension may be the first or the last that messages take. A node then sends, or receives, what is for less
-    than half round the ring to one side over one link, and half of what is for the opposite coordinate.
+    Return the numbers of nodes at each coordinate, shape (profiles, n), the hops of all their messages in that dimension,
+    and whether the dimension may be the first or the last of the routes. In the first or last dimension, a node sends or
+    receives over one link all messages for less than half round the ring to one side, and half of the messages for the
+    opposite coordinate.
     """
     bars = np.array(list(combinations(range(size + n - 1), n - 1)), dtype=np.int64)
     edge = np.full((len(bars), 1), -1)
@@ -84,7 +85,7 @@ def by_hops(n: int, size: int) -> bool:
 
 
 def _shapes(numbers, hops):
-    """The different numbers without their order, the largest first, and the least hops of each."""
+    """The distinct numbers without their order, the largest first, and the least hops of each."""
     shapes, which = np.unique(-np.sort(-numbers, axis=1), axis=0, return_inverse=True)
     least = np.full(len(shapes), np.iinfo(np.int64).max)
     np.minimum.at(least, which.ravel(), hops)
@@ -94,8 +95,8 @@ def _shapes(numbers, hops):
 def needs_a_plane(n: int, size: int) -> bool:
     """Whether some row must lie in one plane of the first dimension: by an integer program.
 
-    Its unknowns are how many rows have each profile, and how many links there are between a node of a row of one profile and
-    the next node, of a row of another profile. The two profiles give what the nodes send over the links beyond each other.
+    The unknowns are the number of rows with each profile, and the number of links between a node of a row of one profile and
+    the next node, of a row of another profile. The two profiles determine the messages over the links beyond each other.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
@@ -106,7 +107,7 @@ def needs_a_plane(n: int, size: int) -> bool:
     m, pairs = len(numbers), []
     for x in range(n):
         y = (x + 1) % n
-        # what passes a node comes from nodes behind it and is for those beyond it: 2 halves each, 1 where it is a tie
+        # messages that pass a node go from nodes before it to nodes beyond it: 2 halves each, 1 for a tie
         on = right[None, :, y] + _passing(numbers, x, 1)[:, None]
         back = left[:, None, x] + _passing(numbers, y, -1)[None, :]
         fits = (numbers[:, None, x] > 0) & (numbers[None, :, y] > 0) & (on <= size - 1) & (back <= size - 1)
@@ -132,13 +133,13 @@ def needs_a_plane(n: int, size: int) -> bool:
 
 
 def _passing(numbers, x, way):
-    """Half messages that pass the next node, from a node at x: for the coordinates behind that, to less than half round."""
+    """Half messages from a node at x that pass the next node: to the coordinates beyond, up to half round."""
     n = numbers.shape[1]
     return sum(2 * numbers[:, (x + way * k) % n] for k in range(2, n // 2)) + numbers[:, (x + way * (n // 2)) % n]
 
 
 def by_planes(n: int, size: int) -> bool:
-    """Whether rows must lie in planes of the first and of the last dimension, and none of those fit together."""
+    """Whether rows must lie in planes of the first and of the last dimension, and no two such rows fit together."""
     if not needs_a_plane(n, size):
         return False
     torus = Torus((n,) * 3)
@@ -148,7 +149,7 @@ def by_planes(n: int, size: int) -> bool:
 
 
 def rows_of(loads: Ints, nodes: Sequence[int] | Ints, size: int) -> Iterator[tuple[tuple[int, ...], Ints]]:
-    """Every row of these nodes that has a length below 2 alone, with its half messages on all links."""
+    """Yield every row of these nodes with a length below 2 alone, and its half messages on all links."""
     def grow(row, load, start):
         if len(row) == size:
             yield tuple(row), load

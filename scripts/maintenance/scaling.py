@@ -1,4 +1,4 @@
-"""Time and memory of predictions against the size of the machine: docs/results/scaling.csv, and a table in docs/scaling.md.
+"""Time and memory of predictions as a function of the machine's size: docs/results/scaling.csv, table in docs/scaling.md.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --write    # all sizes, some minutes
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --most-nodes 100000
@@ -43,14 +43,14 @@ MILLION = [("100x100x100", "1000x1000"), ("128x128x64", "1024x1024")]
 
 
 def write_random_mapfile(torus: Torus, path: Path, seed: int = 1) -> None:
-    """Nodes in random order in Blue Gene's format."""
+    """Write nodes in random order in Blue Gene's format."""
     order = np.random.default_rng(seed).permutation(torus.n_nodes)
     rows = np.column_stack([torus.coordinates(order), np.zeros(torus.n_nodes, dtype=np.int64)])
     np.savetxt(path, rows, fmt="%d")
 
 
 def random_mapfile(shape: str, grid: str) -> dict[str, float]:
-    """Processor seconds to read a random mapfile and to predict it."""
+    """Return the processor seconds to read a random mapfile and to predict it."""
     torus = parse_torus(shape)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.map"
@@ -63,12 +63,12 @@ def random_mapfile(shape: str, grid: str) -> dict[str, float]:
 
 
 def product(shape: str, grid: str) -> dict[str, float]:
-    """Processor seconds to find the best product and to predict it."""
+    """Return the processor seconds to find the best product and to predict it."""
     return _timed(lambda: best_product(parse_torus(shape), parse_grid(grid)))
 
 
 def default_order(shape: str, grid: str) -> dict[str, float]:
-    """Processor seconds to make the launcher's order and to predict it."""
+    """Return the processor seconds to make the launcher's order and to predict it."""
     return _timed(lambda: place("default", Site(parse_torus(shape)), parse_grid(grid)))
 
 
@@ -81,7 +81,7 @@ def _timed(make, transform=None):
 
 
 def product_of(shape: str, grid: str, n: int) -> dict[str, float]:
-    """Processor seconds to find the best product for a transform of n^3 and to predict it."""
+    """Return the processor seconds to find the best product for a transform of n^3 and to predict it."""
     torus, transform = parse_torus(shape, bandwidth=(1e9,) * 3), Transform(n, n, n)
     return _timed(lambda: best_product_of(torus, parse_grid(grid), 1, transform), transform)
 
@@ -97,7 +97,7 @@ MEASURES = {
 
 
 def measured(what: str, shape: str, grid: str) -> dict[str, Any]:
-    """One line of the table, from a fresh process."""
+    """Return one line of the table, from a fresh process."""
     function, _, arguments = MEASURES[what]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         seconds, wall_s, peak = pool.submit(_observed, function, (shape, grid, *arguments)).result()
@@ -106,7 +106,7 @@ def measured(what: str, shape: str, grid: str) -> dict[str, Any]:
 
 
 def _observed(function, arguments):
-    random_mapfile("3x3", "3x3")  # imports are not part of the cost of a size
+    random_mapfile("3x3", "3x3")  # imports do not count as a cost of a size
     start = time.perf_counter()
     seconds = function(*arguments)
     return seconds, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -133,7 +133,7 @@ def main(most_nodes: int, as_json: bool, write: bool) -> None:
 
 
 def page_table(rows: list[list[str]]) -> str:
-    """The rows of the largest machines, for readers."""
+    """Return the rows of the largest machines, for readers."""
     return markdown_table(["placement", ">nodes", "grid", ">CPU s", ">memory MiB"], [
         [what, f"{int(nodes):,}", grid, seconds, memory] for what, torus, nodes, grid, _, seconds, _, memory in rows
         if torus in ON_PAGE])

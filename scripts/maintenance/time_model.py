@@ -1,9 +1,9 @@
-"""Forms of the time model against the published exchanges: the table of forms in docs/time-model.md.
+"""Compare forms of the time model with the published exchanges: the table of forms in docs/time-model.md.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.time_model
 
-Idea: a form is another amount of work in the place of the present one, so the fit itself stays as it is. Each form is fitted
-to all exchanges, to those of 256^3 and larger, and to all but those of 64^3; the others are predicted.
+Idea: a form replaces the amount of work, so the fit itself stays the same. Each form is fitted to all exchanges, to the
+exchanges of 256^3 and larger, and to all but the exchanges of 64^3; the fit predicts the others.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from pencilmap.model.times.calibrate import Errors, Sample, calibrate, errors
 from pencilmap.model.times.timing import ExchangeWork
 from pencilmap.scripts.command_line.tables import print_table
 
-EAGER = 1000           # bytes: MPI of Blue Gene/L asks the receiver before it sends more
-PACKET, HEADER, STEP = 240, 16, 32  # bytes of payload of a full packet, of a message's first header, of a packet's length
+EAGER = 1000           # bytes: for larger messages, MPI of Blue Gene/L waits for the receiver
+PACKET, HEADER, STEP = 240, 16, 32  # bytes of a full packet's payload, a message's first header, a packet's granularity
 
 
 def by_size(amount: Callable[[float], float]) -> Callable[[ExchangeWork], ExchangeWork]:
-    """The form in which a message of some bytes costs an amount; no message a fixed cost."""
+    """Return the form in which a message of some bytes costs an amount, and no message has a fixed cost."""
     return lambda work: replace(work, messages=0, message_roots=work.messages * amount(_size(work)))
 
 
@@ -53,7 +53,7 @@ FORMS = {
 
 
 def held(samples: list[Sample], fitted: Callable[[int], bool], predicted: Callable[[int], bool]) -> Errors | None:
-    """Errors where the extent of the transform is predicted, by a fit where it is fitted."""
+    """Return the errors at the predicted extents, of a fit to the fitted extents."""
     found = calibrate([s for s in samples if fitted(_extent(s))])
     return errors([s for s in samples if predicted(_extent(s))], found.time_s)
 

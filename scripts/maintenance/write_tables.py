@@ -1,8 +1,8 @@
-"""Tables in documents and sources that follow from tables of the program.
+"""Write the tables in documents and sources that follow from tables of the program.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.write_tables
 
-tests/test_docs.py holds the documents against the same tables.
+tests/test_docs.py compares the documents with the same tables.
 """
 
 import re
@@ -27,7 +27,7 @@ TRANSFORMS = ROOT / "fft_runner" / "src" / "lines" / "transforms.c"
 
 
 def formats() -> str:
-    """Placement formats."""
+    """Return the placement formats."""
     return markdown_table(["format", "file", "gives slots", "source of the syntax"],
                           [[f"`{name}`", form.title, "yes" if form.says_slots else "no",
                            form.proof.replace("run here", "**run here**")]
@@ -35,7 +35,7 @@ def formats() -> str:
 
 
 def launch_orders() -> str:
-    """Launch orders of the machines of the package, and of the launchers of the formats."""
+    """Return the launch orders of the machines of the package, and of the launchers of the formats."""
     machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.torus.axes, lambda order: True))
                 for name, machine in ((name, load_machine(name)) for name in machine_names())]
     launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
@@ -45,27 +45,27 @@ def launch_orders() -> str:
 
 
 def placements() -> str:
-    """Placements."""
+    """Return the placements."""
     return markdown_table(["placement", "meaning"], [[f"`{p.usage}`", p.meaning] for p in PLACEMENTS.values()])
 
 
 def routings() -> str:
-    """Routing rules."""
+    """Return the routing rules."""
     return markdown_table(["rule", "meaning"], [[f"`{rule.usage}`", rule.meaning] for rule in ROUTINGS.values()])
 
 
 def algorithms() -> str:
-    """Exchange algorithms as the model predicts them."""
+    """Return the exchange algorithms of the model."""
     return markdown_table(["exchange", "messages"], [[f"`{name}`", a.meaning] for name, a in ALGORITHMS.items()])
 
 
 def schedules() -> str:
-    """Schedules as the model knows them."""
+    """Return the schedules of the model."""
     return markdown_table(["schedule", "meaning"], [[f"`{k.usage}`", k.meaning] for k in SCHEDULES.values()])
 
 
 def exchanges() -> str:
-    """Exchange algorithms, in the words of the comment that each file begins with.
+    """Return the exchange algorithms, in the words of the comment at the top of each file.
 
     A number at the end of a name is the R of that comment: ``bruck2`` is the row of radix 2 of ``exchange_bruck.c``.
     Raises ValueError when a file does not begin with ``/* Transpose ...`` and tell what it ``Needs:``.
@@ -83,7 +83,7 @@ def exchanges() -> str:
 
 
 def reproduced() -> str:
-    """Publications, and how many of their tables and figures `pencilmap reproduce` computes."""
+    """Return the publications, with the number of tables and figures that `pencilmap reproduce` computes."""
     rows = []
     for source, figures in SOURCES.items():
         computed = [figure for figure in figures.values() if figure.compute]
@@ -93,25 +93,25 @@ def reproduced() -> str:
 
 
 def figures() -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of docs/results/reproduced.csv: every published table and figure, and the substitute for it."""
+    """Return columns and rows of docs/results/reproduced.csv: every published table and figure, and its substitute."""
     return ["figure", "computed", "title", "published in text", "here"], [
         [f"{source}:{name}", "yes" if f.compute else "no", f.title, f.published, f.here]
         for source, named in SOURCES.items() for name, f in named.items()]
 
 
 def types() -> list[tuple[str, tuple[str, str, str]]]:
-    """Types of transform and what each does to lines along x, y and z: DFT, R2C, R2R or SKIP."""
+    """Return the types of transform, each with its operation on lines along x, y and z: DFT, R2C, R2R or SKIP."""
     rows = re.findall(r'\{"(\w+)", \{PF_(\w+), PF_(\w+), PF_(\w+)\}', TRANSFORMS.read_text("utf-8"))
     return [(name, (x, y, z)) for name, x, y, z in rows]
 
 
 def types_of_the_model() -> str:
-    """Rows of `pencilmap.model.placement.transform.TYPES`."""
+    """Return the rows of `pencilmap.model.placement.transform.TYPES`."""
     return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
 
 
 def types_of_the_header() -> str:
-    """Rows of the table of types in pencilfft.h; kinds can be chosen where y has them too."""
+    """Return the rows of the table of types in pencilfft.h; kinds can be chosen if y has kinds, too."""
     words = {"DFT": ("DFT",) * 3, "R2C": ("DFT",) * 3, "SKIP": ("nothing",) * 3}
     rows = []
     for name, (x, y, z) in types():
@@ -122,7 +122,7 @@ def types_of_the_header() -> str:
     return "\n".join(rows)
 
 
-TABLES = (  # file, line before the table, line behind it, what makes its content
+TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
     ("docs/tour.md", marker("table of placements"), END, placements),

@@ -1,1 +1,1 @@
-"""Networks to try predictions on: simulated by SimGrid, and made of Linux network namespaces."""
+"""Networks for tests of predictions: simulated by SimGrid, and made of Linux network namespaces."""

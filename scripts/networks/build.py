@@ -1,7 +1,7 @@
-"""Building the runner and the simulated torus with CMake, and where.
+"""Build the runner and the simulated torus with CMake.
 
-The sources are the folder `fft_runner` beside `scripts`, in a checkout as well as in an installed package. They are
-built into $PENCILMAP_BUILD, else into `build` of the checkout, else into ~/.cache/pencilmap/build. Nothing is installed.
+The sources are the folder `fft_runner` beside `scripts`, both in a checkout and in an installed package. The build folder is
+$PENCILMAP_BUILD, else `build` of the checkout, else ~/.cache/pencilmap/build. Nothing is installed.
 """
 
 import fcntl
@@ -33,39 +33,45 @@ HEADER_PACKAGES = {"fftw3.h": "libfftw3-dev", "hwloc.h": "libhwloc-dev", "jansso
 
 
 class BuildError(PencilmapError):
-    """The runner cannot be built here; the message says what is missing."""
+    """The runner cannot be built here; the message names the missing tools."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """The sources of the runner and the directory they are built in."""
+    """The sources of the runner and its build directory."""
 
     source: Path
     directory: Path
 
     @property
     def runner(self) -> Path:
-        """The runner as a program for the simulated network."""
+        """Path of the runner for the simulated network."""
         return self.directory / "bin" / "fft_runner_smpi"
 
     @property
     def mpi_runner(self) -> Path:
-        """The runner as a program for mpirun."""
+        """Path of the runner for mpirun."""
         return self.directory / "bin" / "fft_runner"
 
     @property
     def probe(self) -> Path:
-        """network_probe as a program for the simulated network."""
+        """Path of network_probe for the simulated network."""
         return self.directory / "bin" / "network_probe_smpi"
 
     @property
     def platform(self) -> Path:
-        """The simulated torus, a platform for smpirun."""
+        """Path of the simulated torus, a platform for smpirun."""
         return self.directory / "lib" / "libtorus_platform.so"
 
 
 def find_build() -> Build:
-    """The folders of the sources and of the build; builds nothing. Raises BuildError when there are no sources."""
+    """Return the folders of the sources and of the build; build nothing.
+
+    Raises
+    ------
+    BuildError
+        If there are no sources.
+    """
     root = Path(__file__).resolve().parents[2]
     source = root / "fft_runner"
     if not (source / "CMakeLists.txt").is_file():
@@ -82,16 +88,19 @@ def _directory(root):
 
 
 def ensure_built() -> Build:
-    """Configure and build what is missing or older than its sources; looked at once in a process for each directory.
+    """Configure and build missing or outdated files; check once per process and directory.
 
-    Raises BuildError when a tool or library is missing (the message names the Debian packages), or the build fails.
+    Raises
+    ------
+    BuildError
+        If a tool or library is missing (the message names the Debian packages), or the build fails.
     """
     build = find_build()
     _ensure(build)
     return build
 
 
-@cache  # a look takes two seconds of the processor where nothing is to be built; what fails is looked at again
+@cache  # a check takes two seconds even if all is built; a failed check is repeated
 def _ensure(build):
     check_tools()
     try:
@@ -125,7 +134,7 @@ def _has_header(name):
 
 @contextmanager
 def _locked(path):
-    """One build per directory at a time, because tests and simulations run in parallel."""
+    """Lock a directory for one build at a time, because tests and simulations run in parallel."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -153,5 +162,5 @@ def _run(command, step):
 
 
 def tail(text: str, lines: int = 30) -> str:
-    """The last lines of a program's output, for an error message."""
+    """Return the last lines of a program's output, for an error message."""
     return "\n".join(text.rstrip().splitlines()[-lines:])

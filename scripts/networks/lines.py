@@ -1,10 +1,10 @@
-"""Distributed lines predicted and simulated: where a binary exchange becomes slower than transposes, and lines on bricks.
+"""Predict and simulate distributed lines: the break-even of binary exchange and transposes, and lines on bricks.
 
-Break-even: both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about
-the predicted break-even, with every message on its links and every start one after the other; the crossing of the two
-simulated lines is the simulated break-even. A crossbar is a torus whose links are so fast that the nodes' injection alone
-counts. On more than `MOST_AT_ONCE` ranks the all-to-alls go in steps of pairs, without a barrier between them: all messages
-at once are beyond what SimGrid can share out. On a crossbar that takes as long, on a torus somewhat longer.
+Break-even: both times are linear in the points a rank. Two sizes are simulated, the powers of two next to the predicted
+break-even, with every message on its links and all starts in sequence. The simulated break-even is the crossing of the two
+simulated lines. A crossbar is a torus with links so fast that only the injection of the nodes counts. On more than
+`MOST_AT_ONCE` ranks the all-to-alls run in steps of pairs without a barrier, because SimGrid cannot share the links between
+all messages at once. On a crossbar the steps take equally long, on a torus slightly longer.
 
 Bricks: every exchange of the lines of every axis, its time and its messages.
 """
@@ -31,21 +31,21 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, s
 from pencilmap.scripts.networks.validation import simulate_missing
 
 TRANSPOSE = "transpose"
-CROSSBAR = "1e6GB/s"  # of the links of a ring that is one
+CROSSBAR = "1e6GB/s"  # bandwidth of the links of a ring that stands for a crossbar
 MOST_FACTOR = 2.0
 MOST_EXACT, LEAST_APART = 1.005, 0.7  # simulated over predicted time of an exchange of bricks
-MOST_RANKS = 256    # unless more are asked for
+MOST_RANKS = 256    # default of the largest number of ranks
 MOST_AT_ONCE = 128  # ranks of an all-to-all with all messages at once
 RATE = 1e9  # bytes per second of a link, or of a node on a crossbar
 
 
 @dataclass(frozen=True)
 class Case:
-    """Ranks placed as launched, one a node, on one network."""
+    """Ranks in launch order, one a node, on one network."""
 
     torus: str
     algorithm: str
-    message_s: float  #: the start of a message
+    message_s: float  #: seconds to start a message
     order: str = "transposed"
     crossbar: bool = False  #: nodes send and receive at the rate, and links do not count
     rate: float = RATE  #: bytes per second of a link, or of a node on a crossbar
@@ -60,7 +60,7 @@ class Case:
         return self._where().n_slots
 
     def label(self, algorithm: str, size: str) -> str:
-        """Of a run's record: all that tells it from others, without blanks."""
+        """Return the label of a run's record, without blanks and different from all others."""
         words = [self.torus, *["crossbar"] * self.crossbar, f"rate={self.rate:.9g}", f"start={self.message_s:.9g}",
                  *[f"ports={self.ports}"] * (self.ports > 1), algorithm, self.order, size]
         return ",".join(words)
@@ -73,7 +73,7 @@ class Case:
                                 self.ports)
 
     def simulation(self, points: int, algorithm: str | None = None) -> Simulation:
-        """Of one line with so many points a rank."""
+        """Return the simulation of one line with so many points a rank."""
         found = simulation_of_lines(self._where(), self._network(), "default",
                                     LineProblem((points * self.ranks,), None, algorithm or self.algorithm, self.order))
         return replace(found, algorithm="pair") if self.ranks > MOST_AT_ONCE else found
@@ -81,10 +81,10 @@ class Case:
 
 @dataclass(frozen=True)
 class LineCase(Case):
-    """Binary exchange against transposes."""
+    """Binary exchange compared with transposes."""
 
     def predicted(self, algorithm: str, points: int) -> float:
-        """Seconds of the exchanges."""
+        """Return the predicted seconds of the exchanges."""
         where = self._where()
         mapping = as_mapping(where.place("default", ProcessGrid(1, where.n_slots)), "default")
         costs = Costs(message_cost_s=self.message_s, injection_per_node=self.rate if self.crossbar else None)
@@ -92,12 +92,12 @@ class LineCase(Case):
                                        routing_name=self._network().routing))
 
     def formula(self) -> float:
-        """The closed form, for a crossbar of this rate."""
+        """Return the closed form of the break-even, for a crossbar of this rate."""
         return crossbar_break_even(self.ranks, int(self.algorithm.removeprefix("binary")), self.message_s, 1 / self.rate,
                                    ways(self.order)[self.algorithm])
 
     def break_even(self) -> float:
-        """Predicted on this network."""
+        """Return the predicted break-even on this network."""
         lines = []
         for algorithm in (TRANSPOSE, self.algorithm):
             low, high = (self.predicted(algorithm, n) for n in (1024, 2048))
@@ -105,14 +105,14 @@ class LineCase(Case):
         return break_even(*lines)
 
     def runs(self, sizes: tuple[int, int]) -> dict[str, Callable[[], Simulation]]:
-        """Transposes and the other way, each at both sizes, by the labels of their records."""
+        """Return both algorithms, each at both sizes, by the labels of their records."""
         return {self.label(algorithm, f"{n}-a-rank"): partial(self.simulation, n, algorithm)
                 for algorithm in (TRANSPOSE, self.algorithm) for n in sizes}
 
 
 @dataclass(frozen=True)
 class LineRow:
-    """What was predicted of a case, and what was simulated."""
+    """Predicted and simulated break-even of a case."""
 
     case: LineCase
     formula: float
@@ -121,7 +121,7 @@ class LineRow:
 
     @property
     def ratio(self) -> float:
-        """Simulated over predicted break-even."""
+        """Return simulated over predicted break-even."""
         return self.simulated / self.predicted
 
     @property
@@ -129,14 +129,15 @@ class LineRow:
         return 1 / MOST_FACTOR <= self.ratio <= MOST_FACTOR
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the row as JSON values."""
         return {**self.case.__dict__, "ranks": self.case.ranks, "formula": self.formula, "predicted": self.predicted,
                 "simulated": self.simulated, "ratio": self.ratio, "holds": self.holds}
 
 
 def line_cases(at_most: int | None = None) -> list[LineCase]:
-    """Crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64; of at most `at_most` or `MOST_RANKS`; also with
-    the start that puts the break-even of 64 ranks where it was published, at 256 points a task."""
+    """Return crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64, up to `at_most` or `MOST_RANKS` ranks.
+
+    One start of a message puts the break-even of 64 ranks at the published 256 points a task."""
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
     found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
@@ -150,9 +151,14 @@ def line_cases(at_most: int | None = None) -> list[LineCase]:
 
 def validate_lines(cases: list[LineCase], timeout_s: float,
                    records_path: str | PathLike[str] | None = None) -> list[LineRow]:
-    """Simulate the cases, four runs each, of which several cases may have some in common.
+    """Simulate the cases, four runs each; several cases may share runs.
 
-    Runs that the file of run records holds are not simulated again; the others are appended as they end.
+    Parameters
+    ----------
+    timeout_s
+        Limit of each run, in seconds.
+    records_path
+        File of run records; the function only simulates runs that the file lacks, and appends each result.
     """
     predicted = [case.break_even() for case in cases]
     sizes = [sizes_about(n) for n in predicted]
@@ -163,13 +169,13 @@ def validate_lines(cases: list[LineCase], timeout_s: float,
 
 
 def sizes_about(points: float) -> tuple[int, int]:
-    """The powers of two below and above a break-even."""
+    """Return the powers of two below and above a break-even."""
     low = 2 ** int(log2(max(points, 8))) if points < inf else 1024
     return low, 2 * low
 
 
 def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> float:
-    """Break-even of the runs of transposes at two sizes, and of another way at these."""
+    """Return the break-even from runs of transposes at two sizes, and of another algorithm at the same sizes."""
     times = [exchanges_s(found[0]) for found in records]
     low, high = sizes
     lines = [LineTimes(0, 2 * a - b, (b - a) / (high - low)) for a, b in (times[:2], times[2:])]
@@ -177,20 +183,20 @@ def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> flo
 
 
 def exchanges_s(record: Record) -> float:
-    """Seconds of all exchanges of a run."""
+    """Return the seconds of all exchanges of a run."""
     return float(sum(record["phases"][f"exchange_{stage['name']}"]["max_s"][0] for stage in record["stages"]))
 
 
 @dataclass(frozen=True)
 class BrickCase(Case):
-    """An array in bricks on which lines run."""
+    """An array in bricks with lines along its axes."""
 
     bricks: tuple[int, int, int] = (1, 1, 1)
     size: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def run_label(self) -> str:
-        """Of its record."""
+        """Label of the run's record."""
         return self.label(self.algorithm, ",".join("x".join(map(str, n)) for n in (self.bricks, self.size)))
 
     def run(self) -> Simulation:
@@ -200,32 +206,34 @@ class BrickCase(Case):
 
 @dataclass(frozen=True)
 class BrickRow:
-    """Its exchanges: predicted, simulated, and messages of the rank that sends most as predicted and by the library."""
+    """The exchanges of a case: predicted and simulated times, and predicted and counted messages of the busiest rank."""
 
     case: BrickCase
     predicted: float
     simulated: float
-    ratios: tuple[float, ...]  #: simulated over predicted of every exchange
+    ratios: tuple[float, ...]  #: simulated over predicted time of every exchange
     messages: tuple[int, ...]
     messages_sent: tuple[int, ...]
 
     @property
     def holds(self) -> bool:
-        """Never more than predicted; less where starts pass while other messages travel, and where bricks of unequal size
-        have groups of ranks begin one after the other, which wait for none but their own."""
+        """Whether no exchange takes longer than predicted.
+
+        Exchanges may be faster: starts overlap with the messages of others, and groups of ranks with bricks of unequal size
+        begin one after the other, because a group waits only for its own ranks."""
         apart = self.case.message_s or any(n % parts for n, parts in zip(self.case.size, self.case.bricks))
         least = LEAST_APART if apart else 1 / MOST_EXACT
         return all(least <= ratio <= MOST_EXACT for ratio in self.ratios) and self.messages == self.messages_sent
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the row as JSON values."""
         return {**self.case.__dict__, "ranks": self.case.ranks, "predicted": self.predicted, "simulated": self.simulated,
                 "ratios": list(self.ratios), "messages": list(self.messages), "messages_sent": list(self.messages_sent),
                 "holds": self.holds}
 
 
 def brick_cases(at_most: int | None = None) -> list[BrickCase]:
-    """Tori, meshes, rings and crossbars of 16 to 64 ranks, in two and three dimensions, extents that divide and primes."""
+    """Return tori, meshes, rings and crossbars of 16 to 64 ranks, in 2 and 3 dimensions, even and prime extents."""
     found = [BrickCase(torus, algorithm, start, order, crossbar, bricks=bricks, size=size)
              for torus, algorithm, start, order, crossbar, bricks, size in (
                  ("4x4", "transpose", 0.0, "natural", False, (4, 4, 1), (384, 256, 1)),
@@ -250,7 +258,7 @@ def brick_cases(at_most: int | None = None) -> list[BrickCase]:
 
 def validate_bricks(cases: list[BrickCase], timeout_s: float,
                     records_path: str | PathLike[str] | None = None) -> list[BrickRow]:
-    """Simulate the cases, a run each; with a file of run records as `validate_lines`."""
+    """Simulate the cases, a run each; a file of run records works as in `validate_lines`."""
     records, rows = simulate_missing({case.run_label: case.run for case in cases}, records_path, timeout_s), []
     for case in cases:
         record = records[case.run_label]
@@ -260,7 +268,7 @@ def validate_bricks(cases: list[BrickCase], timeout_s: float,
         problem = LineProblem(case.size, case.bricks, case.algorithm, case.order)
         told = problem.forecast(placed_lines(where, problem, "default"))
         rows.append(BrickRow(case, sum(t for t, _ in times), sum(t for _, t in times),
-                             tuple(simulated / predicted for predicted, simulated in times if predicted),  # 0: nothing moves
+                             tuple(simulated / predicted for predicted, simulated in times if predicted),  # 0: no data moves
                              tuple(stage.messages for stage in told),
                              tuple(max(stage["messages"]) for stage in record["stages"])))
     return rows

@@ -1,4 +1,4 @@
-"""Runs of the library's programs under mpirun on this machine: transpose_bench and fft_runner, and FFTW on one processor."""
+"""Run the library's programs under mpirun here: transpose_bench and fft_runner, and FFTW on one processor."""
 
 import ctypes
 import os
@@ -21,12 +21,26 @@ FFTW_FORWARD, FFTW_MEASURE = -1, 0
 
 
 class MeasureError(PencilmapError):
-    """A program that cannot be run here, or that failed."""
+    """A program cannot run here, or failed."""
 
 
 def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
                reps: int = 20) -> list[Case]:
-    """What transpose_bench measures on that many ranks, message sizes in bytes."""
+    """Return the measurements of transpose_bench.
+
+    Parameters
+    ----------
+    ranks
+        Number of MPI ranks.
+    groups
+        Ranks of each group.
+    sizes
+        Message sizes, in bytes.
+    exchanges
+        Names of exchange algorithms.
+    reps
+        Repetitions of each measurement.
+    """
     with temporary_folder() as folder:
         path = Path(folder) / "bench.jsonl"
         _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",
@@ -35,7 +49,7 @@ def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchange
 
 
 def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: str, reps: int = 20) -> list[Record]:
-    """Run records of fft_runner, one for each grid."""
+    """Return run records of fft_runner, one for each grid."""
     with temporary_folder() as folder:
         path = Path(folder) / "runs.jsonl"
         for grid in grids:
@@ -44,14 +58,13 @@ def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: 
 
 
 def ewald_s(ranks: int, *options: str) -> dict[str, float]:
-    """Seconds of each part of a particle-mesh Ewald sum by pme_c, of the slowest rank, and of all of them as "total"."""
+    """Return the seconds of each part of a particle-mesh Ewald sum by pme_c, of the slowest rank; "total" is the sum."""
     lines = [line.split() for line in _mpirun("pme_c", ranks, *options).splitlines()]
     return {words[0]: float(words[1]) / 1e3 for words in lines if len(words) == 3 and words[2] == "ms"}
 
 
 def serial_fftw_s(n: int, reps: int = 5) -> float:
-    """Seconds of one call of FFTW for n^3 complex doubles on one processor, out of place, planned by measuring: the
-    median."""
+    """Return the median seconds of one serial FFTW call for n^3 complex doubles, out of place, planned by measuring."""
     library = find_library("fftw3")
     if library is None:
         raise MeasureError("FFTW is not installed here, so nothing can be compared with it: apt-get install libfftw3-dev")

@@ -1,4 +1,4 @@
-"""network_probe on a simulated torus: what a probe must find there is known."""
+"""Run network_probe on a simulated torus, whose parameters are known."""
 
 import threading
 from collections.abc import Sequence
@@ -20,15 +20,19 @@ from pencilmap.scripts.networks.simulated import (
     work_directory,
 )
 
-ROUNDS = "3"  # the ranks leave a barrier one after the other, which counts less in several rounds
+ROUNDS = "3"  # the ranks leave a barrier one after the other; several rounds reduce that error
 
 
 def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], sizes: Sequence[int] = (), at_once: int = 16,
                    timeout_s: float = TIMEOUT_S) -> None:
     """Probe a network with one task a node and append the result to a file of JSON lines.
 
-    `sizes` are bytes of messages, those of the program by default; at most `at_once` messages leave a node at once. Raises
-    SimulationError with the end of the program's output.
+    `sizes` are bytes of messages, by default the sizes of the program. At most `at_once` messages leave a node at once.
+
+    Raises
+    ------
+    SimulationError
+        If the program fails, with the end of its output.
     """
     check_appendable(json_path, SimulationError)
     build, torus = ensure_built(), network.torus

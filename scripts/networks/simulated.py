@@ -1,7 +1,7 @@
-"""Runs of the runner on the simulated torus: platform file, hostfile, smpirun, run records.
+"""Run fft_runner on the simulated torus: platform file, hostfile, smpirun, run records.
 
-The same C source that runs under mpirun is compiled with smpicc; SimGrid moves the data between the ranks and keeps the
-clock; our platform plugin determines the links of each message. fft_runner/simulated_torus/README.md explains the settings.
+smpicc compiles the same C source that runs under mpirun. SimGrid moves the data between the ranks and keeps the clock. Our
+platform plugin determines the links of each message. fft_runner/simulated_torus/README.md explains the settings.
 """
 
 import json
@@ -40,34 +40,34 @@ from pencilmap.scripts.networks.build import Build, ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
-ENVELOPE_BYTES = 16  # what SMPI adds to each message
-FOLDED_BLOCK, LEAST_FOLDED = 1 << 20, 1 << 16  # bytes; smaller arrays could be mistaken for tables of the runner
-EVERY_MESSAGE = (1 << 31) - 1  # bytes; none is longer
+ENVELOPE_BYTES = 16  # SMPI adds these bytes to each message
+FOLDED_BLOCK, LEAST_FOLDED = 1 << 20, 1 << 16  # bytes; smaller arrays may be tables of the runner
+EVERY_MESSAGE = (1 << 31) - 1  # bytes; no message is longer
 TIMEOUT_S = 600
 POLL_S = 0.1
 
 SETTINGS = (
     "--log=root.thresh:warning",
-    "--cfg=network/model:CM02",  # links are shared, and nothing else: no factors fitted to an Ethernet
+    "--cfg=network/model:CM02",  # links are shared; no correction factors, which SimGrid fitted to an Ethernet
     "--cfg=network/crosstraffic:0",  # no acknowledgements in the opposite direction
     "--cfg=network/TCP-gamma:1e20",  # no TCP window; 0 would stop every message that has a latency
-    "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that a run gives the same digits again
+    "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that every run gives the same digits
     "--cfg=smpi/send-is-detached-thresh:0",  # the same times, four times faster: otherwise SimGrid searches long lists
-    "--cfg=smpi/test:0",  # MPI_Test takes no time, so that progress beside computing costs nothing; nothing may spin on it
+    "--cfg=smpi/test:0",  # MPI_Test takes no time: progress during computing costs nothing; no loop may spin on MPI_Test
     "--cfg=smpi/alltoall:basic_linear",  # set explicitly, because the default depends on the message size
-    "--cfg=smpi/gather:ompi_binomial",  # of the report, not timed: by default all send to one, 20 of 24 s of 512 ranks
-    "--cfg=smpi/allgather:bruck",  # made once a plan: by default P^2 messages, nine tenths of the work of 512 ranks
+    "--cfg=smpi/gather:ompi_binomial",  # of the untimed report; the default sends all to one rank: 20 of 24 s of 512 ranks
+    "--cfg=smpi/allgather:bruck",  # runs once a plan; the default sends P^2 messages: 90 % of the work of 512 ranks
 )
 ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
 
 
 class SimulationError(PencilmapError):
-    """A simulation that cannot run, did not finish, or gave wrong results."""
+    """A simulation cannot run, did not finish, or gave wrong results."""
 
 
 @dataclass(frozen=True)
 class SimulatedNetwork:
-    """A torus or mesh with the further settings of the simulation.
+    """A torus or mesh with the other settings of the simulation.
 
     >>> print(SimulatedNetwork(Torus((8, 8), (True, False), (148e6, 2e9))).platform_text(), end="")
     shape = 8wx8
@@ -80,11 +80,11 @@ class SimulatedNetwork:
     """
 
     torus: Torus  #: with bandwidth
-    latency_s: float = 0.0  #: of one hop. A value above 0 makes a simulation somewhat slower
-    injection_bytes_per_s: float = 0.0  #: limit of all that a node sends, and of all that it receives; 0 for none
-    message_s: float = 0.0  #: what a rank takes to start a message; it starts so many at a time as it has ports
+    latency_s: float = 0.0  #: of one hop; a latency above 0 makes a simulation slightly slower
+    injection_bytes_per_s: float = 0.0  #: limit of all bytes that a node sends, and also of all it receives; 0 for none
+    message_s: float = 0.0  #: seconds to start a message; a rank starts as many messages at a time as it has ports
     ports: int = 1  #: of a rank
-    #: bytes and seconds: from so many on, a message takes these to start
+    #: (bytes, seconds): a message of at least that many bytes takes that many seconds to start
     larger_messages: tuple[tuple[int, float], ...] = ()
     #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
     #: always +
@@ -112,7 +112,7 @@ class SimulatedNetwork:
 
     @property
     def routing(self) -> str:
-        """Its routing rule, see `pencilmap.model.routing`.
+        """Name of the routing rule, see `pencilmap.model.routing`.
 
         >>> SimulatedNetwork(Torus((8, 8), bandwidth=(1e6, 1e6)), order=(1, 0)).routing
         'dimension-order:yx:parity'
@@ -120,7 +120,7 @@ class SimulatedNetwork:
         return f"dimension-order:{''.join(self.torus.axes[i] for i in self.order)}:{self.tie}"
 
     def platform_text(self) -> str:
-        """The input of the platform plugin."""
+        """Return the input of the platform plugin."""
         values = {
             "shape": format_torus(self.torus),
             "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth or ()),
@@ -139,15 +139,15 @@ class SimulatedNetwork:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run of the runner on a simulated network; checked when made."""
+    """One run of fft_runner on a simulated network; invalid settings raise SimulationError."""
 
     network: SimulatedNetwork
-    #: host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` makes it of a mapping
+    #: host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` lists the hosts
     host_of_rank: Sequence[str]
     size: Sequence[int]  #: nx, ny, nz
     grid: ProcessGrid
-    #: type, precision and the rest up to labels: as the options of the runner. With a mapfile the runner itself seats the
-    #: grid ranks on the launched ones
+    #: the fields from here to `labels` are the options of fft_runner. With a mapfile, fft_runner itself assigns the launched
+    #: ranks to the grid ranks
     type: str = "c2c"
     precision: str = "double"
     exchange: str = "alltoallv"
@@ -163,9 +163,9 @@ class Simulation:
     timing_only: bool = False
     algorithm: str = ALLTOALLV  #: SimGrid's name of the algorithm for MPI_Alltoallv
     halo: int = 0  #: planes of a halo that is timed as well
-    skip: str = ""  #: axes that are not transformed, where the exchanges alone are wanted
-    line: LineProblem | None = None  #: distributed lines; `size` is theirs
-    usage_path: Path | None = None  #: where to write what each link carried; `read_link_usage` reads it
+    skip: str = ""  #: axes without transform, to time only the exchanges
+    line: LineProblem | None = None  #: distributed lines; then `size` is the size of the lines
+    usage_path: Path | None = None  #: file for the bytes of each link; `read_link_usage` reads the file
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
@@ -181,7 +181,7 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """One line for progress messages."""
+        """Describe the run in one line for progress messages."""
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         schedule = f", {self.schedule}" if self.schedule != SEQUENCE else ""
@@ -195,16 +195,16 @@ class Simulation:
 
     @property
     def bytes_per_rank(self) -> int:
-        """Bytes of a rank's smallest array, the real one where there is one."""
+        """Return the bytes of a rank's smallest array: the real array if the transform has real input."""
         parts = 1 if TYPES[self.type].half else TYPES[self.type].parts
         return PRECISIONS[self.precision] * parts * prod(self.size) * self.fields // self.grid.n_tasks
 
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
                   direction: str = FORWARD, **options: Any) -> Simulation:
-    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again.
+    """Return the simulation of one placement, launched by a hostfile; its labels name the prediction.
 
-    What a schedule leaves open, the model chooses, so that the runner gets a text in which all is said.
+    The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
     """
     placed = where.place(placement, grid, schedule)
     mapping, labels = as_mapping(placed, placement), _labels(where, network, placement)
@@ -220,14 +220,14 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
 
 def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,
                         **options: Any) -> Simulation:
-    """The same of distributed lines over all slots."""
+    """Return the simulation of distributed lines over all slots, with the labels of `simulation_of`."""
     mapping = placed_lines(where, problem, placement)
     return Simulation(network, hosts(mapping), problem.size, mapping.grid, precision=problem.precision,
                       fields=problem.fields, labels=_labels(where, network, placement), line=problem, **options)
 
 
 def _labels(where, network, placement):
-    """From which a run can be predicted again."""
+    """Labels from which the prediction of a run can be computed again."""
     rates = network.torus.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
@@ -247,18 +247,34 @@ def _labels(where, network, placement):
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
              timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
-    """Run one simulation; its records, see `simulate_all`."""
+    """Run one simulation and return its records, see `simulate_all`."""
     return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s)[0]
 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
                  timeout_s: float = TIMEOUT_S, workers: int | None = None) -> list[list[dict[str, Any]]]:
-    """Run simulations in parallel, because each is a single thread; a failure of one ends all.
+    """Run simulations in parallel, because each uses one thread; a failure ends all simulations.
 
-    Raises SimulationError with the end of the program's output. Returns the records of each simulation. They are appended to
-    the file `json_path`, in the order of `simulations`, once all have succeeded. The time is for each simulation, by the
-    wall clock; `workers` run at a time, by default one for each processor this process may use. Progress is said from
-    several threads.
+    Parameters
+    ----------
+    json_path
+        File to which all records are appended, in the order of `simulations`, after every simulation has succeeded.
+    timeout_s
+        Limit of each simulation, in wall-clock seconds.
+    workers
+        Simulations at a time; by default, the number of processors that this process may use.
+    progress
+        Called with a line of text, from several threads.
+
+    Returns
+    -------
+    list of list of dict
+        The records of each simulation.
+
+    Raises
+    ------
+    SimulationError
+        If a simulation fails, with the end of its output.
     """
     if json_path is not None:
         check_appendable(json_path, SimulationError)
@@ -271,7 +287,7 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
             for run in wait(runs, return_when=FIRST_EXCEPTION).done:
                 run.result()
         except BaseException:
-            cancelled.set()  # also for KeyboardInterrupt: the pool waits until every child is dead
+            cancelled.set()  # also for KeyboardInterrupt: the pool waits until every child process is dead
             raise
     texts = [run.result() for run in runs]
     if json_path is not None:
@@ -298,7 +314,7 @@ def _check_hosts(host_of_rank, torus, grid):
 
 
 def _check_word(word):
-    """smpirun is a shell script that splits and expands the arguments of the program."""
+    """Raise SimulationError unless the shell script smpirun keeps the word whole: the script splits and expands words."""
     if not re.fullmatch(r"[\w.,:;+=/@%~^-]+", word):
         raise SimulationError(f"{word!r} cannot be passed through smpirun; use letters, digits and .,:;+=/@%~^-")
 
@@ -307,7 +323,7 @@ def _check_word(word):
 
 
 def _run(simulation, build, timeout_s, cancelled):
-    """Text of the records of one simulation."""
+    """Run one simulation and return the text of its records."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
     with work_directory() as work:
@@ -321,7 +337,7 @@ def _run(simulation, build, timeout_s, cancelled):
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """A temporary directory for one run, without blanks in its path because of smpirun."""
+    """Yield a temporary directory for one run; its path has no blanks, because smpirun splits paths at blanks."""
     parent = tempfile.gettempdir()
     with temporary_folder("/tmp" if re.search(r"[^\w./-]", parent) else None) as work:
         yield work
@@ -339,15 +355,15 @@ def _write_inputs(simulation, work):
 
 
 def _mapfile_name(simulation):
-    """The record shows this name; blanks would end it."""
+    """The name of the mapfile without blanks, because a blank would end the name in the record."""
     return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
 
 
 def _command(simulation, build):
     settings = [f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
     if simulation.timing_only and simulation.bytes_per_rank >= LEAST_FOLDED:
-        # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
-        # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them
+        # Fold the buffers of the transform, but not the smaller tables, which differ between ranks. The blocks are as large
+        # as the buffers, because each block is a mapping and Linux allows a process 65530 mappings.
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
         settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
                      f"--cfg=smpi/shared-malloc-blocksize:{block}"]
@@ -356,10 +372,10 @@ def _command(simulation, build):
 
 def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Iterable[str], program: Path,
             options: Iterable[str]) -> list[str]:
-    """The command for a program in a folder with ``platform.txt`` and ``hosts.txt``."""
+    """Return the command for a program in a folder with ``platform.txt`` and ``hosts.txt``."""
     settings = [*SETTINGS, *settings]
     if network.message_s or network.larger_messages:
-        settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # else sends of MPI_Startall cost nothing
+        settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # otherwise sends of MPI_Startall cost nothing
     return ["smpirun", "-quiet", "-np", str(n_ranks), "-platform", str(build.platform), "-hostfile", "hosts.txt", *settings,
             str(program), *options]
 
@@ -407,7 +423,7 @@ def _label_options(labels):
 
 
 def wait_for(command: list[str], work: Path, timeout_s: float, cancelled: threading.Event) -> int:
-    """Exit status of a command run in `work`; however the wait ends, its whole process group is ended."""
+    """Run a command in `work` and return its exit status; kill its whole process group when the wait ends."""
     environment = os.environ | {PLATFORM_VARIABLE: "platform.txt", "TMPDIR": str(work)}
     deadline = time.monotonic() + timeout_s
     with open(work / "output.txt", "wb") as output:
@@ -438,7 +454,7 @@ def _collect(simulation, work, status):
 
 
 def output_of(work: Path) -> str:
-    """The end of the output, without the line that SimGrid adds for every rank that failed."""
+    """Return the end of the output, without the line that SimGrid adds for every rank that failed."""
     lines = (work / "output.txt").read_text(errors="replace").splitlines()
     return "; its output ends with\n" + tail("\n".join(line for line in lines
                                                        if "SMPI process did not return 0" not in line))
@@ -453,7 +469,7 @@ def _records(text):
 
 @contextmanager
 def _termination_as_exit():
-    """While simulations run, SIGTERM raises an exception in this process, so that they are ended too."""
+    """Raise an exception on SIGTERM while simulations run, so that the simulations end too."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
@@ -468,14 +484,14 @@ def _termination_as_exit():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-# ---- what the links carried ------------------------------------------------------------------------------------------
+# ---- link usage ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LinkUsage:
     """Payload bytes by link of the messages that started at one time, e.g. ``{"0-3-2:0+": 65536}``.
 
-    A link is named by the node it leaves, its dimension and its direction.
+    A link is named by the node that it leaves, its dimension and its direction.
     """
 
     start_s: float
@@ -487,10 +503,10 @@ class LinkUsage:
 
 
 def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
-    """What the links carried, by the time at which the messages started.
+    """Read the bytes of each link, by the start time of the messages, in order of time.
 
-    `exchanges` limits them to this number of start times, those with the most bytes: without verification an exchange moves
-    far more than anything else, and all its messages start together. The result is in order of time.
+    `exchanges` keeps only this number of start times, the ones with the most bytes. Without verification, an exchange moves
+    far more bytes than any other communication, and all its messages start together.
     """
     by_date: dict[float, dict[str, int]] = {}
     for line in Path(path).read_text().splitlines()[1:]:

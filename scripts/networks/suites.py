@@ -18,38 +18,38 @@ from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.published import bluegene_l_512
 
-FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
+FOLDED_FROM = 512  # from 512^3 on, the buffers of all ranks share their memory; the times stay right
 
 
 class ValidationError(PencilmapError):
-    """A validation that does not exist or cannot be run."""
+    """The validation does not exist or cannot run."""
 
 
 @dataclass(frozen=True)
 class Case:
     """One placement of one transform on one network."""
 
-    #: grid, placement, fft: as the options of `pencilmap simulate`
+    #: grid, placement, fft: the options of `pencilmap simulate`
     grid: str
     placement: str
     fft: str
-    #: machine, torus, bandwidth: a machine of the package, whose injection limit then holds too, or a shape with a bandwidth
+    #: machine, torus, bandwidth: a machine of the package, whose injection limit then applies, or a shape with a bandwidth
     machine: str | None = None
     torus: str | None = None
     bandwidth: str | None = None
     tasks_per_node: int = 1
-    verify: bool = False  #: whether the transform is verified inside the run
+    verify: bool = False  #: whether the run verifies the transform
     schedule: str = SEQUENCE
-    direction: str = FORWARD  #: forward, backward, or pair: a forward transform beside a backward one
+    direction: str = FORWARD  #: forward, backward, or pair: a forward and a backward transform at once
     exchange: str = DEFAULT_ALGORITHM
-    message_s: float = 0.0  #: what a rank takes to start a message
-    injection: float = 0.0  #: bytes per second of a node, 0 without a limit: with links that are faster, a crossbar
-    decomposition: str = PENCIL.name  #: between bricks the remaps are what is validated
-    halo: int = 0  #: planes of a halo, which is then what is validated
+    message_s: float = 0.0  #: seconds to start a message on a rank
+    injection: float = 0.0  #: bytes per second of a node, 0 for no limit; with faster links, the torus is a crossbar
+    decomposition: str = PENCIL.name  #: for bricks, the remaps are validated
+    halo: int = 0  #: planes of a halo; above 0, the halo is validated
 
     @property
     def name(self) -> str:
-        """Its label in records, without blanks: the same for the same case in every suite."""
+        """Label of the case in records, without blanks: the same for the same case in every suite."""
         where = filter(None, (self.machine, self.torus, self.bandwidth))
         how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, FORWARD)) if text != usual]
         how += [f"{name}={value}" for name, value in (("message", self.message_s), ("injection", self.injection)) if value]
@@ -60,17 +60,17 @@ class Case:
 
     @property
     def is_usual(self) -> bool:
-        """Whether all its messages start at once, one exchange after the other: what others are held against."""
+        """Whether all its messages start at once, one exchange after the other: the reference of other cases."""
         return self.schedule == SEQUENCE and self.exchange == DEFAULT_ALGORITHM
 
     @property
     def setup(self) -> tuple:
-        """What it has in common with cases of other placements and schedules."""
+        """Return the values that the case shares with other placements and schedules of the same transform."""
         return (self.machine, self.torus, self.bandwidth, self.tasks_per_node, self.grid, self.fft, self.message_s,
                 self.injection)
 
     def setting(self) -> Setting:
-        """Machine and transform, resolved."""
+        """Return machine and transform, resolved."""
         return setting(machine=self.machine, torus=self.torus, tasks_per_node=self.tasks_per_node, bandwidth=self.bandwidth,
                        fft=self.fft, decomposition=self.decomposition)
 
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def longest(self) -> int:
-        """Elements along the longest extent."""
+        """Return the elements along the longest extent."""
         transform = parse_transform(self.fft)
         return max(transform.nx, transform.ny, transform.nz)
 
@@ -94,12 +94,12 @@ class Claim:
 
     text: str
     of: Callable[[Any], bool]  #: row -> whether the claim applies to it
-    ratio: Callable[[Any], float]  #: row -> a number that has to lie within `least` and `most`
+    ratio: Callable[[Any], float]  #: row -> a number that must lie between `least` and `most`
     least: float
     most: float
 
     def judge(self, rows: Iterable[Any]) -> tuple[int, float, float, bool] | None:
-        """(number of rows, smallest ratio, largest ratio, whether it holds) or None when no row is concerned."""
+        """Return (number of rows, smallest ratio, largest ratio, whether it holds), None if the claim applies to no row."""
         ratios = [self.ratio(row) for row in rows if self.of(row)]
         if not ratios:
             return None
@@ -112,13 +112,13 @@ def _is_published_8_cube(row):
 
 
 def _is_on_512(*schedules, direction=FORWARD):
-    """Rows of 8x64 on 8x8x8 under one of these schedules."""
+    """Select rows of 8x64 on 8x8x8 under one of these schedules."""
     return lambda row: (row.case.torus, row.case.grid, row.case.direction) == ("8x8x8", "8x64", direction) and \
         row.case.schedule in schedules
 
 
 def _is_long_ring_map(row):
-    """Ring maps on rings of more than 4 nodes: there links that both exchanges share are not busy to the end."""
+    """Ring maps on rings of more than 4 nodes: there, a link that both exchanges share becomes idle before the end."""
     return row.case.placement.startswith("ring:") and max(row.case.setting().network.shape) > 4
 
 
@@ -149,14 +149,14 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Suite:
-    """One line of the table."""
+    """One line of the table of suites."""
 
     cases: Callable[[], list[Case]]
     meaning: str
 
 
 def paper() -> list[Case]:
-    """Every configuration and size of the published table, small transforms first."""
+    """Return every configuration and size of the published table, small transforms first."""
     cells = bluegene_l_512()
     found = dict.fromkeys((c.transform.nx, c.tasks_per_node, str(c.grid), c.placement) for c in cells if c.phase != "total")
     return [Case(grid, placement, str(n), machine="bluegene-l", tasks_per_node=tasks)
@@ -190,19 +190,19 @@ TORI = {  # torus: [(grid, placement, fft)]; every block even
 
 
 def tori() -> list[Case]:
-    """Tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks."""
+    """Return tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks."""
     return [Case(grid, placement, fft, torus=torus, bandwidth=RATE)
             for torus, found in TORI.items() for grid, placement, fft in found]
 
 
 def quick() -> list[Case]:
-    """Lines compared with squares and cubes, verified; a few seconds."""
+    """Return lines compared with squares and cubes, verified; they run for a few seconds."""
     shapes = [("4x4:mesh", "4x4", "default", "32"), ("4x4:mesh", "4x4", "box:2x2", "32"),
               ("4x4x4", "8x8", "box:2x2x2", "64"), ("4x4x4:mesh", "8x8", "best", "64")]
     return [Case(grid, placement, fft, torus=torus, bandwidth=RATE, verify=True) for torus, grid, placement, fft in shapes]
 
 
-BESIDE = {  # (torus, grid, placement, fft): schedules; every block and every chunk even, unless the line says otherwise
+BESIDE = {  # (torus, grid, placement, fft): schedules; blocks and chunks are even, unless the line says otherwise
     ("8x8", "8x8", "default", "128"): ("overlap:2:x", "overlap:4:x", "overlap:8:x", "overlap:4:z", "pipelined:4", "two-way"),
     ("8x8:mesh", "8x8", "default", "128"): ("overlap:8:z", "two-way"),
     ("4x8", "4x8", "default", "120x128x128"): ("overlap:1,2,4,8:x", "overlap:4"),  # 15 in 4 chunks: 3, 4, 4, 4
@@ -221,7 +221,7 @@ PAIRS = (("8x8", "8x8", "default", "64"), ("4x4:mesh", "4x4", "default", "64"), 
 
 
 def overlap() -> list[Case]:
-    """Exchanges beside each other, 16 to 512 ranks, small transforms first."""
+    """Return concurrent exchanges, 16 to 512 ranks, small transforms first."""
     found = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
              for (torus, grid, placement, fft), schedules in BESIDE.items() for schedule in schedules]
     found += [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule="opposite", direction=PAIR)
@@ -235,7 +235,7 @@ TILINGS = {  # (torus, tasks per node, grid, fft): the best digit pattern in seq
     ("4x4x4", 2, "8x16", "64"): ("digits:x=r4,y=c4,z=c4,t=r2",
                                  "lattice:c=1.1.1.0/0.2.0.0/0.0.2.0/0.0.0.2,tile=61.9.57.13.74.126.78.122"),
 }
-RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of exchanges at once, ring maps
+RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of concurrent exchanges, ring maps
     ("4x4x4", "8x8", "64", "overlap:4:x"): ("digits:x=r4,y=r2c2,z=c4", "ring:x=r4,y=1.0/2.3,z=c4"),
     ("4x4x4", "2x32", "64", "overlap:4:z"): ("digits:x=r2c2,y=c4,z=c4", "ring:x=1.0/2.3,y=c4,z=c4"),
     ("4x4x4", "32x2", "64", "overlap:8:x"): ("digits:x=r4,y=r4,z=r2c2", "ring:x=r4,y=r4,z=1.0/2.3"),
@@ -247,7 +247,7 @@ RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of exchanges a
 
 
 def maps() -> list[Case]:
-    """Three tilings in sequence, and ring maps whose exchanges overlap, after the best digit patterns."""
+    """Return three tilings in sequence and ring maps with overlapping exchanges, after the best digit patterns."""
     found = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, tasks_per_node=tasks)
              for (torus, tasks, grid, fft), placements in TILINGS.items() for placement in placements]
     return found + [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
@@ -255,7 +255,7 @@ def maps() -> list[Case]:
 
 
 def bricks() -> list[Case]:
-    """Bricks remapped to pencils and back, of even and uneven blocks."""
+    """Return bricks remapped to pencils and back, of even and uneven blocks."""
     cases = [("2x2x2", "64", "2x2x2", "2x4"), ("4x4x2", "64", "4x2x4", "8x4"), ("4x4x4", "128", "4x4x4", "8x8"),
              ("5x3:mesh", "40x50x60", "5x1x3", "3x5"), ("3x3x3", "100x81x70", "3x3x3", "3x9"),
              ("8x4", "64x96x48:fields=2", "1x4x8", "4x8"), ("6x4", "50x70x90", "2x4x3", "4x6"),
@@ -266,7 +266,7 @@ def bricks() -> list[Case]:
 
 
 def halos() -> list[Case]:
-    """Halos of 1 to 5 planes around pencils, slabs and bricks, of blocks that are even, uneven and thinner than the halo."""
+    """Return halos of 1 to 5 planes around pencils, slabs and bricks: even, uneven, and thinner than the halo."""
     pencils = [("4x4", "4x4", "64", 1), ("4x4x4", "8x8", "64", 3), ("8x4x4:mesh", "16x8", "128:r2c", 2),
                ("5x4", "4x5", "37x41x53", 4), ("6x4", "4x6", "50x70x90", 1), ("2x4", "8", "32x32x16", 5)]
     bricks = [("2x2x2", "2x4", "2x2x2", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 5),
@@ -280,7 +280,7 @@ def halos() -> list[Case]:
 
 
 def messages() -> list[Case]:
-    """Messages of 16 bytes that cost 2 us each: all at once, and with the blocks of many ranks in one."""
+    """Return messages of 16 bytes that cost 2 us each: all at once, and with the blocks of many ranks combined."""
     networks = [("8x4", "1GB/s", 0.0), ("6x8", "1GB/s", 0.0), ("4x4x4:mesh", "1GB/s", 0.0), ("100", "10GB/s", 0.0),
                 ("8x4x4", "1GB/s", 0.0), ("45", "1e6GB/s", 1e9), ("64", "1e6GB/s", 1e9), ("128", "1e6GB/s", 1e9)]
     found = []
@@ -306,9 +306,12 @@ SUITES = {
 
 
 def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
-    """The cases of a suite, only transforms of at most so many elements along their longest extent.
+    """Return the cases of a suite with at most so many elements along the longest extent.
 
-    Raises ValidationError when there is no such suite, or none of its cases remains.
+    Raises
+    ------
+    ValidationError
+        If there is no such suite, or no case remains.
     """
     if suite not in SUITES:
         raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}, lines")

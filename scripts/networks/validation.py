@@ -1,8 +1,8 @@
 """Simulated, predicted and published times: the rows of `pencilmap validate --network simulated`.
 
-The simulation knows links and the injection limit of a node. Software costs, the start of an exchange and of every message,
-are added to the simulated time as in the time model. Contention of adaptive routers is in neither, because the simulated
-routers use dimension order.
+The simulation knows links and the injection limit of a node. The software costs, which are the starts of an exchange and of
+its messages, are added to the simulated time as in the time model. Neither includes contention of adaptive routers, because
+the simulated routers use dimension order.
 """
 
 import os
@@ -36,7 +36,7 @@ from pencilmap.model.traffic.remap import remaps
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, Simulation, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import SEQUENCE, Case
 
-ROUTING = "dimension-order:parity"  # what the simulated routers do
+ROUTING = "dimension-order:parity"  # rule of the simulated routers
 TIMEOUT_S = 3600.0
 
 
@@ -49,17 +49,17 @@ class Row:
     #: predicted for the simulated network: the slower of links and injection limit, with SMPI's envelopes
     network_s: float
     simulated_s: float
-    software_s: float  #: what the time model adds for the start of the exchange and of its messages
+    software_s: float  #: the model's cost to start the exchange and its messages
     time_s: float  #: predicted by the time model
     published_s: float | None
-    bound_s: float | None = None  #: of exchanges beside each other: what nothing can beat, without envelopes
-    #: simulated time of the placement of the suite that is best in sequence by alltoallv; twice that beside a pair of
+    bound_s: float | None = None  #: of concurrent exchanges: a lower bound, without envelopes
+    #: simulated time of the suite's placement that is best in sequence with alltoallv; twice that time for a pair of
     #: transforms
     sequence_s: float | None = None
 
     @property
     def gain(self) -> float:
-        """How many times faster than the best placement in sequence."""
+        """Return the speed-up over the best placement in sequence."""
         return (self.sequence_s or 0.0) / self.simulated_s
 
     @property
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def published_ratio(self) -> float | None:
-        """Simulated with software costs divided by published."""
+        """Return simulated time with software costs over published time."""
         return None if self.published_s is None else (self.simulated_s + self.software_s) / self.published_s
 
     @property
@@ -80,7 +80,7 @@ class Row:
         return None if self.published_s is None else self.time_s / self.published_s
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the row as JSON values."""
         return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
                 "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
                 "published_s": self.published_s, "bound_s": self.bound_s, "sequence_s": self.sequence_s,
@@ -89,10 +89,19 @@ class Row:
 
 def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None,
                        timeout_s: float = TIMEOUT_S) -> list[Row]:
-    """Simulate the cases and add predictions and published times. The rows are every exchange of each case.
+    """Simulate the cases and add predictions and published times.
 
-    Cases that the file of run records holds are not simulated again; the others are appended as they end. The time is for
-    each case.
+    Parameters
+    ----------
+    records_path
+        File of run records; the function only simulates cases that the file lacks, and appends each result.
+    timeout_s
+        Limit of each case, in seconds.
+
+    Returns
+    -------
+    list of Row
+        A row for every exchange of each case.
     """
     found = simulate_missing({case.name: partial(_simulation, case) for case in cases}, records_path, timeout_s)
     return _beside_the_best([row for case in cases for row in (_rows if case.schedule == SEQUENCE else _joint_rows)(
@@ -101,10 +110,17 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
 
 def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: str | PathLike[str] | None = None,
                      timeout_s: float = TIMEOUT_S) -> dict[str, Record]:
-    """The run records of simulations by their names, which are words without blanks.
+    """Return the run records of simulations by their names.
 
-    Those that the file of run records holds are not simulated again; the others are appended as they end, with their name as
-    the label `case`. A simulation is made only when it is run. The time is for each run.
+    Parameters
+    ----------
+    runs
+        Name, a word without blanks -> function that makes the simulation just before its run.
+    records_path
+        File of run records; the function only simulates runs that the file lacks, and appends each result with the name as
+        the label `case`.
+    timeout_s
+        Limit of each run, in seconds.
     """
     found = _read(records_path)
     missing, some = [name for name in runs if name not in found], len(os.sched_getaffinity(0))
@@ -121,7 +137,7 @@ def _labelled(run, name):
 
 
 def _beside_the_best(rows):
-    """Rows with the simulated time of the best placement in sequence, where the same grid and transform was run so."""
+    """Add the simulated time of the best placement in sequence to rows of the same grid and transform."""
     sums: dict[tuple, float] = {}
     for row in rows:
         if row.case.is_usual:
@@ -152,7 +168,7 @@ def _network(where, case):
 
 
 def _injection(where):
-    """Bytes per second of a node: what its tasks together may put into the network; None without a limit."""
+    """Bytes per second that the tasks of a node together may send; None for no limit."""
     task = where.costs.injection_per_task
     limits = [where.costs.injection_per_node, None if task is None else task * where.tasks_per_node]
     return min((limit for limit in limits if limit), default=None)
@@ -199,7 +215,7 @@ def _halo(case, grid, record, mapping):
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:
-    """Predicted seconds with the bytes that SMPI adds to each message, round by round."""
+    """Return the predicted seconds, with the bytes that SMPI adds to each message, round by round."""
     rounds = algorithm_named(stage.algorithm).rounds(exchange, mapping)
     added = [ENVELOPE_BYTES * _messages(each) / _bytes(each) * max(terms.link_s, terms.injection_s or 0.0)
              for each, terms in zip(rounds, stage.rounds or ())]
@@ -207,7 +223,7 @@ def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mappi
 
 
 def _joint_rows(case, record):
-    """One row for all exchanges of a transform, or of a pair of transforms."""
+    """Return one row for all exchanges of a transform, or of a pair of transforms."""
     where, grid = case.setting(), case.process_grid()
     placed = where.place(case.placement, grid, case.schedule)
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
@@ -223,7 +239,7 @@ def _joint_rows(case, record):
 
 def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD,
                 exchange: str = DEFAULT_ALGORITHM) -> float:
-    """Seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
+    """Return the seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
     carried = partial(algorithm_named(exchange).started, mapping=mapping)
     whole = [carried(each) for each in exchanges(mapping.grid, transform)]
     course = course_of(parse_schedule(schedule), mapping.grid, transform, _joint(mapping, whole), direction)
@@ -239,7 +255,7 @@ def _joint(mapping, parts):
 
 
 def _messages(exchange):
-    """Of all ranks, to themselves too."""
+    """Count the messages of all ranks, including messages to themselves."""
     return prod(int((weight > 0).sum()) for weight in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
 
 

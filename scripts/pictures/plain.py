@@ -1,4 +1,4 @@
-"""Small pictures for a terminal: which nodes a row and a column have, and where the load is. Look, don't read."""
+"""Small pictures for a terminal: the nodes of a row and a column, and the distribution of the load."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -21,7 +21,7 @@ LINES = 12                     # of a list of links
 
 
 def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
-    """Nodes of a torus as planes, the first dimension to the right and the second up; lines of at most `width` columns.
+    """Draw nodes of a torus as planes, the first dimension to the right and the second up, at most `width` columns wide.
 
     >>> from pencilmap.mapper.placements import as_mapping, place
     >>> from pencilmap.model.placement.allocation import Site
@@ -58,7 +58,7 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
 
 
 def _plane(torus, mark, right, up, at):
-    """One plane: the further coordinates above it, the axes beside it."""
+    """One plane: its further coordinates above, the axes at the sides."""
     rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={value}" for i, value in at.items())
     lines = [title] if at else []
     margin = len(str(rows - 1)) + 2 if up is not None else 0
@@ -91,8 +91,9 @@ def _legend(groups, both, empty):
 
 
 def loads_text(loads: LinkLoads) -> list[str]:
-    """Loads on the scale of m: of a torus the largest and the mean of each dimension and direction, of a graph the busiest
-    links."""
+    """Write loads on the scale of m, as lines of text.
+
+    A torus shows the largest and the mean load of each dimension and direction, a graph its busiest links."""
     network, rows = loads.network, []
     scale = float(m_scale(1, network, loads.total_bytes))
     if isinstance(network, Torus):

@@ -15,9 +15,9 @@ Samples: TypeAlias = dict[int, dict[str, dict[int, float]]]  # ranks of a group,
 
 
 def read_samples(path: str | PathLike[str]) -> Samples:
-    """Median seconds of the slowest rank, by group size, exchange and message size.
+    """Return the median seconds of the slowest rank, by group size, exchange and message size.
 
-    The file holds JSON lines of transpose_bench; cases that an exchange refused are left out. Returns
+    The file holds JSON lines of transpose_bench. Cases that an exchange refused are left out. The result is
     ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
     from pencilmap.mapper.studies.transposes import read_transposes
@@ -29,18 +29,18 @@ def read_samples(path: str | PathLike[str]) -> Samples:
 
 
 def ratios(times: dict[int, float], reference: dict[int, float]) -> dict[int, float]:
-    """Ratio of one exchange's times to another's, where both exist."""
+    """Return the ratio of one exchange's times to another's, for sizes that both have."""
     return {size: seconds / reference[size] for size, seconds in times.items() if reference.get(size)}
 
 
 def draw(samples: Samples, path: str | PathLike[str], reference: str) -> None:
-    """A figure of two rows: times above, ratios to the exchange ``reference`` below."""
+    """Draw a figure of two rows: times above, ratios to the exchange ``reference`` below."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    matplotlib.rcParams["svg.hashsalt"] = "transposes"  # the same file each time
+    matplotlib.rcParams["svg.hashsalt"] = "transposes"  # for the same file each time
     figure, axes = pyplot.subplots(2, len(samples), figsize=(4 * len(samples) + 2, 7), squeeze=False, sharex=True,
                                    sharey="row")
     for column, (group, exchanges) in enumerate(samples.items()):

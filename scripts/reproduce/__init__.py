@@ -1,7 +1,7 @@
-"""Every published table and figure of the five sources, computed again: a file for each source, a line of its table for
-each.
+"""Every published table and figure of the five sources, computed again: a file for each source.
 
-A new source is one file here, whose `FIGURES` is a dictionary of `Figure`, and one line below.
+Each file has one line in the table below. A new source is one file here, with a dictionary `FIGURES` of `Figure`, and one
+line below.
 """
 
 from pkgutil import resolve_name
@@ -20,12 +20,18 @@ SOURCES: dict[str, dict[str, Figure]] = {name: resolve_name(f"{__name__}.{name}:
 
 
 def title_of(source: str) -> str:
-    """Authors, title and year of a source."""
+    """Return authors, title and year of a source."""
     return _TITLES[source]
 
 
 def figure_named(text: str) -> Figure:
-    """The figure ``SOURCE:FIGURE``. Raises RecordError with the near name where there is none."""
+    """Return the figure ``SOURCE:FIGURE``.
+
+    Raises
+    ------
+    RecordError
+        If there is no such figure, with the nearest name.
+    """
     source, _, name = text.partition(":")
     if source not in SOURCES:
         raise RecordError(f"source {source[:40]!r} is unknown{near(source, SOURCES)}; known are {', '.join(SOURCES)}")

@@ -1,4 +1,4 @@
-"""Cramer and Board (2000): slabs on a cluster, their speed-up against serial FFTW, and the messages of the paper."""
+"""Cramer and Board (2000): slabs on a cluster, their speed-up over serial FFTW, and the messages of the paper."""
 
 import os
 from functools import partial
@@ -13,12 +13,12 @@ EWALD_PROCESSES = (2, 3, 4)
 
 
 def fact(name: str) -> float:
-    """A number in the text of the paper."""
+    """Return a number from the text of the paper."""
     return next(float(r["value"]) for r in table("cramer_2000.csv") if r["quantity"] == name)
 
 
 def speedups(n: int) -> Found:
-    """Slabs of n^3 against one call of serial FFTW, both on this machine; in sequence, and overlapped as in the paper."""
+    """Return the speed-up of slabs of n^3 over serial FFTW on this machine; in sequence, and overlapped as in the paper."""
     serial, rows = serial_fftw_s(n), []
     for ranks in PROCESSES:
         line: list[float | str] = [ranks]
@@ -38,7 +38,7 @@ def speedups(n: int) -> Found:
 
 
 def messages() -> Found:
-    """Section 4.2: size and times of the messages of 64^3 on 4 processors."""
+    """Return section 4.2: size and times of the messages of 64^3 on 4 processors."""
     size = 16 * 64**2 / 4
     rows: list[list[float | str]] = [["bytes of a message", fact("message_bytes_64_4"), size]]
     for name, published, rate in (("100 Mb/s Ethernet, s", "message_time", "link_rate"),
@@ -62,8 +62,8 @@ def _ewald_s(mesh, processes, *options):
 
 
 def dpme(mesh: int, splits: bool) -> Found:
-    """Fig. 10 to 12: a whole Ewald sum on one process, with one of the processes for the reciprocal part, and with the best
-    number of them."""
+    """Return Fig. 10 to 12: an Ewald sum on one process, with one process for the reciprocal part, and with the best
+    number of processes for the reciprocal part."""
     alone, rows = _ewald_s(mesh, 1), []
     for processes in EWALD_PROCESSES:
         times = {r: _ewald_s(mesh, processes, "--reciprocal-ranks", str(r)) for r in range(1, processes if splits else 2)}

@@ -1,4 +1,4 @@
-"""One published table or figure: what of it is known as numbers, what is computed in its place, and what differs."""
+"""One published table or figure: its known numbers, their substitute here, and the differences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ SKETCH = "a sketch: nothing to compute"
 
 @dataclass(frozen=True)
 class Found:
-    """What was computed, beside what was published; columns that start with ``>`` are numbers, SI units in the names."""
+    """Computed and published values; columns that start with ``>`` are numbers, with SI units in the names."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     notes: Sequence[str] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: a row is an object of its columns."""
+        """Return JSON values: each row is an object of its columns."""
         names = [name.lstrip(">") for name in self.columns]
         return {"rows": [dict(zip(names, row)) for row in self.rows], "notes": list(self.notes)}
 
@@ -26,12 +26,12 @@ class Found:
 class Figure:
     """A line of the table of a source.
 
-    title : what it shows.
-    published : what of it is available as numbers, and where.
-    here : what is computed or measured in its place, and what differs.
-    compute : makes it; None where there is nothing to compute.
+    title : the title of the table or figure.
+    published : the available numbers, and their place.
+    here : the substitute that is computed or measured, and its differences.
+    compute : makes the substitute; None if there is nothing to compute.
     measures : whether it runs programs under mpirun on this machine.
-    simulates : whether it runs them on a simulated network; that takes SimGrid.
+    simulates : whether it runs programs on a simulated network, which needs SimGrid.
     """
 
     title: str

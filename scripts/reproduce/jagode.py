@@ -1,4 +1,4 @@
-"""Jagode, Hein, Trew (2008): effective lengths, and the times of Blue Gene/L beside the time model."""
+"""Jagode, Hein, Trew (2008): effective lengths, and the times of Blue Gene/L compared with the time model."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ def _cells():
 
 
 def lengths() -> Found:
-    """Table 1: m of rows and columns, which must come out exactly."""
+    """Return Table 1: m of rows and columns, which must be reproduced exactly."""
     torus, rows = load_machine("bluegene-l").torus, []
     for line in table("jagode_table1.csv"):
         grid = parse_grid(line["grid"], PENCIL)
@@ -33,7 +33,7 @@ def lengths() -> Found:
 
 
 def totals() -> Found:
-    """Times of the whole transform."""
+    """Return the times of the whole transform."""
     return _times("total")
 
 
@@ -46,7 +46,7 @@ def _times(stage):
 
 
 def relative(mapping: str) -> Found:
-    """Fig. 7: the time of the default mapping of 64x8 in CO mode over that of each other, for the whole transform."""
+    """Return Fig. 7: the time of the default mapping of 64x8 in CO mode over every other time, for the whole transform."""
     cells = [(c, r) for c, r in _cells() if c.phase == "total"]
 
     def key(cell: Cell) -> tuple[int, str, str]:
@@ -62,7 +62,7 @@ def relative(mapping: str) -> Found:
 
 
 def bandwidths(short: bool, stage: str) -> Found:
-    """Fig. 8 and 9: eq. 16 solved for the bandwidth of a link; the hardware limit is 148 MB/s."""
+    """Return Fig. 8 and 9: eq. 16 solved for the bandwidth of a link; the hardware limit is 148 MB/s."""
     rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, row.link_bandwidth / 1e6,
              row.link_bandwidth * row.time_ratio / 1e6] for cell, row in _cells()
             if cell.phase == stage and (cell.grid.shape[0] <= 16) is short and row.link_bandwidth]

@@ -1,7 +1,7 @@
-"""Jocksch (2021): node-aware exchanges, and the break-even of distributed 1D transforms, on a network without contention.
+"""Jocksch (2021): node-aware exchanges, and the break-even of distributed 1D transforms, without contention.
 
-The slides assume that every two nodes are joined directly and that a message costs a start and its bytes; so does what is
-computed here. The text gives neither figure of the machine, so those that are assumed stand in the table of the result.
+The slides and this computation assume a direct link between every two nodes, and a message cost of a start and its bytes.
+The text gives neither of the two costs, so the table of the result shows the assumed costs.
 """
 
 from functools import partial
@@ -22,21 +22,22 @@ from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 
-ALPHA_S, RATE = 2e-6, 10e9  # assumed: a message start, and bytes per second of a node
+ALPHA_S, RATE = 2e-6, 10e9  # assumed: seconds to start a message, and bytes per second of a node
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
 MOST_CROSSED, MOST_SIMULATED, MOST_STRONG = 64, 256, 192  # ranks of simulated break-evens, weak and strong scaling
-MOST_EXTENT = 600  # of simulated strong scaling; the shared memory of all nodes is in one process: 768^3 takes 13 GB
+MOST_EXTENT = 600  # of simulated strong scaling; one process holds the memory of all nodes: 768^3 takes 13 GB
 
 
 def fact(name: str) -> float:
-    """A number in the text of the slides."""
+    """Return a number from the text of the slides."""
     return next(float(r["value"]) for r in table("jocksch_2021.csv") if r["quantity"] == name)
 
 
 def break_even() -> Found:
-    """The start of a message, in bytes, that makes the break-even the published 256 points on a rank; and up to 64 ranks the
-    simulated break-even of the start that is assumed."""
+    """Return the start of a message, in bytes, that gives the published break-even of 256 points on a rank.
+
+    Up to 64 ranks, also return the simulated break-even of the assumed start."""
     asked = [(ranks, radix, ports) for ranks in RANKS for radix in (2, 4) for ports in (1, 3)]
     unit = {key: crossbar_break_even(key[0], radix=key[1], alpha_s=1.0, byte_s=1.0, all_to_alls=3, ports=key[2],
                                      element_bytes=ELEMENT) for key in asked}  # start like a byte
@@ -55,7 +56,7 @@ def break_even() -> Found:
 
 
 def _simulated_break_evens(predicted):
-    """Of ranks, radix and ports, with transposes in natural order and a binary exchange that leaves its own."""
+    """Break-evens of ranks, radix and ports: transposes in natural order, and a binary exchange in its own order."""
     sizes = {key: sizes_about(n) for key, n in predicted.items()}
     runs = []
     for (ranks, radix, ports), pair in sizes.items():
@@ -66,14 +67,15 @@ def _simulated_break_evens(predicted):
 
 
 def _case(ranks, algorithm, order, ports=1):
-    """On a crossbar; as a torus of as few nodes along a dimension as may be, which is simulated fastest."""
+    """A crossbar as a torus with as few nodes along a dimension as possible, which is the fastest to simulate."""
     torus = str(ranks) if ranks < 256 else "x".join(["4"] * round(log(ranks, 4)))
     return Case(torus, algorithm, message_s=ALPHA_S, order=order, crossbar=True, rate=RATE, ports=ports)
 
 
 def weak_lines() -> Found:
-    """Weak scaling of the 1D transform, 256 points on a rank: messages and bytes of each way, and their time as assumed, by
-    the formula and up to 256 ranks simulated."""
+    """Return weak scaling of the 1D transform, 256 points on a rank: messages and bytes of each way, and their time.
+
+    The times follow from the formula with the assumed costs; up to 256 ranks also from a simulation."""
     n, rows = int(fact("break_even_points")), []
     ways = ((TRANSPOSE, "natural"), ("binary2", "transposed"), ("binary4", "transposed"))
     asked = [(ranks, *way) for ranks in RANKS if ranks <= MOST_SIMULATED for way in ways]
@@ -93,8 +95,9 @@ def weak_lines() -> Found:
 
 
 def strong_pencils(n: int) -> Found:
-    """Relative speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node; up to
-    192 tasks of 600^3 simulated as well."""
+    """Return the speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node.
+
+    Up to 192 tasks of 600^3 are also simulated."""
     tasks, rows = int(fact("tasks_per_node_pencil")), []
     asked = ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64)))
     simulated = _simulated_strong(n, tasks, [(nodes, shape) for nodes, shape in asked
@@ -118,7 +121,7 @@ def strong_pencils(n: int) -> Found:
 
 
 def _simulated_strong(n, tasks, asked):
-    """By nodes, seconds of both exchanges by alltoallv and node-aware; elements of 8 bytes, as the complex floats are."""
+    """Seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
     runs = []
     for nodes, shape in asked:
         network = as_torus(setting(torus="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
@@ -140,7 +143,7 @@ def _switch(nodes):
 
 
 def _block(network, tasks, shape):
-    """Each node holds 3x4 tasks of the grid, as on the slides."""
+    """A block of 3x4 tasks of the grid on each node, as on the slides."""
     import numpy as np
 
     grid = ProcessGrid(*shape)

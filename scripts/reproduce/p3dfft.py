@@ -1,8 +1,8 @@
-"""Pekurovsky (2012), P3DFFT: a Cray XT5 predicted by its links, and what the text says of its figures.
+"""Pekurovsky (2012), P3DFFT: a Cray XT5 predicted by its links, and the numbers of the text.
 
-The points of Fig. 3 to 10 are pictures. Beside the few numbers in the text the exchanges are predicted on a torus of Cray
-XT5 nodes as nearly cubic as can be, 12 tasks on each, ranks in the launcher's order; nobody knows the real nodes. The times
-are those of the links at their peak, of a forward and a backward transform; computing is not known.
+The points of Fig. 3 to 10 are pictures, and the text has few numbers. The exchanges are predicted on a torus of Cray XT5
+nodes that is as cubic as possible, with 12 tasks on each node and ranks in the launcher's order; the real nodes are unknown.
+The times are the times of the links at their peak, of a forward and a backward transform. Computing is unknown.
 """
 
 from functools import partial
@@ -21,14 +21,14 @@ from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 
 MACHINE, TASKS = "cray-xt5", 12
 CORES = {4096: (4096, 8192, 16384, 32768, 65536), 2048: (512, 1024, 2048, 4096, 8192), 1024: (128, 256, 512, 1024, 2048),
-         512: (16, 32, 64, 128, 256)}  # for each extent; the text names those of the weak scaling
+         512: (16, 32, 64, 128, 256)}  # for each extent; the text names the extents of the weak scaling
 MODEL_NOTE = ("predicted: exchanges of a forward and a backward transform, links at their peak of 4.8 GB/s each way on a "
               "nearly "
               "cubic torus; the text says that its own bisection gave about 6 % of the peak")
 
 
 def shape_for(nodes: int) -> str:
-    """The most cubic torus of at least that many nodes.
+    """Return the most cubic torus of at least that many nodes.
 
     >>> shape_for(342)
     '7x7x7'
@@ -40,7 +40,7 @@ def shape_for(nodes: int) -> str:
 
 
 def predicted_s(n: int, ranks: int, grid: ProcessGrid | None = None, decomposition: str = PENCIL.name) -> float:
-    """Seconds of the exchanges of a pair of transforms of n^3, by the links; rows fill nodes where no grid is named."""
+    """Return the seconds of the exchanges of two transforms of n^3, by the links; by default, rows fill nodes."""
     where = setting(machine=MACHINE, torus=shape_for(ceil(ranks / TASKS)), idle=True, fft=f"{n}:r2c",
                     decomposition=decomposition)
     text = str(grid or (ranks if decomposition != PENCIL.name else _near_node(ranks)))
@@ -50,13 +50,13 @@ def predicted_s(n: int, ranks: int, grid: ProcessGrid | None = None, decompositi
 
 
 def _near_node(ranks):
-    """The grid whose rows are as long as a node has tasks, or the next shorter."""
+    """The grid with rows as long as the tasks of a node, or the next shorter rows."""
     row = max(r for r in range(1, TASKS + 1) if ranks % r == 0)
     return ProcessGrid(row, ranks // row)
 
 
 def local_sizes() -> Found:
-    """Table 1: extents of the pencils of 128^3 of real numbers on 4x2 tasks, by the formulas and by the decomposition."""
+    """Return Table 1: extents of the pencils of 128^3 real numbers on 4x2 tasks, by formulas and by the decomposition."""
     n, m1, m2 = 128, 4, 2
     rows = []
     for name, formula, split in (("X", (n, n // m1, n // m2), (None, m1, m2)), ("Y", ((n + 2) // 2 / m1, n, n // m2), (m1,
@@ -71,7 +71,7 @@ def local_sizes() -> Found:
 
 
 def aspect() -> Found:
-    """Fig. 3."""
+    """Return Fig. 3."""
     fact, rows = p3dfft_2012(), list[tuple[str, float]]()
     ranks = int(fact["aspect_ranks"])
     for grid in (g for g in all_grids(ranks) if g.shape[0] <= g.shape[1]):
@@ -85,7 +85,7 @@ def aspect() -> Found:
 
 
 def strong_scaling(n: int) -> Found:
-    """Fig. 4 to 8."""
+    """Return Fig. 4 to 8."""
     points, rows = [], []
     for p in CORES[n]:
         time_s = predicted_s(n, p)
@@ -117,7 +117,7 @@ def _bisections(points, n):
 
 
 def weak_scaling() -> Found:
-    """Fig. 9."""
+    """Return Fig. 9."""
     study = next(s for s in weak(published_p3dfft()) if len(s.points) == 4)
     first, rows = None, []
     for point, efficiency in zip(study.points, weak_efficiencies(study)):
@@ -133,7 +133,7 @@ def weak_scaling() -> Found:
 
 
 def decompositions() -> Found:
-    """Fig. 10."""
+    """Return Fig. 10."""
     rows = []
     for p in (256, 512, 1024, 2048, 4096):
         one = predicted_s(2048, p, decomposition="slab") if p <= 2048 else None

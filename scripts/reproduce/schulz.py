@@ -1,4 +1,4 @@
-"""Schulz (2008): tables of times and ratios of global transposes, beside the same exchanges on this machine."""
+"""Schulz (2008): tables of times and ratios of global transposes, and the same exchanges on this machine."""
 
 from functools import partial
 from statistics import median
@@ -15,7 +15,7 @@ OLD_GRIDS = (("2x64", 122.93, 87.64, 3.24, 26.72), ("4x32", 59.01, 42.27, 4.04, 
 
 
 def published(name: str) -> dict[tuple[int, int], float]:
-    """{(bytes, processes): value} of a table."""
+    """Return {(bytes, processes): value} of a table."""
     return {(int(r["bytes"]),
              int(r["processes"])): float(r["value"]) for r in table("schulz_2008.csv") if r["table"] == name}
 
@@ -25,7 +25,7 @@ def _sizes(found):
 
 
 def times(name: str) -> Found:
-    """MPI_Alltoall: published microseconds beside those of this machine's MPI."""
+    """Return published and own microseconds of MPI_Alltoall."""
     old = published(name)
     here = {(c.message_bytes, c.group): c for c in transposes(max(GROUPS), GROUPS, _sizes(old), ["mpi_alltoall"])}
     columns = [">bytes", *(f">{p} published us" for p in (2, 4, 16, 64)), *(f">{p} here us" for p in GROUPS)]
@@ -35,7 +35,7 @@ def times(name: str) -> Found:
 
 
 def against(name: str, exchange: str, reference: str) -> Found:
-    """One exchange over another: published as larger over smaller, here exchange over reference."""
+    """Return the ratio of two exchanges: published as larger over smaller, here exchange over reference."""
     old = published(name)
     sizes = [size for size in _sizes(old) if exchange != "fftw" or size % 4 == 0 < size]
     here = by_exchange(transposes(max(GROUPS), GROUPS, sizes, [exchange, reference]))
@@ -48,7 +48,7 @@ def against(name: str, exchange: str, reference: str) -> Found:
 
 
 def networks() -> Found:
-    """MPI_Alltoall on SeaStar over that on Myrinet: the ratios again from the two tables of times."""
+    """Return MPI_Alltoall on SeaStar over MPI_Alltoall on Myrinet: the ratios, from the two tables of times."""
     old, jaguar, helics = published("networks"), published("alltoall-jaguar"), published("alltoall-helics")
     rows = []
     for size in _sizes(old):
@@ -60,7 +60,7 @@ def networks() -> Found:
 
 
 def two_results(name: str) -> Found:
-    """Two MPIs or two networks: what was published, and how to compare two here."""
+    """Return the published ratios of two MPIs or two networks, and the command to compare two here."""
     old = published(name)
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 8, 16, 32, 64, 128))],
                  [[size, *(old.get((size, p), "-") for p in (2, 4, 8, 16, 32, 64, 128))] for size in _sizes(old)],
@@ -68,7 +68,7 @@ def two_results(name: str) -> Found:
 
 
 def grids() -> Found:
-    """Section 4: the two exchanges of all grids, mean and standard deviation over the ranks."""
+    """Return section 4: the two exchanges of all grids, mean and standard deviation over the ranks."""
     rows = [[grid, "published ms", *values] for grid, *values in OLD_GRIDS]
     for record in transforms(4, (64, 64, 64), GRIDS):
         phases = [record["phases"][f"exchange_{name}"] for name in ("row", "column")]

@@ -1,4 +1,4 @@
-"""The fuzz targets in C take the library from the build."""
+"""The fuzz targets in C use the library in the build folder."""
 
 from tests.fft_runner.conftest import programs
 

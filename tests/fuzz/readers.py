@@ -1,7 +1,7 @@
-"""The fuzz targets in Python: what reads bytes from elsewhere, and what must hold of what is read.
+"""The fuzz targets in Python: readers of foreign bytes, and properties of their results.
 
-A target is given the bytes of a file. It may raise a `PencilmapError`, whose message is one line; it returns when what was
-read is right. Anything else is a finding.
+A target gets the bytes of a file. It may raise a `PencilmapError` with a message of one line; it returns if the result is
+right. Any other outcome is a finding.
 """
 
 import os
@@ -38,7 +38,7 @@ SITE = Site(Torus((4, 2, 2)), 2)
 
 @contextmanager
 def _file(content):
-    """A path with these bytes, for readers that take a path; it is in memory."""
+    """Yield a path in memory with these bytes, for readers that take a path."""
     file = os.memfd_create("fuzz")
     try:
         os.write(file, content)
@@ -53,7 +53,7 @@ def _is_whole(mapping):
 
 
 def placement(content: bytes) -> None:
-    """Placement files of every format, as recognised and as named: what is read is written, and read again as it was."""
+    """Placement files of every format, recognised and named: the result is written, and reading it again changes nothing."""
     site = Site(Torus((2, 2, 2, 1, 2)), 2) if b"A B C D E" in content[:40] else SITE
     job, named = Job(site), list(FORMATS)[crc32(content) % len(FORMATS)]
     try:
@@ -70,7 +70,7 @@ def placement(content: bytes) -> None:
         try:
             text = FORMATS[name].write(mapping, job)
         except MapfileError:
-            continue  # as a format that knows no idle slots
+            continue  # e.g. a format without idle slots
         again = parse_mapping(text.encode(), "again", job, mapping.grid, name)
         assert np.array_equal(again.node_of_rank, mapping.node_of_rank)
 
@@ -87,7 +87,7 @@ def graph(content: bytes) -> None:
 
 
 def description(content: bytes) -> None:
-    """Files that describe an allocation; what is found is put together and written as a table, which is read again."""
+    """Files that describe an allocation; their facts are combined, written as a table, and read again."""
     with _file(content) as path:
         found = allocations.read_description(path)
     picture = allocations.combine([found])
@@ -97,7 +97,7 @@ def description(content: bytes) -> None:
 
 
 def table(content: bytes) -> None:
-    """A table of nodes, whose names a launcher would get."""
+    """A table of nodes, whose names go to a launcher."""
     found = parse_table(Document(content, "file"), SITE.network)
     if found.hosts and hosts_per_node(found.hosts) < 3:  # two tasks per node
         job = Job(SITE, Hosts(SITE.network, hosts=found.hosts))
@@ -173,7 +173,7 @@ def _bounded(given):
 
 
 def read_partitions():
-    """The rule of a machine of the package."""
+    """Return the partition rule of a machine of the package."""
     from pencilmap.model.machines.machine import load_machine
 
     return load_machine("bluegene-l").partition_rule()
@@ -188,7 +188,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for targe
 
 
 def check(name: str, content: bytes) -> None:
-    """Run a target; raises whatever is a finding."""
+    """Run a target; any finding raises an exception."""
     try:
         TARGETS[name](content)
     except PencilmapError as error:

@@ -1,8 +1,8 @@
 """Fuzz the readers: `scripts/fuzz --seconds 300`, also with the names of targets. Exit status 1: something was found.
 
-The targets in C (fuzz_*.c, under the sanitizers) run beside those in Python (readers.py, changed by Hypothesis), each
-from the files in its folder of `corpus`. An input that breaks something is kept in `build/fuzz/found`, and
-`scripts/fuzz --again FILE`, a file named TARGET-..., runs it alone.
+The targets in C (fuzz_*.c, under the sanitizers) and in Python (readers.py, with changes by Hypothesis) run at the same
+time. Each starts from the files in its folder of `corpus`. `build/fuzz/found` keeps each input with a finding, and
+`scripts/fuzz --again FILE`, a file named TARGET-..., runs this input alone.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from tests.fuzz.readers import CORPUS, TARGETS, check
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
 C_TARGETS = ("torus", "mapfile", "hosts", "request", "options", "wisdom", "platform")
-ROUND = 100  # inputs, before the clock is looked at
-SLOWEST_S = 2.0  # of one input
+ROUND = 100  # inputs between two looks at the clock
+SLOWEST_S = 2.0  # limit of one input
 EDGES = ("0", "1", "-1", "7", "65536", "2147483648", "9223372036854775808", "9" * 30, "1e999", "nan", "Infinity", "-0")
 
 
 def build() -> None:
-    """The targets in C."""
+    """Build the targets in C."""
     for command in (["cmake", "-S", ROOT / "tests" / "fuzz", "-B", BUILD], ["cmake", "--build", BUILD, "--parallel", "2"]):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
@@ -35,14 +35,14 @@ def build() -> None:
 
 
 def found_path(name: str) -> Path:
-    """Where the input of a finding goes."""
+    """Return the path for the input of a finding."""
     folder = BUILD / "found"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
 def fuzz_c(name: str, seconds: float, start: int) -> bool:
-    """One target in C; whether nothing was found."""
+    """Run one target in C; return whether there was no finding."""
     command = [BUILD / f"fuzz_{name}", "--seconds", str(seconds), "--seed", str(start), "--crash", found_path(name),
                CORPUS / name]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
@@ -52,7 +52,7 @@ def fuzz_c(name: str, seconds: float, start: int) -> bool:
 
 
 def changed(seeds: list[bytes]) -> st.SearchStrategy[bytes]:
-    """Files of the corpus with up to eight changes."""
+    """Return files of the corpus with up to eight changes."""
     parts = [part for content in seeds for part in content.split()] or [b""]
     lines = [line for content in seeds for line in content.splitlines(keepends=True)] or [b""]
     piece = st.one_of(st.sampled_from(parts), st.sampled_from(lines), st.sampled_from([edge.encode() for edge in EDGES]),
@@ -70,7 +70,7 @@ def changed(seeds: list[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def fuzz_python(name: str, seconds: float, start: int) -> bool:
-    """One target in Python; whether nothing was found."""
+    """Run one target in Python; return whether there was no finding."""
     seeds = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
     last, count, end = b"", 0, time.monotonic() + seconds
 
@@ -102,7 +102,7 @@ def fuzz_python(name: str, seconds: float, start: int) -> bool:
 
 
 def again(path: Path) -> bool:
-    """One input, by the target that its name begins with."""
+    """Run one input, by the target at the start of its name."""
     name = path.name.partition("-")[0]
     if name not in C_TARGETS:
         check(name, path.read_bytes())
@@ -129,7 +129,7 @@ def main() -> None:
     print(f"fuzz: seed {start}", flush=True)
     if in_c:
         build()
-    with ThreadPoolExecutor(1) as beside:  # the programs in C need a core of their own, and this thread the other
+    with ThreadPoolExecutor(1) as beside:  # the programs in C need their own core, and this thread uses the other
         programs = [beside.submit(fuzz_c, name, options.seconds / len(in_c), start) for name in in_c]
         held = [fuzz_python(name, options.seconds / len(in_python), start) for name in in_python]
         held += [program.result() for program in programs]

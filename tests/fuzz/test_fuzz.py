@@ -1,4 +1,4 @@
-"""Fuzzing finds what is planted, and nothing in a short run over all readers. `scripts/fuzz` runs longer."""
+"""Fuzzing finds a planted error, and nothing in a short run over all readers. `scripts/fuzz` runs longer."""
 
 import subprocess
 

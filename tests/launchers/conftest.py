@@ -1,4 +1,4 @@
-"""Start real launchers, bounded in time, and end all that they started."""
+"""Start real launchers for a limited time, and end all their processes."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ AGENT = Path(__file__).with_name("on_host.sh")
 
 
 def needs(program, package):
-    """Skip, and say loudly what was not tested."""
+    """Skip with a clear message about the untested program."""
     path = shutil.which(program)
     if path is None:
         pytest.skip(f"NOT TESTED: {program} is not installed (Debian: {package})")
@@ -33,11 +33,11 @@ def needs(program, package):
 
 
 class Stalled(Exception):
-    """A launcher that did not end in its time and was ended."""
+    """A launcher exceeded its time and was ended."""
 
 
 def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
-    """Run a launcher in a session of its own; when its time is up, end the session.
+    """Run a launcher in its own session, and end the session if the time runs out.
 
     Output goes to files, not pipes: a daemon that outlives its launcher would keep a pipe open.
     """
@@ -57,14 +57,14 @@ def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
 
 
 def succeed(command, environment=None, cwd=None, seconds=RUN_S):
-    """Standard output of a command that must end well."""
+    """Return the standard output of a command that must succeed."""
     done = run_bounded(command, environment, cwd, seconds)
     assert done.returncode == 0, f"{done.args}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def end_all_with(variable):
-    """End what we started and is still there, known by a variable NAME=VALUE of its environment that is ours alone."""
+    """End all remaining processes with a variable NAME=VALUE in their environment, which only our processes have."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
@@ -73,7 +73,7 @@ def end_all_with(variable):
 
 @pytest.fixture
 def hosts_tmp():
-    """Folder of the hosts' temporary folders; sockets lie in them, so the path must be short."""
+    """Folder of the hosts' temporary folders, with a short path, because the folders hold sockets."""
     with tempfile.TemporaryDirectory(prefix="hosts", dir="/tmp", ignore_cleanup_errors=True) as folder:
         try:
             yield folder
@@ -115,7 +115,7 @@ def slurm(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def programs():
-    """Directory of the programs of tests/launchers, built; `make` finds that there is nothing to do."""
+    """Directory of the programs of tests/launchers, up to date: `make` has nothing to do."""
     needs("mpicc", "libopenmpi-dev")
     directory = find_build().directory
     if not (directory / "CMakeCache.txt").exists():
@@ -129,7 +129,7 @@ def programs():
 
 @pytest.fixture
 def mpirun():
-    """Start a command on some ranks of this machine under Open MPI; gives what subprocess gives."""
+    """Start a command on some ranks of this machine under Open MPI; returns the result of subprocess."""
     program = needs("mpirun.openmpi", "openmpi-bin")
 
     def start(ranks, *command, environment=None, cwd=None):
@@ -140,7 +140,7 @@ def mpirun():
 
 @pytest.fixture
 def mpi_python(mpirun, tmp_path):
-    """Run a text of Python on some ranks; gives what subprocess gives."""
+    """Run a Python text on some ranks; returns the result of subprocess."""
     needs_module("mpi4py", "mpi4py is not installed (pip install pencilmap[test])")
 
     def start(ranks, text, *arguments):

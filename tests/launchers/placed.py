@@ -1,4 +1,4 @@
-"""A random placement on four hosts, and the comparison of where ranks say they are with where the file puts them."""
+"""A random placement on four hosts, and the comparison of the reported hosts with the file's hosts."""
 
 import os
 import random
@@ -20,13 +20,13 @@ REPORT = Path(__file__).with_name("report.sh")
 
 
 def random_mapping(seed):
-    """Every slot taken, in random order."""
+    """Return a mapping that uses every slot, in random order."""
     places = np.array(random.Random(seed).sample(range(N_RANKS), N_RANKS))
     return Mapping(TORUS, ProcessGrid(N_RANKS, 1), TASKS, places // TASKS, places % TASKS)
 
 
 def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts"):
-    """Mapping, job, and the launch line of the file just written; its name has blanks, as a user's may."""
+    """Return mapping, job, and launch line of a newly written file; its name has blanks, as a user's may."""
     job = Job(Site(TORUS, TASKS), Hosts(TORUS, template), program=str(program))
     mapping, path = random_mapping(seed), folder / name
     write_mapping(mapping, path, format_name, job)
@@ -38,7 +38,7 @@ def hosts_of(job, mapping):
 
 
 def reported(text):
-    """(host, processors) of each rank, from the lines that report.sh and where.c print."""
+    """Return (host, processors) of each rank, from the lines that report.sh and where.c print."""
     found = {}
     for line in text.splitlines():
         words = line.split()
@@ -53,6 +53,6 @@ def assert_where_the_file_says(text, mapping, job):
 
 
 def assert_bound_by_slot(text, mapping):
-    """Equal slots have equal processors, different slots different ones."""
+    """Check that equal slots have equal processors, and different slots different ones."""
     seen = set(zip(mapping.slot_of_rank.tolist(), (cpus for _, cpus in reported(text))))
     assert len(seen) == TASKS == len({cpus for _, cpus in seen})

@@ -88,7 +88,7 @@ def free_ports(count):
 
 
 def start(running, folder, environment, command):
-    """Start a daemon that is stopped when `running` is left."""
+    """Start a daemon that stops at the end of `running`."""
     with open(folder / f"{command[0]}.out", "ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment)
     running.callback(stop, process)

@@ -76,7 +76,7 @@ def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap,
         assert text.split() == wanted
     elif name in ("openmpi4", "openmpi5"):
         assert text.splitlines() == [f"rank {rank}={host} slot={at[rank][-1] % 4}" for rank, host in enumerate(wanted)]
-    elif name == "cray":  # the first line has the ranks of the first host of the list, nid2
+    elif name == "cray":  # the first line has the ranks of nid2, the first host of the list
         ranks = [int(rank) for rank in text.splitlines()[0].split(",")]
         assert [(at[rank][0], at[rank][-1]) for rank in ranks] == [(1, slot) for slot in range(4)]
 
@@ -110,7 +110,7 @@ def test_broken_files_end_with_one_sentence(tmp_path, pencilmap, text, message):
     assert not (tmp_path / "out").exists()
 
 
-IN_A_JOB = {  # what a batch system sets, and the format of its launcher
+IN_A_JOB = {  # variables of a batch system, and the format of its launcher
     "slurm": {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[0-15]", "SLURM_JOB_NUM_NODES": "16"},
     "vcoordfile": {"PJM_NODE": "16", "PJM_NODE_X": "4", "PJM_NODE_Y": "4"},
     "bgq": {"RUNJOB_SHAPE": "4x4x4x4x2"},

@@ -1,4 +1,4 @@
-"""Every format has its command in the how-to, and the options that docs/formats.md names exist."""
+"""Every format has its command in the how-to, and the options in docs/formats.md exist."""
 
 import re
 
@@ -13,7 +13,7 @@ HOW_TO = (ROOT / "docs" / "howto" / "launchers.md").read_text()
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_its_command_in_the_how_to(name):
-    """By the option, or by a machine that decides for it."""
+    """By the option, or by a machine whose format it is."""
     asked = re.search(rf"^\$ pencilmap (map|convert) .*--format {name}\b", HOW_TO, re.MULTILINE)
     assert asked or re.search(rf"^wrote .*, format {name} for machine", HOW_TO, re.MULTILINE)
 

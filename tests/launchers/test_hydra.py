@@ -1,4 +1,4 @@
-"""MPICH and Intel MPI start ranks on four simulated hosts where the machinefile says; a script stands in for ssh."""
+"""MPICH and Intel MPI start ranks on four simulated hosts as the machinefile says; a script stands in for ssh."""
 
 import os
 
@@ -12,7 +12,7 @@ from tests.launchers.placed import assert_where_the_file_says, written
 def test_mpich_follows_the_machinefile(tmp_path, seed):
     folder = tmp_path / "bin"
     folder.mkdir()
-    wrapper = folder / "mpiexec"  # no link: Hydra looks for its proxies beside the name it is called by
+    wrapper = folder / "mpiexec"  # not a link: Hydra searches its proxies next to the name of the call
     wrapper.write_text(f'#!/bin/sh\nexec {needs("mpiexec.mpich", "mpich")} "$@"\n')
     wrapper.chmod(0o755)
     mapping, job, line = written(tmp_path, "hydra", seed)

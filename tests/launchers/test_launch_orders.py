@@ -1,4 +1,4 @@
-"""Launchers that get no placement fill several hosts in the order that is claimed for them, by settings of the job too."""
+"""Launchers without a placement fill several hosts in the claimed order, also with settings of the job."""
 
 import json
 from pathlib import Path
@@ -16,8 +16,8 @@ from tests.launchers.placed import REPORT, TORUS, reported
 from tests.launchers.slurm_cluster import CPUS
 
 SLOTS = 2
-LISTS = ((0, 1, 2, 3), (3, 0, 2, 1))  # nodes in the order in which the launcher gets them
-N_RANKS = TORUS.n_nodes * SLOTS  # on half of the nodes twice as many slots, which Slurm's nodes have
+LISTS = ((0, 1, 2, 3), (3, 0, 2, 1))  # nodes in the order that the launcher gets
+N_RANKS = TORUS.n_nodes * SLOTS  # half of the nodes have twice as many slots, as Slurm's nodes have
 
 
 def host_names(nodes):
@@ -25,7 +25,7 @@ def host_names(nodes):
 
 
 def claimed(nodes, launcher=None, environ=None, tasks=SLOTS):
-    """The host of each rank by the order that pencilmap claims for the launcher or the job."""
+    """Return the host of each rank by pencilmap's order for the launcher or the job."""
     site = Site(TORUS, tasks, Allocation(TORUS, list(nodes)))
     orders = launch_order(site, launcher=launcher, environ=environ).orders
     assert orders, "no order is claimed"
@@ -37,7 +37,7 @@ def hosts_of_ranks(text):
 
 
 def written(folder, line, nodes):
-    """A file with a line for each host."""
+    """Write a file with a line for each host."""
     path = folder / "hosts"
     path.write_text("".join(line.format(host) for host in host_names(nodes)))
     return path
@@ -85,7 +85,7 @@ def test_open_mpi_5(tmp_path, hosts_tmp, setting):
 
 
 def test_the_runner_assumes_what_open_mpi_does(tmp_path, hosts_tmp, programs):
-    """Coordinates from the hosts' names and assumed ones are the same, as ranks were launched."""
+    """Coordinates from the hosts' names and assumed coordinates agree, in launch order."""
     launch = [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", written(tmp_path, f"{{}} slots={SLOTS}\n", LISTS[0]),
               "-np", N_RANKS, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1"]
     options = ["--size", 8, 8, 8, "--grid", f"{SLOTS}x{TORUS.n_nodes}", "--rigor", "estimate", "--reps", 1, "--warmup", 0,
@@ -117,7 +117,7 @@ def test_mpich(tmp_path, line, options):
 
 
 def test_mpich_goes_round_hosts_without_counts(tmp_path):
-    """What the source of its order says of hosts without counts."""
+    """As the source of its order handles hosts without counts."""
     found = by_mpich(written(tmp_path, "{}\n", LISTS[1]), ())
     assert found == host_names(LISTS[1]) * SLOTS
 
@@ -161,13 +161,13 @@ def run_job(environment, nodes, options=()):
 
 
 def job_of(text):
-    """The environment of a job and the hosts of its ranks."""
+    """Return the environment of a job and the hosts of its ranks."""
     variables, _, ranks = text.partition("\n\n")
     return dict(line.split("=", 1) for line in variables.splitlines()), hosts_of_ranks(ranks)
 
 
 def check_job(text, tasks):
-    """The order that the environment of the job tells is the one in which srun filled its nodes."""
+    """Check that the order from the job's environment is the order in which srun filled its nodes."""
     environ, found = job_of(text)
     picture = look_around(environ, torus=str(TORUS))
     assert picture.tasks_per_node == tasks and sorted(set(found)) == sorted(host_names(picture.nodes))

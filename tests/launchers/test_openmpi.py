@@ -1,4 +1,4 @@
-"""Open MPI 4 and 5 start ranks on four simulated hosts where the rankfile says; a script stands in for ssh."""
+"""Open MPI 4 and 5 start ranks on four simulated hosts as the rankfile says; a script stands in for ssh."""
 
 import os
 
@@ -10,7 +10,7 @@ from tests.launchers.placed import TASKS, assert_bound_by_slot, assert_where_the
 
 @pytest.fixture
 def hosts(tmp_path):
-    """The hostfile with which the launcher finds the hosts."""
+    """The hostfile that tells the launcher the hosts."""
     path = tmp_path / "all"
     path.write_text("".join(f"node-{x}-{y} slots={TASKS}\n" for y in range(2) for x in range(2)))
     return path
@@ -18,7 +18,7 @@ def hosts(tmp_path):
 
 @pytest.fixture
 def open_mpi_4(tmp_path, hosts_tmp):
-    """Run a launch line by Open MPI 4."""
+    """Run a launch line with Open MPI 4."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "mpirun").symlink_to(needs("mpirun.openmpi", "openmpi-bin"))

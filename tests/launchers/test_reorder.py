@@ -1,4 +1,4 @@
-"""Reordered communicators, in C and under mpi4py: every rank where the placement says, refused on all ranks or on none."""
+"""Reordered communicators, in C and mpi4py: every rank is at its place, and a refusal is on all ranks."""
 
 import json
 import random
@@ -14,7 +14,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from tests.modules import needs_module
 
-CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not named)
+CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not given)
     "lines": ("2x2x2", 1, "2x4", "digits:x=r2,y=c2,z=c2", "xyzt"),
     "columns first": ("2x2x2", 1, "4x2", "digits:x=c2,y=r2,z=r2", "zyxt"),
     "strided": ("8", 1, "2x4", "digits:x=c2r2c2", "xt"),
@@ -30,7 +30,7 @@ CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not na
 
 
 def expected(torus, tasks, grid, placement, order):
-    """Old rank of each new one, by the Python model. Without an order the launcher filled a node before the next one."""
+    """Return the old rank of each new one, by the Python model. Without an order, the launcher fills node after node."""
     site = Site(parse_torus(torus), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid, PENCIL if "x" in grid else SLAB)), placement)
     launched = default(order or "tn", site, parse_grid(grid, PENCIL if "x" in grid else SLAB))
@@ -39,7 +39,7 @@ def expected(torus, tasks, grid, placement, order):
 
 
 def outcomes(text):
-    """Status and the lines after it of each call that the program made."""
+    """Return the status of each call of the program, and the lines after it."""
     found = []
     for line in text.splitlines():
         if line.startswith("= "):
@@ -189,7 +189,7 @@ def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
 
 
 class FaultyComm:
-    """One process that plays a communicator whose split does what it likes."""
+    """One process as a communicator with a faulty split."""
 
     def __init__(self, rank=0, heard=None):
         self.rank, self.heard = rank, heard

@@ -1,4 +1,4 @@
-"""Text that Python prints is the same placement in C: random digit patterns and axis orders on every machine."""
+"""C and Python read the same placement from a text: random digit patterns and axis orders on every machine."""
 
 import random
 import subprocess
@@ -29,7 +29,7 @@ def prime_factors(n):
 
 
 def random_pattern(n, owners, choose):
-    """Digits whose radices multiply to n, as text, and the product of the radices of each owner."""
+    """Return digits whose radices multiply to n, as text, and the product of the radices of each owner."""
     radices = list(prime_factors(n)) or [1]
     choose.shuffle(radices)
     digits = [(choose.choice(owners), radix) for radix in radices]
@@ -37,7 +37,7 @@ def random_pattern(n, owners, choose):
 
 
 def random_digits(torus, tasks, decomposition, idle, choose):
-    """A digits placement and its grid; sometimes axes or slots are left out."""
+    """Return a digits placement and its grid; sometimes axes or slots are left out."""
     owners, parts, extents = decomposition.letters + "i" * idle, [], []
     for axis, n in (*zip(torus.axes, torus.shape), ("t", tasks)):
         if choose.random() < 0.2 and axis != "t":
@@ -53,7 +53,7 @@ def random_digits(torus, tasks, decomposition, idle, choose):
 
 
 def random_order(counts, choose):
-    """A launch order in which numbers part some of the letters."""
+    """Return a launch order with numbers that split some of the letters."""
     words = [(letter, factor) for letter, n in counts.items() for factor in prime_factors(n)]
     choose.shuffle(words)
     last = {letter: k for k, (letter, _) in enumerate(words)}
@@ -62,7 +62,7 @@ def random_order(counts, choose):
 
 
 def cases(name):
-    """(placement, grid, idle allowed) on a machine."""
+    """Yield (placement, grid, idle allowed) on a machine."""
     machine, choose = load_machine(name), random.Random(name)
     torus, tasks = machine.torus, machine.tasks_per_node
     for decomposition in DECOMPOSITIONS.values():
@@ -96,7 +96,7 @@ def test_c_and_python_read_the_same_placement(programs, name):
 
 
 def test_the_letter_of_an_axis_is_that_of_the_machine(programs):
-    """Former defects: a= was refused in C, or was read as x."""
+    """C and Python must read a= as the machine's axis."""
     torus = parse_torus("2x2:axes=za")
     [line] = places_in_c(programs / "placement_test", [(f"{torus} placement=digits:a=r2", "2x2")])
     mapping = as_mapping(place("digits:a=r2", Site(torus), ProcessGrid(2, 2)), "a")
@@ -113,7 +113,7 @@ def test_slabs_have_one_owner(programs, text, places):
 
 
 def random_rings(choose):
-    """A product of ring maps and digit patterns: torus, tasks per node, text, grid."""
+    """Return a product of ring maps and digit patterns: torus, tasks per node, text, grid."""
     torus, tasks = Torus(tuple(choose.randint(1, 9) for _ in range(choose.randint(1, 3)))), choose.randint(1, 4)
     parts, extents = [], []
     for axis, n in (*zip(torus.axes, torus.shape), ("t", tasks)):
@@ -128,7 +128,7 @@ def random_rings(choose):
 
 
 def random_tiling(choose):
-    """A lattice tiling whose tile is no good but has one place of every coset."""
+    """Return a lattice tiling with a poor tile that has one place of every coset."""
     from pencilmap.mapper.searches.lattice_search import coset_numbers, normal_forms
 
     torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
@@ -177,7 +177,7 @@ TEXTS = ["8", "8x8x8", "8x8x8:mesh", "8wx8x4w", "2wx2w", "4x4:torus", "4x6x16x2x
 
 
 def test_c_and_python_read_the_same_torus_text(programs):
-    """Refused by both, or read by both, with the same letters."""
+    """Both refuse the text, or both read it with the same letters."""
     lines = places_in_c(programs / "placement_test", [(f"{text} placement=digits:?", "1x1") for text in TEXTS])
     for text, line in zip(TEXTS, lines, strict=True):
         try:

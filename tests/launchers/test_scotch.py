@@ -1,4 +1,4 @@
-"""Scotch reads our mappings as we mean them, and we read Scotch's."""
+"""Scotch reads our mappings with the intended meaning, and we read Scotch's."""
 
 import random
 import re
@@ -18,13 +18,13 @@ from tests.launchers.conftest import needs, run_bounded, succeed
 
 
 def write_graph(path, graph):
-    """Scotch source graph: version, vertices and arcs, base and flags, then degree and neighbours of each vertex."""
+    """Write a Scotch source graph: version, vertices and arcs, base and flags, then degree and neighbours of each vertex."""
     rows = [f"{graph.degree(v)} {' '.join(map(str, sorted(graph[v])))}" for v in sorted(graph)]
     path.write_text(f"0\n{len(graph)} {2 * graph.number_of_edges()}\n0 000\n" + "\n".join(rows) + "\n")
 
 
 def hops(torus, a, b):
-    """Length of the shortest path between two nodes."""
+    """Return the length of the shortest path between two nodes."""
     total = 0
     for n, wrap, x, y in zip(torus.shape, torus.wrap, torus.coordinates(a).tolist(), torus.coordinates(b).tolist()):
         away = abs(x - y)
@@ -59,7 +59,7 @@ def test_mappings_of_scotch_are_read(tmp_path):
 
 
 def nodes_used(folder, text, n):
-    """How many nodes of a 2x2 torus gmtst sees in a mapping of a path of n vertices; 0 if it refuses the mapping."""
+    """Return the number of nodes of a 2x2 torus in gmtst's view of a mapping of a path of n vertices; 0 if refused."""
     needs("gmtst", "scotch")
     write_graph(folder / "graph.grf", nx.path_graph(n))
     (folder / "target.tgt").write_text(architecture(Torus((2, 2))) + "\n")
@@ -69,7 +69,7 @@ def nodes_used(folder, text, n):
 
 
 def checked(text, n):
-    """The same for `check`."""
+    """Return the number of nodes in the view of `check`; 0 if it refuses the mapping."""
     try:
         mapping = parse_mapping(text.encode(), "given", Job(Site(Torus((2, 2)), 8)), ProcessGrid(n, 1), "scotch")
     except MapfileError:

@@ -1,4 +1,4 @@
-"""Slurm's arbitrary distribution, on a cluster that the test starts on loopback and stops."""
+"""Slurm's arbitrary distribution, on a cluster on loopback that the test starts and stops."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_srun_follows_the_hostfile(tmp_path, slurm, seed):
 
 
 def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):
-    """What srun really sets is what `pencilmap discover` reads."""
+    """`pencilmap discover` reads the variables that srun really sets."""
     out = succeed(["srun", "-N", "3", f"--ntasks-per-node={TASKS}", "-w", f"{HOSTS[3]},{HOSTS[0]},{HOSTS[2]}", "sh", "-c",
                    "env | grep ^SLURM_"], slurm)
     environ = dict(line.split("=", 1) for line in out.splitlines())

@@ -1,4 +1,4 @@
-"""Files of Slurm are read as slurmctld and scontrol read them: random configurations, each with a slurmctld of its own."""
+"""Slurm's files have the same meaning here as for slurmctld and scontrol: random configurations, each with a slurmctld."""
 
 import os
 import random
@@ -19,7 +19,7 @@ FEATURES = ("fast", "big", "old")
 
 @pytest.fixture(scope="module")
 def munge(tmp_path_factory):
-    """A folder with a running munged, in which a slurmctld can start."""
+    """A folder with a running munged, for slurmctld."""
     for program, package in (("scontrol", "slurm-client"), ("slurmctld", "slurmctld"), ("munged", "munge")):
         needs(program, package)
     folder = tmp_path_factory.mktemp("files")
@@ -37,7 +37,7 @@ def munge(tmp_path_factory):
 
 
 class Controller:
-    """A slurmctld with these files, until it is left."""
+    """A slurmctld with these files, until the block ends."""
 
     def __init__(self, folder, nodes, topology="", others=()):
         self.folder, self.environment = folder, {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
@@ -60,7 +60,7 @@ class Controller:
         stop(self.process)
 
     def answers(self):
-        """Whether it answers; False when it has ended, because it refused the files."""
+        """Return whether slurmctld answers; False if slurmctld has ended, because it refused the files."""
         wait_for(lambda: self.process.poll() is not None or "is UP" in self.show("ping", check=False), self.folder)
         return self.process.poll() is None
 
@@ -73,13 +73,13 @@ class Controller:
         return [] if text in ("", "(null)") else self.show("show", "hostnames", text).split()
 
     def records(self, what):
-        """Values of the lines that begin with a key and a name, by name."""
+        """Return values of the lines that begin with a key and a name, by name."""
         lines = [line.strip() for line in self.show("-o", "-a", "show", what).splitlines() if "=" in line]
         return {line.split()[0].partition("=")[2]: dict(word.partition("=")[::2] for word in line.split()) for line in lines}
 
 
 def hosts_and_lines(rng):
-    """Names of hosts, and a hostlist for each of some groups."""
+    """Return names of hosts, and a hostlist for each of some groups."""
     groups = {}
     for prefix in rng.sample(["n", "tux", "gpu-", "Big", "r1c", "x0y"], rng.randint(1, 4)):
         low, count = rng.choice([0, 1, 8, 98]), rng.randint(1, 9)
@@ -95,7 +95,7 @@ def hosts_and_lines(rng):
 
 
 def listed(rng, prefix, numbers, width):
-    """The same names as a hostlist: ranges in brackets, or one by one."""
+    """Return the same names as a hostlist: ranges in brackets, or one by one."""
     if rng.random() < 0.2:
         return ",".join(f"{prefix}{n:0{width}d}" for n in numbers)
     runs = []
@@ -108,7 +108,7 @@ def listed(rng, prefix, numbers, width):
 
 
 def line(rng, *pairs):
-    """A line of a configuration: keys in any case, comments, quotes, lines continued after any pair."""
+    """Return a line of a configuration: keys in any case, comments, quotes, continuation lines after any pair."""
     words = []
     for key, value in pairs:
         key = rng.choice([key, key, key.lower(), key.upper()])
@@ -125,7 +125,7 @@ def some(rng, names):
 
 
 def configuration(seed):
-    """Texts of slurm.conf from the first node on, topology.conf, and a file that slurm.conf includes."""
+    """Return texts of slurm.conf from the first node on, topology.conf, and a file that slurm.conf includes."""
     rng = random.Random(seed)
     groups, text, included = hosts_and_lines(rng), "", ""
     names = [name for group in groups.values() for name in group]
@@ -154,7 +154,7 @@ def configuration(seed):
 
 
 def tree(rng, names):
-    """Nested switches, in any order."""
+    """Return nested switches, in any order."""
     if rng.random() < 0.15:
         return ""
     used = rng.sample(names, rng.randint(1, len(names)))
@@ -187,7 +187,7 @@ def test_random_configurations_are_read_as_slurm_reads_them(munge, seed):
         theirs = {name: controller.expanded(told["Nodes"]) for name, told in controller.records("partitions").items()}
         assert {name: sorted(hosts) for name, hosts in ours.partitions.items()} == {
             name: sorted(hosts) for name, hosts in theirs.items()}
-        for what in ("nodes", "partitions"):  # what scontrol prints is read as well, in a line each or in several
+        for what in ("nodes", "partitions"):  # the test also reads the output of scontrol, on one line each or on several
             for options in ((), ("-o",)):
                 shown = read_configuration(Document(controller.show("-a", *options, "show", what).encode(), what))
                 assert set(shown.all_hosts) == (set(ours.hosts) if what == "nodes" else

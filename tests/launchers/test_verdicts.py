@@ -1,4 +1,4 @@
-"""A launcher and `check` say the same of a file: valid, with each rank on the same host, or refused."""
+"""A launcher and `check` agree on a file: valid, with each rank on the same host, or refused."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def job_for(launcher):
 
 
 def checked(launcher, text, n):
-    """Hosts of the ranks as `check` reads the file, or its error."""
+    """Return the hosts of the ranks from `check`, or its error."""
     job, content = job_for(launcher), text.encode()
     name = FORMAT.get(launcher, "hostfile")
     try:
@@ -65,7 +65,7 @@ def simulated(tmp_path_factory):
 
 @pytest.fixture
 def run(tmp_path, request):
-    """Give a file to a launcher: (launcher, text, number of ranks) -> hosts of the ranks, or what it printed."""
+    """Give a file to a launcher: (launcher, text, number of ranks) -> hosts of the ranks, or its output."""
     def start(launcher, text, n):
         path = tmp_path / "given"
         path.write_bytes(text.encode())
@@ -85,7 +85,7 @@ def run(tmp_path, request):
 
 
 def open_mpi(launcher, path, n):
-    """Open MPI finds four hosts in a hostfile, or in the given file if that lists the hosts of the ranks."""
+    """Run Open MPI with four hosts in a hostfile, or in the given file if it lists the hosts of the ranks."""
     five = launcher.startswith("Open MPI 5")
     folder = os.environ.get("PENCILMAP_OPENMPI5", str(ROOT / "build" / "launchers" / "openmpi5")) + "/bin"
     if five and not shutil.which(f"{folder}/prterun"):
@@ -103,7 +103,7 @@ def open_mpi(launcher, path, n):
 
 
 def answered(command, n, environment=None, cwd=None):
-    """Hosts of the ranks, or what the launcher printed. A launcher that stalls is started again: busy daemons do."""
+    """Return the hosts of the ranks, or the launcher's output. Start a stalled launcher again: busy daemons stall."""
     for _ in range(ATTEMPTS):
         with tempfile.TemporaryDirectory(prefix="hosts", dir="/tmp", ignore_cleanup_errors=True) as folder:
             try:
@@ -131,7 +131,7 @@ def test_a_valid_file_puts_the_ranks_where_check_says(run, launcher, seed):
 
 
 def named(launcher, text):
-    """The text with the names of two hosts."""
+    """Return the text with the names of two hosts."""
     first, second = job_for(launcher).hosts.names([0, 1])
     return "".join({"A": first, "B": second}.get(letter, letter) for letter in text)
 
@@ -147,7 +147,7 @@ def test_a_file_that_stops_the_launcher_is_not_valid(run, launcher, kind):
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("launcher, kind", [(launcher, kind) for launcher in PASSED_OVER for kind in PASSED_OVER[launcher]])
 def test_a_file_of_which_a_part_is_passed_over_is_not_valid(run, launcher, kind):
-    """If the launcher refuses it one day, the file belongs to `BROKEN`."""
+    """If the launcher ever refuses a file of `PASSED_OVER`, move the file to `BROKEN`."""
     text = named(launcher, PASSED_OVER[launcher][kind])
     assert isinstance(run(launcher, text, 2), list), text
     assert isinstance(checked(launcher, text, 2), str), text

@@ -1,7 +1,7 @@
-"""Files for launchers, random valid ones and broken ones. The launcher and `check` must say the same of each.
+"""Files for launchers, random valid ones and broken ones: the launcher and `check` must agree on each.
 
-A file of `BROKEN` stops the launcher. A file of `PASSED_OVER` runs, but the launcher does not do what the file says, so that
-`check` refuses it, too.
+A file of `BROKEN` stops the launcher. A file of `PASSED_OVER` runs, but the launcher ignores a part of it, so `check`
+refuses it, too.
 """
 
 import random
@@ -13,12 +13,12 @@ USER = "me@"
 
 
 def places(rng):
-    """(node, slot) of each rank, at random."""
+    """Return (node, slot) of each rank, at random."""
     return [divmod(place, TASKS) for place in rng.sample(range(N_RANKS), rng.randint(1, N_RANKS))]
 
 
 def rankfile(version):
-    """Random rankfiles as that version of Open MPI reads them."""
+    """Return random rankfiles for that version of Open MPI."""
     def text(rng, names, placed):
         nodes = [node for node, _ in placed]
         users = [rng.choice(["", "", USER]) for _ in names]
@@ -44,7 +44,7 @@ def _rank(rng, rank, host, cpus):
 
 
 def _processors(rng, version, slot, alone):
-    """Processors of a slot, and of a whole node where a task has it alone."""
+    """Processors of a slot, and of a whole node if a task is alone on it."""
     ways = [f"{slot}", f"0{slot}", f"{slot}-{slot}", f"0:{slot}", f"0:{slot}-{slot}", f"{slot},{slot}", f"{slot};{slot}"]
     if alone or version == 4:
         last = TASKS - 1
@@ -54,7 +54,7 @@ def _processors(rng, version, slot, alone):
 
 
 def hosts(counts, after, between=("",)):
-    """Random lists of a host for each rank. counts: sign before the number of ranks in a row, None if there is none."""
+    """Return random lists of a host for each rank. counts: sign before the number of ranks in a row, None for no number."""
     def text(rng, names, placed):
         lines, nodes, before = [], [node for node, _ in placed], None
         while nodes:
@@ -73,7 +73,7 @@ def hosts(counts, after, between=("",)):
 
 
 def slurm(rng, names, placed):
-    """Random host files of srun, several hosts in a line included."""
+    """Return random host files of srun, some with several hosts in a line."""
     lines = hosts("*", ["", "", " ", "\t", " # here"], ["", "# of ours"])(rng, names, placed).splitlines()
     whole = lines[0]
     for line in lines[1:]:
@@ -93,13 +93,13 @@ VALID = {  # launcher -> function of a generator of random numbers, names of the
 
 
 def random_file(launcher, seed, names):
-    """Text and nodes of the ranks."""
+    """Return a random text and the nodes of the ranks."""
     rng = random.Random(seed)
     placed = places(rng)
     return VALID[launcher](rng, names, placed), [node for node, _ in placed]
 
 
-# Below A and B are two hosts, and every file is meant for two ranks.
+# In the texts below, A and B are two hosts, and every file is meant for two ranks.
 RANKS = "rank 0=A slot=0\nrank 1=B slot=0\n"
 RANKFILES = {
     "rank 0 last": "rank 1=A slot=0\nrank 0=B slot=0\n", "rank 0 twice": RANKS + "rank 0=A slot=0\n",

@@ -1,4 +1,4 @@
-"""Files as others write them, whole and with something wrong, for the values in `known_values.txt`."""
+"""Files of other programs, intact and damaged, for the values in `known_values.txt`."""
 
 import os
 import re
@@ -20,11 +20,11 @@ from tests.fuzz.readers import CORPUS
 SITE = Site(Torus((4, 2, 2)), 2)
 VARIANTS = 24
 LONGEST = 160  # letters of an error
-OF_OTHERS = re.compile("(is not (?:XML|YAML|GraphML|JSON|TOML)).*")  # the rest is a parser's, whose words are its own
+OF_OTHERS = re.compile("(is not (?:XML|YAML|GraphML|JSON|TOML)).*")  # the rest is the parser's own text
 
 
 def damaged(name, where, grid, **more):
-    """What becomes of a file of a format with one thing wrong: the slots it names, or the error."""
+    """Return the result of a file with one error: the slots that it names, or the error message."""
     job = Job(where, **more)
     mapping = as_mapping(place("line", where, parse_grid(grid)), "line")
     text = FORMATS[name].write(mapping, job)
@@ -59,13 +59,13 @@ def _read(text, job, name):
 
 
 def launched(name, where, grid, **more):
-    """How to launch with a format."""
+    """Return the launch command of a format."""
     mapping = as_mapping(place("default", where, parse_grid(grid)), "default")
     return FORMATS[name].launch(mapping, Job(where, **more), "a b.map")
 
 
 def altered(target, name):
-    """What is read of a file of the corpus, and of it with something left out, doubled or changed: each answer once."""
+    """Return the results for a file of the corpus with parts missing, doubled or changed: each result once."""
     content = (CORPUS / target / name).read_bytes()
     rng = np.random.default_rng(len(content))
     found = {}

@@ -1,4 +1,4 @@
-"""Run records made up from the time model, for tests that need records with known figures behind them."""
+"""Run records from the time model, for tests that need records with known figures."""
 
 from pencilmap.mapper.runs.samples import LOCAL_PHASES
 from pencilmap.model.predict import predict
@@ -6,7 +6,7 @@ from pencilmap.model.times.timing import local_terms, local_work
 
 
 def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
-    """A valid record of three repetitions whose median is what the time model says."""
+    """Return a valid record of three repetitions whose median is the model's time."""
     prediction, decomposition = predict(mapping, transform, costs=costs), mapping.grid.decomposition
     seconds = {f"exchange_{stage.name}": stage.time_s for stage in prediction.stages}
     local = [f"fft_{axis}" for axis in "xyz"]

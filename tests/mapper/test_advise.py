@@ -1,4 +1,4 @@
-"""`pencilmap advise`: first choices against everything predicted, the term that decides, threads, and what is refused."""
+"""`pencilmap advise`: first choices compared with all predictions, the deciding term, threads, and refusals."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ TINY = {"torus": "2x2", "bandwidth": "1 GB/s"}
 
 
 def test_nothing_that_is_predicted_is_faster():
-    """Against every grid, placement and schedule by the usual rankings, one after the other."""
+    """Compared with every grid, placement and schedule of the usual rankings, one after the other."""
     advice = advise(settings("12x8x10", **ODD))
     for decomposition in ("pencil", "slab"):
         where = setting(fft="12x8x10", decomposition=decomposition, **ODD)
@@ -49,7 +49,7 @@ def test_the_deciding_term_is_the_one_that_is_large():
 
 
 def test_figures_that_are_not_known_are_named_in_words():
-    """Of the two limits of what enters the network one is enough."""
+    """One of the two limits on the data into the network is enough."""
     where = settings("16", **TINY)
     for known, missing in (({}, 4), ({"injection_per_task": 1e8}, 3), ({"injection_per_node": 1e8}, 3),
                            ({"injection_per_task": 1e8, "injection_per_node": 1e8, "message_cost_s": 0.0}, 2)):
@@ -59,7 +59,7 @@ def test_figures_that_are_not_known_are_named_in_words():
 
 
 def test_messages_decide_for_few_partners():
-    """Where only starts cost, the grid with the fewest partners, by counting: (r - 1) + (c - 1) is least for 2x4."""
+    """If only starts cost, the grid with the fewest partners wins: (r - 1) + (c - 1) is least for 2x4."""
     where = settings("16", **SMALL)
     object.__setattr__(where, "costs", type(where.costs)(message_cost_s=1.0))
     assert sorted(advise(where).best.grid.shape) == [2, 4]
@@ -74,7 +74,7 @@ def test_one_task_of_threads_sends_fewer_messages():
 
 @pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
 def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
-    """The least time of an exchange, told without a look at any link, is below its prediction."""
+    """The least time of an exchange, from no link load, is below its prediction."""
     where = settings("24x16x20", torus=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
     object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
     for grid in ("3x4", "2x6"):
@@ -87,7 +87,7 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
 
 
 def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
-    """Dense boxes meet in their middles under adaptive routing; `node` is all messages at once there."""
+    """Under adaptive routing, messages of dense boxes meet in the middle; `node` sends all messages at once there."""
     dense = setting(torus="8x8", bandwidth="1 GB/s", fft="64")
     leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
     contention = sum(stage.terms.contention_s for stage in leader.stages)
@@ -97,7 +97,7 @@ def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_ta
 
 
 def test_grids_within_twice_the_least_time_are_looked_at_again():
-    """Two exchanges at once take half of the time in sequence at least; of each grid its fastest placement is taken."""
+    """Concurrent exchanges take at least half of the time in sequence; each grid gets its fastest placement."""
     grids = [("pencil", (2, 8), 1.0), ("pencil", (2, 8), 1.5), ("slab", (16,), 1.9), ("pencil", (4, 4), 2.0),
              ("pencil", (8, 2), 2.1)]
     order = [SimpleNamespace(grid=SimpleNamespace(decomposition=SimpleNamespace(name=name), shape=shape), schedule=None,
@@ -132,7 +132,7 @@ def test_a_large_machine_has_advice_from_products_alone():
 
 def test_partitions_are_those_of_the_machine():
     assert partition_for("bluegene-l", 1024) in ("8x8x16", "8x16x8", "16x8x8") and partition_for("bluegene-l", 512) is None
-    assert str(settings("64", "bluegene-l", 32).network) == "4x4x2:mesh"  # below a midplane nothing wraps
+    assert str(settings("64", "bluegene-l", 32).network) == "4x4x2:mesh"  # below a midplane, no dimension wraps
 
 
 def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
@@ -175,5 +175,5 @@ def test_the_page_has_the_first_choices_of_the_result_file():
 
 @pytest.mark.slow
 def test_the_first_choice_is_the_fastest_of_all_simulated():
-    """Of a case that no validation had."""
+    """For a case that no validation used."""
     assert float(judged(drawn(99, 1)[0])[-1]) <= WITHIN

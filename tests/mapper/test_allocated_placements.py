@@ -1,4 +1,4 @@
-"""Placements on jobs with holes: the launcher's order by definition, and products refused where they cannot be."""
+"""Placements on jobs with missing nodes: the launcher's order by definition, and refusals of impossible products."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Readers of "where am I": what each environment and file says, and what they give together."""
+"""Readers of the allocation: the facts in each variable and file, and their combination."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from pencilmap.model.network.torus import Torus, format_torus
 
 
 def around(environ=None, torus=None, tmp_path=None, **files):
-    """The picture of some variables and some files given by their text."""
+    """Return the picture from some variables and from some files, given by their text."""
     paths = []
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -71,7 +71,7 @@ def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
 
 
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
-    """Anchors and x fastest, as torus3d_record.c numbers them."""
+    """Anchors with x fastest, as torus3d_record.c numbers them."""
     picture = around({"SLURM_JOB_NODELIST": "b[00-01],a07"}, tmp_path=tmp_path, **{"topology.yaml": TORUS3D})
     assert format_torus(picture.torus) == "4x2x2"
     assert coordinates(picture) == [[2, 0, 0], [3, 0, 0], [1, 1, 1]]
@@ -110,7 +110,7 @@ BlockName=block3 Nodes=node[65-96]
 BlockName=block4 Nodes=node[97-128]
 BlockSizes=30,120
 """
-SLURM_FILES = {  # text, and what is said of it; the examples of Slurm's own pages where these have one
+SLURM_FILES = {  # text, and the facts in it; examples from Slurm's own pages if there are any
     "tree": ("SwitchName=s0 Nodes=dev[0-5]\nSWITCHNAME=s3 switches=s0\n", "a tree of 2 switches in 2 levels and 6 hosts"),
     "two levels": ("".join(f"SwitchName=s{i} Nodes=tux[{4 * i}-{4 * i + 3}] LinkSpeed=900\n" for i in range(4)) +
                    "".join(f"SwitchName=s{i} Switches=s[0-3]  LinkSpeed=1800\n" for i in range(4, 8)),
@@ -381,7 +381,7 @@ def test_tables_go_round(tmp_path):
 
 
 def xml(packages, numa, cores):
-    """hwloc's XML of a node, by hand."""
+    """Return hwloc's XML of a node, by hand."""
     def bits(first, n):
         value = ((1 << n) - 1) << first
         words = []
@@ -422,7 +422,7 @@ LSTOPO = pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.w
     "[numa] package:1 [numa] l3cache:2 [numa] core:2 pu:2", "numa:2 package:2 core:2 pu:1", "package:3 core:2 pu:1",
     "[numa] [numa] package:2 [numa] l3cache:2 [numa] [numa] core:3 pu:2"])
 def test_hwloc_counts_as_hwloc_counts(tmp_path, topology, flags):
-    """Synthetic nodes, with memory beside cores: each object, and the NUMA nodes of each core."""
+    """Synthetic nodes, with memory next to cores: each object, and the NUMA nodes of each core."""
     def run(*command):
         return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
 
@@ -451,7 +451,7 @@ def test_slots_get_equal_blocks_of_cores_that_do_not_overlap(tasks, wanted):
     assert len(slots) == tasks and len(taken) == len(set(taken)) and max(taken) < 48
     if wanted and tasks in (8, 48):
         assert " ".join(slots) == wanted
-    if tasks >= 8:  # then no slot lies in two NUMA nodes
+    if tasks >= 8:  # then no slot spans two NUMA nodes
         assert all(int(s.partition("-")[0]) // 6 == int(s.rpartition("-")[2]) // 6 for s in slots)
 
 
@@ -529,7 +529,7 @@ GEMINI = "2x1x2x4\n" + "".join(f"{pe} {nid} {nid // 2 % 2} 0 {nid // 4} {pe % 4}
 
 
 def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
-    """Cray XE: two compute nodes have the coordinates of their Gemini. A node of the network has the tasks of both."""
+    """Cray XE: two compute nodes have the coordinates of their Gemini, so a network node has the tasks of both."""
     picture = around(tmp_path=tmp_path, topology=GEMINI)
     assert format_torus(picture.torus) == "2x1x2" and picture.tasks_per_node == 8
     assert picture.nodes.tolist() == [0, 1, 3, 2] and len(picture.hosts) == 8

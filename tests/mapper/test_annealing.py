@@ -1,4 +1,4 @@
-"""Local search: exact loads, never worse than the launcher, deterministic, anytime; the irregular case of the issue."""
+"""Local search: exact loads, never worse than the launcher, deterministic, anytime; and an irregular case."""
 
 import re
 from fractions import Fraction
@@ -58,7 +58,7 @@ WANTED = [in_sequence(2), at_once(2), overlapped(2, 4), UNLIKE]
 
 
 def joint_cost(mapping, wanted):
-    """The objective by routing every message."""
+    """Return the objective from routing every message."""
     rule = routing("dimension-order")
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, rule))
 
@@ -74,8 +74,8 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, w
     state = annealing._state(site, grid, 7, annealing._terms(wanted, [0, 1]))
     routed_swaps.settle_down(state, next(starts(site, grid))[1])
     routed_swaps.remember(state)
-    routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that everything is accepted
-    routed_swaps.anneal(state, 300, 1e-9, 1e-9)     # so cold that nearly all is taken back
+    routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that the walk accepts everything
+    routed_swaps.anneal(state, 300, 1e-9, 1e-9)     # so cold that the walk rejects nearly everything
     T = site.tasks_per_node
     mapping = Mapping(site.network, grid, T, state.node, state.slot % T)
     prediction = predict_routed(mapping)
@@ -120,7 +120,7 @@ WALKS = {  # site and objective: placements and random numbers of three walks, p
 @pytest.mark.parametrize("w", range(len(WANTED) + 1), ids=["sequence", "at once", "overlap", "unlike", "all rules"])
 @pytest.mark.parametrize("n", range(len(SITES)), ids=lambda n: str(SITES[n][0]))
 def test_a_walk_of_a_seed_is_the_same_walk_everywhere(n, w):
-    """A search is promised to give the same placement for a seed, so no change of the loop may go unnoticed."""
+    """A search must give the same placement for the same seed, so every change of the loop must be noticed."""
     site, grid = SITES[n]
     wanted, rules = (WANTED[w], annealing.USUAL) if w < len(WANTED) else (WANTED[0], annealing.TIED)
     state = annealing._state(site, grid, 100 * n + w, annealing._terms(wanted, [0, 1]), rules)
@@ -205,7 +205,7 @@ def test_a_product_loses_the_group_of_a_missing_node_and_the_others_stay():
 
 
 def test_a_product_is_stretched_around_a_missing_node():
-    """On a line the least sum of squares keeps the order of the tasks."""
+    """On a line, the least sum of squares keeps the order of the tasks."""
     torus = Torus((16,), (False,))
     places = best_product(torus, ProcessGrid(4, 4)).mapping().coordinates().reshape(4, 4)
     site = Site(torus, 1, Allocation(torus).without([0, 3, 9, 12]), idle=True)
@@ -251,7 +251,7 @@ def test_rows_and_columns_may_be_exchanged():
 
 
 def test_the_other_grid_of_one_group_knows_the_launchers_cost_too():
-    """Where a group takes every slot, only the launcher's order of the first grid is tried."""
+    """If a group takes every slot, the search only tries the launcher's order of the first grid."""
     site = Site(Torus((3, 3)), allocation=Allocation(Torus((3, 3))).without([0]), idle=True)
     first, second = (search(site, grid, budget=Budget(2000)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
     assert first.cost == second.cost == second.launcher_cost
@@ -312,7 +312,7 @@ def test_never_worse_than_the_best_product(shape, R, C):
 
 
 def test_idle_planes_cost_no_more_than_the_box_without_them():
-    """448 tasks on 8x8x8: as good as the best product of 7x8x8 would be (its x then does not close)."""
+    """448 tasks on 8x8x8: as good as the best product on 7x8x8, with x open."""
     site, grid = Site(Torus((8, 8, 8)), idle=True), ProcessGrid(8, 56)
     boxes = [predict(best_product(Torus((7, 8, 8), (False, True, True)), grid)).cost * 512 / 448]
     assert predict(search(site, grid, budget=SHORT).mapping).cost <= min(boxes)
@@ -334,7 +334,7 @@ def test_best_searches_where_there_are_no_products():
 
 @pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
 def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slots_of_the_node(ring, T):
-    """On a line of five and a place that is not there, drawn often: all that can be, and nothing else."""
+    """On a line of five with a missing place, drawn often: the draws are exactly the possible slots."""
     shape, stride = np.array([5]), np.array([1])
     place = np.array([0, T, 2 * T, -1, 3 * T])
     random = np.array([88172645463325252], dtype=np.uint64)
@@ -360,7 +360,7 @@ def test_progress_tells_evaluations_and_the_best_cost_so_far():
 
 
 def worst_of_ring(nodes, R, C, tie):
-    """Largest link load of rows plus that of columns on a ring, counted hop by hop in halves, on the m scale."""
+    """Return the sum of the largest link loads of rows and of columns on a ring, hop by hop in halves, on the m scale."""
     n, total = len(nodes), Fraction(0)
     for groups, size in (([range(q * R, q * R + R) for q in range(C)], R), ([range(p, n, R) for p in range(R)], C)):
         load = np.zeros((2, n), dtype=int)
@@ -386,7 +386,7 @@ def test_a_robust_search_finds_the_least_worst_over_the_rules_for_ties():
 
 
 def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
-    families = import_module("pencilmap.mapper.placements.best")  # the package's name `best` is the function
+    families = import_module("pencilmap.mapper.placements.best")  # `best` in the package is the function
     monkeypatch.setattr(families, "SWAPS", 6000)
     monkeypatch.setattr(families, "EVALUATIONS", 6000)
     where, usual, grid = setting(torus="8x8", robust=True), setting(torus="8x8"), ProcessGrid(4, 16)

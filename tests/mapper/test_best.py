@@ -1,4 +1,4 @@
-"""`best` over its families, every placement found routed again hop by hop; ties between grids."""
+"""`best` over its families, with every placement routed again hop by hop; ties between grids."""
 
 from fractions import Fraction
 from importlib import import_module
@@ -18,7 +18,7 @@ from pencilmap.model.traffic.objective import at_once, overlapped
 
 
 def hops(torus, a, b):
-    """The links of a message and its share on each, walked step by step in dimension order, ties in halves."""
+    """Return the links of a message in dimension order and its share on each, ties in halves."""
     here = list(torus.coordinates(a))
     for i, n in enumerate(torus.shape):
         to, ways = int(torus.coordinates(b)[i]), []
@@ -37,7 +37,7 @@ def hops(torus, a, b):
 
 
 def brute_loads(mapping):
-    """For each exchange the load of every link on the m scale."""
+    """Return for each exchange the load of every link on the m scale."""
     torus, grid, found = mapping.network, mapping.grid, []
     for letter, size in zip("rc", grid.shape):
         loads = {}
@@ -76,7 +76,7 @@ def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
 
 
 def test_the_time_of_the_schedule_decides_which_family_is_taken():
-    """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the tiling that is best in sequence 7."""
+    """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the best tiling in sequence 7."""
     where, grid = setting(torus="8x8x8"), parse_grid("16x32")
     found = where.place("best", grid, "overlap:4")
     assert where.predict(found, schedule="overlap:4").schedule.cost == 6 and not found.is_digits

@@ -1,4 +1,4 @@
-"""The best product for uneven blocks against trying all products."""
+"""The best product for uneven blocks compared with all products."""
 
 from itertools import product as cartesian
 

@@ -1,4 +1,4 @@
-"""Lines, planes and boxes: where every group sits, and what is refused in which words."""
+"""Lines, planes and boxes: the place of every group, and the words of refusals."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 
 
 def boxes_of(site, extents):
-    """The nodes of each box of these extents: a set of frozen sets."""
+    """Return the nodes of each box of these extents: a set of frozen sets."""
     torus = site.network
     where = torus.coordinates(np.arange(torus.n_nodes))
     corners = product(*(range(0, n, e) for n, e in zip(torus.shape, extents)))

@@ -1,4 +1,4 @@
-"""From run records to a machine file: what was put into the records comes out of the file."""
+"""From run records to a machine file: the file has the figures behind the records."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ def mapping_of(shape, grid, placement, tasks):
 
 @pytest.fixture(scope="module")
 def records():
-    """Five placements at three sizes, with no bandwidth given."""
+    """Return five placements at three sizes, without a bandwidth."""
     mappings = [mapping_of(*run) for run in RUNS]
     return [record(mapping, Transform(n, n, n), TRUTH) for n in (128, 256, 512) for mapping in mappings]
 
@@ -106,7 +106,7 @@ def test_the_work_of_a_record_is_that_of_its_placement(records):
 
 
 def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, tmp_path, pencilmap_json):
-    """As of grids 1xP, and of exchange fftw, which packs inside."""
+    """As for grids 1xP, and for exchange fftw, which packs internally."""
     alone = record(mapping_of("8x8x8", "1x512", "default", 1), Transform(64, 64, 64), TRUTH)
     for name in ("exchange_row", *(name for name in alone["phases"] if "pack" in name)):
         alone["phases"][name]["max_s"] = [0, 0, 0]
@@ -117,7 +117,7 @@ def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, t
 
 
 def test_a_rate_is_that_of_one_thread(records):
-    """`predict --threads` takes T threads to be T times as fast as the rate says."""
+    """`predict --threads` multiplies the rate by the number of threads."""
     operations = {}
     for threads in (1, 4):
         samples, _ = record_samples({"r": records[0] | {"threads": threads}}, (BANDWIDTH,))
@@ -176,7 +176,7 @@ def test_every_machine_of_the_package_is_written_and_read_back(name, tmp_path):
 
 
 def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
-    """Computing alone says nothing against the injection limit that an earlier calibration found."""
+    """Computing alone does not contradict the injection limit of an earlier calibration."""
     cached = replace(TRUTH, cache_per_node=load_machine("bluegene-l").costs.cache_per_node)
     alone = [record(mapping_of(*run), Transform(n, n, n), cached, coordinate_source="assumed")
              for n in (128, 256, 512) for run in RUNS]

@@ -57,7 +57,7 @@ def test_a_folder_is_refused(tmp_path, monkeypatch, path):
 
 @contextmanager
 def file_limit(size):
-    """No file may become larger, in bytes."""
+    """Limit the size of all files, in bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -72,7 +72,7 @@ def test_asked_before_the_work_and_nothing_is_left(tmp_path):
     assert os.listdir(tmp_path) == []
     with pytest.raises(MapfileError, match="cannot be written: No such file or directory"):
         check_writable(tmp_path / "nowhere" / "a.map")
-    with file_limit(0), pytest.raises(MapfileError, match="cannot be written: File too large"):  # as a full disk
+    with file_limit(0), pytest.raises(MapfileError, match="cannot be written: File too large"):  # stands for a full disk
         check_writable(tmp_path / "a.map")
     assert os.listdir(tmp_path) == []
 
@@ -124,7 +124,7 @@ def test_what_several_append_at_once_stays_whole(tmp_path):
 
 
 def test_what_there_is_no_room_for_leaves_no_part(tmp_path):
-    """A limit on the size of files stands for a full disk: some of the text goes in, the rest does not."""
+    """A limit on the size of files stands for a full disk: only a part of the text fits."""
     path = tmp_path / "r"
     append_whole(path, "first\n")
     with file_limit(1000), pytest.raises(MapfileError, match="cannot be written: File too large"):
@@ -156,7 +156,7 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_no
 
 
 def test_only_folders_that_are_marked_by_a_file_of_ours_are_removed(tmp_path):
-    """A mark that is a link was put there by somebody else; one that is locked is in use."""
+    """A mark that is a link belongs to another user; a locked mark is in use."""
     target = tmp_path / "target"
     target.write_text("")
     for name in ("pencilmap-left", "pencilmap-linked", "pencilmap-used", "another"):

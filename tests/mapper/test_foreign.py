@@ -1,4 +1,4 @@
-"""Files of other programs are refused by the name of their format, with the same words by every reader of a FILE."""
+"""Files of other programs are refused with the name of their format, in the same words by every reader."""
 
 import json
 
@@ -22,7 +22,7 @@ TREE = nx.balanced_tree(2, 3)
 
 
 def metis(graph, weight=None):
-    """As METIS 5's manual describes it: vertices count from 1, comments begin with a percent sign."""
+    """Return a graph as METIS 5's manual describes it: vertices count from 1, comments begin with a percent sign."""
     rows = [" ".join(f"{other + 1} {weight}" if weight else str(other + 1) for other in sorted(graph.adj[v])) for v in graph]
     head = f"{graph.number_of_nodes()} {graph.number_of_edges()}" + (" 001" if weight else "")
     return f"% made here\n{head}\n" + "\n".join(rows) + "\n"

@@ -1,4 +1,4 @@
-"""Placement files go round, foreign files are read, and broken ones are refused with file, line and column."""
+"""Placement files survive writing and reading, foreign files are read, broken files are refused with the position."""
 
 import json
 import random
@@ -24,7 +24,7 @@ JOB = Job(Site(TORUS))
 
 
 def shuffled(site, grid, seed):
-    """A random placement on the first slots of the launcher's order."""
+    """Return a random placement on the first slots of the launcher's order."""
     T = site.tasks_per_node
     places = (site.allocation.nodes[:, None] * T + np.arange(T)).ravel()[:grid.n_tasks].tolist()
     random.Random(seed).shuffle(places)
@@ -61,7 +61,7 @@ TEMPLATES = (None, "nid{node:05d}", "rack1-n{node}", "node{node}", "1n{node}")
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_is_recognised_as_what_wrote_it_or_as_a_format_that_writes_the_same(name):
-    """Random files of each format, from one rank on. Two formats may have the same text: rankfiles of Open MPI 4 and 5."""
+    """Random files of each format, from one rank on. Two formats may share their text: rankfiles of Open MPI 4 and 5."""
     for seed in range(60):
         rng = random.Random(f"{name} {seed}")
         shape = [rng.choice((1, 2, 3)) for _ in range(5 if name == "bgq" else rng.randint(1, 3))]
@@ -102,7 +102,7 @@ def test_placements_on_some_nodes_in_the_launchers_order_go_round(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_through_every_other(name):
-    """What a format says survives conversion to every other format and back."""
+    """The content of a format survives conversion to every other format and back."""
     site = Site(Torus((2, 3, 2)), 2)
     job, grid = Job(site), ProcessGrid(6, 4)
     mapping = shuffled(site, grid, 9)
@@ -132,7 +132,7 @@ def test_comments_and_blank_lines_of_others_are_read():
     assert parse_mapping(text, "m", Job(Site(Torus((2, 1)))), ProcessGrid(2, 1)).node_of_rank.tolist() == [0, 1]
 
 
-FOREIGN = {  # as the sources named in each format's file show them: format, tasks per node, torus, text, node of each rank
+FOREIGN = {  # from the sources named in each format's file: format, tasks per node, torus, text, node of each rank
     "blue gene/l, UCAR wiki": ("bgl", 1, (1, 4, 4), "0 0 0 0\n0 0 2 0\n0 2 0 0\n0 2 2 0\n", [0, 8, 2, 10]),
     "blue gene/q, runjob help": ("bgq", 1, (1, 1, 1, 2, 2),
                                  "0 0 0 0 0 0 # rank 0\n0 0 0 0 1 0 # rank 1\n\n0 0 0 1 0 0 # rank 2\n"
@@ -161,7 +161,7 @@ def test_files_of_others_are_read(case):
     name, tasks, shape, text, nodes = FOREIGN[case]
     job = Job(Site(Torus(shape), tasks))
     assert parse_mapping(text.encode(), "m", job, None, name).node_of_rank.tolist() == nodes
-    if case != "jax, ids":  # looks like a task map; it must be named
+    if case != "jax, ids":  # its text looks like a task map, so the format must be named
         assert parse_mapping(text.encode(), "m", job).node_of_rank.tolist() == nodes
 
 
@@ -171,7 +171,7 @@ def test_rankfile_slots_follow_the_processors():
     foreign = b"rank 0=node-0 slot=1:0-3\nrank 1=node-0 slot=0:0-3\n"
     for text in (own, foreign):
         assert parse_mapping(text, "m", job).slot_of_rank.tolist() == [1, 0]
-    one_of_them = b"rank 0=node-0 slot=4-7\nrank 1=node-0 slot=0-1\n"  # 0-1 is no slot of the job, so neither counts as one
+    one_of_them = b"rank 0=node-0 slot=4-7\nrank 1=node-0 slot=0-1\n"  # 0-1 is no slot of the job, so neither is a slot
     assert parse_mapping(one_of_them, "m", job).slot_of_rank.tolist() == [1, 0]
 
 
@@ -218,7 +218,7 @@ def test_pmi_text_of_the_rfc():
 @pytest.mark.parametrize("nodes, counts, older", [
     ([0, 1, 2, 3], "2,2,2,2", True), ([0, 1], "2,2,1,1", True), ([0, 2], "2,1,2,1", False), ([1, 3], "1,2,1,2", False)])
 def test_flux_says_which_versions_take_its_file(nodes, counts, older):
-    """Older ones compare the tasks of each node with their block order, which gives the first nodes one more."""
+    """Older versions compare the tasks of each node with their block order, which gives the first nodes one more."""
     node = np.array([0, 1, 2, 3, *nodes])
     slot = np.array([0] * 4 + [1] * len(nodes))
     site = Site(Torus((4,)), 2, idle=True)
@@ -261,7 +261,7 @@ def test_hydra_keeps_runs_of_a_host_together():
 
 
 def test_the_jax_program_finds_the_devices(tmp_path):
-    """The printed lines run against stand-in devices with coords and core_on_chip."""
+    """The printed lines run with stand-in devices that have coords and core_on_chip."""
     job, grid = Job(Site(Torus((2, 2)), 2)), ProcessGrid(2, 4)
     mapping, path = shuffled(job.site, grid, 4), tmp_path / "order.json"
     write_mapping(mapping, path, "jax", job)
@@ -451,7 +451,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
 
 
 def damaged(content, rng):
-    """Bytes replaced, taken out, doubled, cut off."""
+    """Replace, remove, double or cut off bytes."""
     content = bytearray(content)
     for _ in range(rng.randint(1, 6)):
         at, end = (rng.randrange(len(content) + 1) for _ in "ab")
@@ -488,7 +488,7 @@ def test_damaged_files_never_crash(name, named):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_long_hostile_files_end_soon(name):
-    """Quadratic readers would take minutes here."""
+    """Quadratic readers would need minutes here."""
     job = Job(Site(shape_for(name), 2))
     for piece in (b"[", b"(", b"0,", b"0;", b"rank 0=a slot=0,", b"0-1 ", b"a[0-9],", b"\n", b" ", b"((0,0,0",
                   b"{\"map\":["):
@@ -501,7 +501,7 @@ def test_line_ends_of_all_systems_count_alike():
         assert Document(f"a{end}{end}b{end}".encode(), "m").lines() == [(1, "a"), (3, "b")]
 
 
-UNREADABLE = [  # by the consumer itself, most of them tried with it: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
+UNREADABLE = [  # by the consumer itself, most of them verified: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
     ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0],[1,1,0,0)]]", "line 1 column 43: is not JSON"),
     ("jax", "[[[0,0,0,0] [1,0,0,0]]]", "is not JSON"), ("jax", "[[[00,0,0,0]]]", "is not JSON"),
     ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0]]]", "row 1 of the mesh has 1 devices, row 0 has 2"),
@@ -525,7 +525,7 @@ UNREADABLE = [  # by the consumer itself, most of them tried with it: Open MPI 4
     ("cray", "0 1", "separated by commas"), ("scotch", "1\n0\t0 # here", "does not take for a comment")]
 
 
-REFUSED_BY_LAUNCHERS = [  # which test_verdicts.py of tests/launchers runs: format, file, part of the message
+REFUSED_BY_LAUNCHERS = [  # tests/launchers/test_verdicts.py runs these: format, file, part of the message
     ("openmpi4", "rank 1=A slot=0\nrank 0=B slot=1\n", "line 2: rank 0 is not the first rank with slot="),
     ("openmpi5", "rank 1=A slot=0\nrank 0=B slot=1\n", "line 2: rank 0 is not the first rank with slot="),
     ("openmpi5", "rank 0=A slot=0-1\nrank 1=A slot=1\n", "line 2 column 24: rank 1 shares a processor with rank 0"),

@@ -1,4 +1,4 @@
-"""Properties that every format has, on random tori, placements and texts."""
+"""Properties of every format, on random tori, placements and texts."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ REPRODUCIBLE = settings(derandomize=True, deadline=None, max_examples=15, suppre
 
 @st.composite
 def placed(draw, n_dimensions):
-    """A job on some nodes of a small torus in any order, and ranks on its first slots in any order."""
+    """Draw a job on some nodes of a small torus in any order, with ranks on its first slots in any order."""
     torus = Torus(tuple(draw(st.lists(st.integers(1, 4), min_size=n_dimensions, max_size=n_dimensions))))
     nodes = draw(st.permutations(range(torus.n_nodes)))[:draw(st.integers(1, torus.n_nodes))]
     site = Site(torus, draw(st.integers(1, 3)), Allocation(torus, nodes), idle=True)

@@ -1,4 +1,4 @@
-"""Graph files: every format gives the same network, and broken files are refused by name and line."""
+"""Graph files: every format gives the same network, and broken files are refused with name and line."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from tests.patience import patience
 
 
 def cluster():
-    """Two hosts on each of two switches, two cables of QDR between the switches."""
+    """Return two hosts on each of two switches, with two cables of QDR between the switches."""
     graph = nx.MultiGraph()
     for host, switch in (("n1", "s1"), ("n2", "s1"), ("n3", "s2"), ("n4", "s2")):
         graph.add_edge(host, switch, bandwidth="4 GB/s")
@@ -32,7 +32,7 @@ IDS = {"n1": "0002:c903:0000:0001", "n2": "0002:c903:0000:0002", "n3": "0002:c90
 
 
 def cables():
-    """Every cable once: its two ends."""
+    """Return the two ends of every cable, each cable once."""
     return [(a, b) for a, b, _ in cluster().edges]
 
 
@@ -53,7 +53,7 @@ def as_plain_edges(tmp_path):
 
 
 def as_netloc_graphml(tmp_path):
-    """As netloc 0.5 writes it: undirected by its head, and every link listed once from each end."""
+    """Write the graph as netloc 0.5 does: the head says undirected, but each link is listed once from each end."""
     keys = "".join(f'<key id="{k}" for="{kind}" attr.name="{k}" attr.type="string"/>' for kind, names in (
         ("node", ("type", "physical_id", "description")), ("edge", ("source_port", "speed", "width"))) for k in names)
     nodes = "".join(f'<node id="{i}"><data key="type">{"Switch" if n[0] == "s" else "Host"}</data>'
@@ -94,7 +94,7 @@ WRITERS = {"graphml": as_graphml, "edge-list": as_edge_list, "plain edge-list": 
 
 
 def links_of(network):
-    """Strength of every link: dict from names to cables."""
+    """Return the strength of every link: dict from names to cables."""
     names = {identity: name for name, identity in IDS.items()}  # netloc has no names of switches
     short = [names.get(v, v) for v in network.vertices]
     return {(short[a], short[b]): c for a, b, c in zip(network.source, network.target, network.cables)}

@@ -1,6 +1,6 @@
-"""Searches find again what they found: the same text and seed, the same placement, on any machine; none has become worse.
+"""Searches reproduce their results: same text and seed, same placement, on any machine; no result becomes worse.
 
-A slip in a search leaves a valid placement, only another one. A better one is entered by
+A mistake in a search gives another placement, which is still valid. After an improvement, run
 ``python -m tests.mapper.test_known_searches > tests/mapper/known_searches.csv``.
 """
 
@@ -18,7 +18,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 
 KNOWN = Path(__file__).with_name("known_searches.csv")
-CASES = [  # torus, tasks of a node, nodes that are missing, grid, placement
+CASES = [  # torus, tasks of a node, missing nodes, grid, placement
     ("4x4x4", 1, 4, (6, 10), "search:seed=1,evaluations=4000"), ("4x4x4", 1, 4, (6, 10), "search:seed=2,evaluations=4000"),
     ("4x4x4:mesh", 2, 4, (8, 15), "search:evaluations=3000"), ("5x3x2w", 1, 3, (3, 9), "search:evaluations=3000"),
     ("6x6", 2, 1, (10, 7), "search:evaluations=3000"), ("16", 1, 2, (3, 4), "search:evaluations=2000"),
@@ -34,7 +34,7 @@ CASES = [  # torus, tasks of a node, nodes that are missing, grid, placement
 
 
 def found(torus, T, missing, grid, text):
-    """The case, the cost of its placement, and a mark of where every rank is."""
+    """Return the case, the cost of its placement, and a checksum of all places."""
     network = parse_torus(torus)
     holes = np.random.default_rng(5).choice(network.n_nodes, missing, replace=False)
     where = Site(network, T, Allocation(network).without(holes) if missing else None, idle=True)

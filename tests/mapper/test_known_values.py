@@ -1,7 +1,7 @@
-"""Functions of model and mapper give what they gave, where no command and no other test looks: searches, bounds, starts.
+"""Functions of model and mapper keep their values, also those without another test: searches, bounds, starts.
 
-`known_values.txt` holds expressions behind ``>>>`` and their values; modules go by their last names. Anything better or
-right is entered by ``python -m tests.mapper.test_known_values``, and read in the diff.
+`known_values.txt` holds expressions after ``>>>`` and their values; modules go by their last names. After an intended
+change, run ``python -m tests.mapper.test_known_values`` and read the diff.
 """
 
 import importlib
@@ -34,14 +34,14 @@ NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 
 
 def site(text, tasks=1, missing=(), bandwidth=None, cables=None):
-    """A torus without some of its nodes."""
+    """Return a torus without some of its nodes."""
     torus = parse_torus(text)
     torus = Torus(torus.shape, torus.wrap, bandwidth, cables or torus.cables)
     return Site(torus, tasks, Allocation(torus).without(list(missing)) if missing else None, idle=True)
 
 
 def placed(text, where, grid, schedule="sequence"):
-    """The slot of every rank, and the cost under a schedule."""
+    """Return the slot of every rank, and the cost under a schedule."""
     ranks = parse_grid(grid) if isinstance(grid, str) else grid
     found = NAMES["placements"].place(text, where, ranks, NAMES["objectives"].objectives(schedule, ranks)[0])
     mapping = NAMES["placements"].as_mapping(found, text)
@@ -50,7 +50,7 @@ def placed(text, where, grid, schedule="sequence"):
 
 
 def refused(calls):
-    """What each call says that is not possible, or its value."""
+    """Return the refusal of each call, or its value."""
     def said(call):
         try:
             return shown(call())
@@ -61,7 +61,7 @@ def refused(calls):
 
 
 def probed(shape, seed, noise, rates=None, **figures):
-    """A probe of a torus, its times made from figures, with some noise."""
+    """Return a probe of a torus with times from figures, plus noise."""
     exact = made(Torus(shape), rates or (1e9,) * len(shape), **{"start_s": 2e-6, "hop_s": 3e-7, "ports": 2, **figures})
     rng = np.random.default_rng(seed)
 
@@ -72,7 +72,7 @@ def probed(shape, seed, noise, rates=None, **figures):
 
 
 def shown_course(text, ranks, size, direction="forward"):
-    """What a schedule does in each phase, and what its parts are."""
+    """Return the steps of a schedule in each phase, and its parts."""
     schedules, where = NAMES["schedules"], parse_grid(ranks)
     rows_columns = [int(n) for n in ranks.split("x")]
     made_of = schedules.course_of(schedules.parse_schedule(text), where, size and parse_transform(size),
@@ -82,19 +82,19 @@ def shown_course(text, ranks, size, direction="forward"):
 
 
 def mapped_loads(R, C):
-    """The loads of both exchanges of a grid in default order on a torus of two dimensions."""
+    """Return the loads of both exchanges of a grid in default order on a torus of two dimensions."""
     placements = NAMES["placements"]
     mapping = placements.as_mapping(placements.place("default", site(f"{C}x{R}"), ProcessGrid(R, C)), "default")
     return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
 
 
 def picture(text, nodes):
-    """What is known of a job, but for its torus and its nodes nothing."""
+    """Return a job picture with only a torus and nodes."""
     return NAMES["found"].Picture((), text and parse_torus(text), nodes and np.array(nodes), {}, None, None, None)
 
 
 def trips_of(starts, rates, hop):
-    """Messages of two ranges, without noise."""
+    """Return messages of two ranges, without noise."""
     return [SimpleNamespace(size=size, hops=hops, seconds=starts[size > 1000] + size / rates[size > 1000] + hop * hops)
             for size in (8, 64, 500, 1000, 4000, 10**5, 10**6) for hops in (1, 2, 4)]
 
@@ -104,7 +104,7 @@ def slab(tasks):
 
 
 def modules():
-    """Every module of model and mapper by its last name; of two the outer one."""
+    """Return every module of model and mapper by its last name; the outer module wins."""
     found: dict[str, str] = {}
     for package in (pencilmap.model, pencilmap.mapper):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
@@ -120,7 +120,7 @@ NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "si
 
 
 def shown(value):
-    """A value in one line, floats to eight digits."""
+    """Return a value in one line, with floats of eight digits."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, bool | str | None):
@@ -143,13 +143,13 @@ def shown(value):
 
 
 def cases():
-    """Expressions and their values."""
+    """Return expressions and their values."""
     lines = KNOWN.read_text("utf-8").splitlines()
     return [(line.removeprefix(">>> "), value) for line, value in zip(lines[::2], lines[1::2], strict=True)]
 
 
 def value_of(expression):
-    """The value as it is shown, or the error in words."""
+    """Return the value as shown, or the error in words."""
     try:
         return shown(eval(expression, dict(NAMES)))
     except PencilmapError as error:
@@ -160,7 +160,7 @@ def value_of(expression):
     pytest.param(*case, id=f"{n} {case[0].replace('::', ':')[:60]}") for n, case in enumerate(cases())])
 def test_a_function_gives_what_it_gave(expression, known):
     found = value_of(expression)
-    if found != known:  # floats that another machine rounds otherwise
+    if found != known:  # another machine may round floats differently
         assert NUMBER.sub("#", found) == NUMBER.sub("#", known)
         numbers = ([float(n) for n in NUMBER.findall(text)] for text in (found, known))
         assert next(numbers) == pytest.approx(next(numbers), rel=1e-6)

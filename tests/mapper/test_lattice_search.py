@@ -1,4 +1,4 @@
-"""Lattice tilings: the forms against all subgroups, folded loads against routing, and what the search finds."""
+"""Lattice tilings: the forms compared with all subgroups, folded loads with routing, and results of the search."""
 
 from itertools import product as cartesian
 from math import prod
@@ -25,7 +25,7 @@ from pencilmap.model.predict import predict, predict_routed
 
 
 def subgroups(shape):
-    """All subgroups of Z_n1 x Z_n2 .., as frozen sets of elements, from every set of up to len(shape) generators."""
+    """Return all subgroups of Z_n1 x Z_n2 .. as frozen sets, from all sets of up to len(shape) generators."""
     every = list(cartesian(*map(range, shape)))
     found = set()
     for generators in cartesian(every, repeat=len(shape)):
@@ -106,7 +106,7 @@ def test_what_cannot_be_tiled_is_refused(text, torus, grid, error, match):
 
 
 def kinds_of(torus, grid, tasks):
-    """Of every lattice of both letters: load of its cosets and least load of a tile, each as it is defined."""
+    """Return for every lattice of both letters the load of its cosets and the least load of a tile, by definition."""
     shape = np.array([*torus.shape, tasks])
     every = coordinates(shape, np.arange(int(np.prod(shape))))
     apart = np.minimum(every, shape - every)[:, :-1]
@@ -152,7 +152,7 @@ def test_tiles_that_are_too_large_and_lattices_beyond_the_most_are_not_tried(mon
 
 
 def annealed(monkeypatch, costs, *arguments, **more):
-    """What a search anneals, lattice and steps, where the n-th annealing ends with the n-th cost over the floor."""
+    """Return the lattice and steps of each annealing; the n-th annealing returns the n-th cost over the floor."""
     done, costs = [], iter(costs)
 
     def anneal(run, steps):

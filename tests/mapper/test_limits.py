@@ -1,4 +1,4 @@
-"""Limits of model and mapper, each made small: what has just so much is taken, and what has one more is refused in words."""
+"""Limits of model and mapper, each made small: the limit itself is accepted, and one more is refused in words."""
 
 import importlib
 
@@ -54,7 +54,7 @@ def cores(count):
     return list(hwloc._cores(parse_xml(f"<topology><object type='Machine'>{core * count}</object></topology>")))
 
 
-CASES = {  # module, constant, what it is made, how much is just enough, what to do with so much, words of the refusal
+CASES = {  # module, constant, its small value, an input at the limit, the call, words of the refusal
     "nodes of a torus": ("model.network.torus", "MAX_NODES", 12, 12, lambda n: Torus((n, 1)),
                          "torus 13x1 has 13 nodes; at most 12"),
     "dimensions": ("model.network.torus", "MAX_DIMENSIONS", 2, 2, lambda n: Torus((1,) * n), "1 to 2 dimensions, not 3"),

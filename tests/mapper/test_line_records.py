@@ -1,4 +1,4 @@
-"""Records of distributed lines and of bricks of lines, without the runner: compared with the model, and refused."""
+"""Records of distributed lines and of bricks of lines, without the runner: comparison with the model, and refusals."""
 
 import json
 
@@ -28,13 +28,13 @@ PROBLEMS = [LineProblem((96,)), LineProblem((96,), algorithm="binary4", order="t
 
 
 def mapping(seed=3):
-    """Twelve ranks somewhere on a torus of twelve nodes."""
+    """Return twelve ranks on random nodes of a torus of twelve nodes."""
     torus = Torus((4, 3), bandwidth=(1e8, 1e8))
     return Mapping(torus, ProcessGrid(1, 12), 1, np.random.default_rng(seed).permutation(12), np.zeros(12, dtype=int))
 
 
 def line_record(problem, direction="forward", labels=LABELS):
-    """What a run of it would have written, had it taken as long as the model says."""
+    """Return the record of a run that takes exactly the model's time."""
     placed = mapping()
     found = record(placed, Transform(8, 8, 8), Costs(), labels)
     forecast = problem.forecast(placed, COSTS, backward=direction == "backward")
@@ -89,7 +89,7 @@ def test_records_of_lines_that_contradict_themselves_are_refused(problem, change
 
 
 def test_lines_are_placed_on_the_grid_with_which_they_take_least():
-    """A placement by patterns goes on one of both grids, the launcher's order on both."""
+    """A pattern uses one of both grids, the launcher's order uses both."""
     where, problem = setting(torus="4x3", bandwidth="100 MB/s"), PROBLEMS[3]
     grids = problem.grids(12)
     assert [grid.shape for grid in grids] == [(2, 6), (6, 2)]

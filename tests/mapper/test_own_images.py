@@ -1,4 +1,4 @@
-"""Images that users describe themselves: by digits, by a file, by a Python function."""
+"""Images from users: by digits, by a file, by a Python function."""
 
 import sys
 from itertools import product as cartesian
@@ -27,7 +27,7 @@ repeat 4 0-0-2
 
 
 def nodes_of(mapping, owner):
-    """The set of nodes of each row or column."""
+    """Return the set of nodes of each row or column."""
     groups = mapping.grid.groups("r") if owner == "row" else mapping.grid.groups("c")
     return [frozenset(nodes.tolist()) for nodes in mapping.node_of_rank[groups]]
 
@@ -72,7 +72,7 @@ def test_idle_digits_use_what_their_digit_0_names():
 
 @st.composite
 def digit_texts(draw):
-    """A torus, digits for it (idle ones too), and the grid that they make."""
+    """Draw a torus, digits for the torus (also idle digits), and their grid."""
     shape = draw(st.lists(st.sampled_from([2, 3, 4, 6]), min_size=1, max_size=3))
     texts, extent = [], {"r": 1, "c": 1, "i": 1}
     for n in shape:

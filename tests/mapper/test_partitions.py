@@ -1,4 +1,4 @@
-"""Compact groups of slots: every slot once, compact, and columns that are translates where that is possible."""
+"""Compact groups of slots: every slot once, compact, and with columns that are translates if possible."""
 
 import numpy as np
 import pytest

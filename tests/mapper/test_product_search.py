@@ -1,4 +1,4 @@
-"""The search against exhaustive enumeration, and against the figures of DESIGN."""
+"""The search compared with exhaustive enumeration, and with known figures."""
 
 from fractions import Fraction
 from itertools import product as cartesian
@@ -20,7 +20,7 @@ from pencilmap.model.traffic.objective import at_once, in_sequence, objective, o
 
 
 def exhaustive(torus, tasks_per_node):
-    """Least cost of every grid over all product placements, each predicted for itself."""
+    """Return the least cost of every grid over all product placements, each predicted separately."""
     slots = [Pattern((("r", k), ("c", tasks_per_node // k))) for k in divisors(tasks_per_node)]
     least = {}
     for *dimensions, slot in cartesian(*(patterns(n) for n in torus.shape), slots):
@@ -45,7 +45,7 @@ TORI = [(Torus((8,)), 1), (Torus((7,)), 2), (Torus((4, 4)), 1), (Torus((4, 4), (
 
 
 def shapes(n, largest=None):
-    """All shapes of n nodes with sides of 2 or more, up to the order of the dimensions."""
+    """Return all shapes of n nodes with sides of 2 or more, up to the order of the dimensions."""
     if n == 1:
         yield ()
     for side in divisors(n)[1:]:
@@ -54,7 +54,7 @@ def shapes(n, largest=None):
 
 
 def wraps(shape):
-    """Every choice of wrapped dimensions, up to the order of equal sides; rings of two are open lines."""
+    """Return every choice of wrapped dimensions, up to the order of equal sides; rings of two are open lines."""
     every = cartesian(*((True, False) if side > 2 else (False,) for side in shape))
     return sorted({tuple(w for _, w in sorted(zip(shape, wrap), reverse=True)) for wrap in every})
 

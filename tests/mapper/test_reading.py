@@ -1,4 +1,4 @@
-"""No file ends in a traceback: whatever a parser raises is the error of its reader, and a sentence."""
+"""No file ends in a traceback: every error of a parser becomes the error of its reader, in a sentence."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_what_a_parser_raises_is_its_readers_error(monkeypatch, tmp_path):
 
 
 def aliases(levels):
-    """YAML whose last name stands for 9 to the power of `levels` letters."""
+    """Return YAML whose last name stands for 9 to the power of `levels` letters."""
     return "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, levels))
 
 
@@ -161,14 +161,14 @@ def test_seconds_end(monkeypatch):
 
 
 def test_an_error_of_a_parser_that_has_taken_too_long_is_its_readers_error(monkeypatch):
-    """The signal comes while the parser runs, and Python looks at it when the error leaves the block."""
+    """The signal arrives while the parser runs, and Python handles it when the error leaves the block."""
     monkeypatch.setattr(reading_module, "SECONDS", 0.01)
     with pytest.raises(GraphError, match="a cannot be read: mismatched tag"), reading_module.reading("a", GraphError):
         reading_module.parse_xml("<a>" * 200_000 + "</b>")
 
 
 def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
-    """Python ignores what is raised in a finalizer, and what the collector of memory calls."""
+    """Python ignores errors in a finalizer and in callbacks of the garbage collector."""
     class Slow:
         def __del__(self):
             while True:
@@ -187,7 +187,7 @@ def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
 
 
 def test_a_module_may_take_its_time_to_load(tmp_path, monkeypatch):
-    """As jsonschema does, 2 s of the processor, where its formats of IRIs are installed."""
+    """As jsonschema does, with 2 s of the processor if its formats of IRIs are installed."""
     monkeypatch.setattr(reading_module, "SECONDS", 0.05)
     (tmp_path / "slow_to_load.py").write_text("import time\nwhile time.process_time() < START + 0.2:\n    pass\n"
                                               .replace("START", str(time.process_time())))
@@ -243,7 +243,7 @@ def test_a_pipe_is_read_up_to_the_most_bytes():
 
 
 def test_a_file_that_does_not_tell_its_length_is_read_up_to_the_most_bytes(tmp_path):
-    """As those of /proc, of which the file system says that they are empty."""
+    """As for /proc, whose files have size 0 for the file system."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("NOT TESTED: there is no /proc")
     assert os.stat("/proc/self/status").st_size == 0
@@ -253,7 +253,7 @@ def test_a_file_that_does_not_tell_its_length_is_read_up_to_the_most_bytes(tmp_p
 
 
 def test_how_long_a_pipe_may_keep_its_reader_waiting(monkeypatch):
-    """By a clock that is told what time it is: with each read, and what came of it; None is a writer that is silent."""
+    """By a clock with given times: the time of each read, and its data; None is a silent writer."""
     def refused_at(*reads):
         left, clock = iter(reads), [0.0]
 
@@ -285,7 +285,7 @@ BY_NAME = [name for name, form in formats.FORMATS.items() if not form.by_coordin
 
 @pytest.mark.parametrize("host", HOSTILE)
 def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host, tmp_path):
-    """Whatever table it comes from, and in every format that names hosts, written and read."""
+    """From any table, and in every format that names hosts, in writing and in reading."""
     job = Job(SITE, Hosts(SITE.network, table=dict(enumerate(["n0", host, "n2", "n3"]))))
     mapping = Mapping(SITE.network, ProcessGrid(2, 2), 1, np.arange(4), np.zeros(4, dtype=np.int64), "default")
     lines = {"openmpi4": "rank 0={}-0-0 slot=0\n", "openmpi5": "rank 0={}-0-0 slot=0\n", "hydra": "{}-0-0:1\n"}

@@ -1,4 +1,4 @@
-"""The texts of ring maps and tilings are found again from the ranks alone."""
+"""The texts of ring maps and tilings follow again from the ranks alone."""
 
 import networkx as nx
 import numpy as np

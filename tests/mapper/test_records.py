@@ -1,4 +1,4 @@
-"""Run records of both versions, and what no schema can say of one."""
+"""Run records of both versions, and checks that a schema cannot express."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 
-VERSION_1 = Path(__file__).parent / "version_1.jsonl"  # as fft_runner wrote it
+VERSION_1 = Path(__file__).parent / "version_1.jsonl"  # written by fft_runner
 TORUS = Torus((4, 4), bandwidth=(148e6, 148e6))
 COSTS = Costs(message_cost_s=1e-6, fft_rate_per_task=1e9)
 LABELS = {"link_bandwidth": "148 MB/s", "message_cost": "1 us"}
@@ -108,7 +108,7 @@ def test_one_wrong_number_in_a_list_is_found(wrong, words, tmp_path):
 
 
 def test_runs_that_differ_in_one_word_are_predicted_apart():
-    """Predictions of equal runs are made once."""
+    """Equal runs share one prediction."""
     mine = slab_record()
     other = mine | {"size": [64, 64, 128]}
     bounds = [[row.t_s for row in compare_records([one], "runs")] for one in (mine, other, mine | {"time": "later"})]
@@ -116,7 +116,7 @@ def test_runs_that_differ_in_one_word_are_predicted_apart():
 
 
 def scheduled(text, wait_s, network="simulated"):
-    """A record of a run under a schedule whose ranks waited so long in each exchange."""
+    """Return a record of a run under a schedule whose ranks waited so long in each exchange."""
     mapping = as_mapping(place("default", Site(TORUS), ProcessGrid(4, 4)), "default")
     made = record(mapping, Transform(64, 64, 64), COSTS, {"link_bandwidth": "100 MB/s", "network": network})
     for name in ("row", "column"):

@@ -1,4 +1,4 @@
-"""What cannot be is refused by the function that learns of it, in a sentence with what was given and what to do."""
+"""Impossible input is refused by the first function that can know, in a sentence with the input and a remedy."""
 
 import subprocess
 from dataclasses import replace
@@ -61,7 +61,7 @@ def placed(text, torus=SQUARE, grid=ROWS, tasks=1):
     return place(text, Site(torus, tasks), grid)
 
 
-CASES = {  # what is wrong: what is done, the error, words of its sentence
+CASES = {  # the error in the input: the call, the exception, words of its sentence
     "a node of too few coordinates": (lambda: SQUARE.node([1]), TorusError, "a node of torus 4x4 has 2 coordinates, not 1"),
     "a graph as a torus": (lambda: as_torus(graph()), TorusError, "a torus or mesh is needed, and"),
     "one pattern of two": (lambda: Product(SQUARE, (parse_pattern("r4"),), parse_pattern("r1")), PlacementError,

@@ -1,4 +1,4 @@
-"""`reorder` on ranks that are threads: which rank comes where, on any nodes of a job, and what is refused on all of them."""
+"""`reorder` on ranks that are threads: the place of each rank, on any nodes of a job, and refusals on all ranks."""
 
 import random
 import sys
@@ -20,7 +20,7 @@ from tests.patience import patience
 
 
 class Meeting:
-    """What the ranks of a communicator say to all: each waits until all have spoken."""
+    """Collects the words of all ranks of a communicator; each rank waits until all have spoken."""
 
     def __init__(self, size):
         self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=patience(20))
@@ -34,7 +34,7 @@ class Meeting:
 
 
 class Comm:
-    """The calls of mpi4py that `reorder` makes. `wrong` changes what a rank hears from its neighbour."""
+    """The mpi4py calls of `reorder`. `wrong` changes the data that a rank receives from its neighbour."""
 
     def __init__(self, meeting, rank, freed, wrong=None):
         self.meeting, self.rank, self.freed, self.wrong = meeting, rank, freed, wrong
@@ -68,7 +68,7 @@ class Comm:
 
 
 def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
-    """New rank of each old one, or what each was told. `last` are other keywords of the last rank."""
+    """Return the new rank of each old one, or each rank's error. `last` are other keywords of the last rank."""
     meeting, freed = Meeting(size), [] if freed is None else freed
 
     def of(rank):
@@ -85,13 +85,13 @@ def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
 
 
 def seats(torus, nodes):
-    """For `where`: each rank says the coordinates of its node."""
+    """Return for `where` the coordinates of each rank's node."""
     return lambda rank: torus.coordinates(np.array([nodes[rank]]))[0].tolist
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_ranks_sit_where_the_placement_puts_them(seed):
-    """On some of the nodes, in any order, with full and half-empty nodes; the k-th rank of a node has its slot k."""
+    """On some of the nodes, in any order, full and half-empty; the k-th rank of a node has slot k."""
     rng = random.Random(seed)
     torus, tasks = Torus((3, 2, 2)), rng.choice([1, 2, 3])
     some = rng.sample(range(12), rng.choice([4, 6]))
@@ -128,7 +128,7 @@ def test_only_the_first_rank_makes_the_placement():
 
 
 def test_names_of_hosts_tell_the_nodes(monkeypatch):
-    """Each thread has its name: socket and environment belong to all of them."""
+    """Each thread has its own name, because socket and environment are shared."""
     torus, names = Torus((2, 2)), ["n3", "n1", "n0", "n2"]
     hosts = Hosts(torus, table={node: f"n{node}" for node in range(4)})
     me = threading.local()

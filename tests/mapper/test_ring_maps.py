@@ -1,4 +1,4 @@
-"""Ring maps: the stored table against the loads of every message, and placements of them."""
+"""Ring maps: the stored table compared with the loads of every message, and placements from the table."""
 
 from fractions import Fraction
 
@@ -48,7 +48,7 @@ def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
     assert joint(on_line(found, True)) == load
 
 
-@pytest.mark.slow  # what it compiles takes 15 s
+@pytest.mark.slow  # its compilation takes 15 s
 @pytest.mark.parametrize("n, r, ring", [(4, 2, True), (6, 2, True), (6, 2, False), (8, 2, True), (8, 2, False)])
 def test_the_table_is_what_its_program_finds(n, r, ring):
     stored = [m for m in ring_maps(n, ring) if m.extent("r") == r]
@@ -111,7 +111,7 @@ def test_the_best_cut_of_a_map_is_that_of_its_mapping():
 
 
 def test_the_numbers_within_a_group_are_all_numbers():
-    """Of rows 0.5.1 and 2.4.3: along both dimensions every node has a number of its own."""
+    """For rows 0.5.1 and 2.4.3: along both dimensions, every node has its own number."""
     found = RingMap(((0, 5, 1), (2, 4, 3)))
     assert found.index("rc").tolist() == [0, 2, 3, 5, 4, 1] and found.group("rc").tolist() == [0] * 6
     assert found.index("c").tolist() == [0, 0, 1, 1, 1, 0] and found.group("c").tolist() == [0, 2, 0, 2, 1, 1]

@@ -1,4 +1,4 @@
-"""Scaling studies: known laws are found again, in points, tables and records; what is wrong is said in one sentence."""
+"""Scaling studies: known laws follow from points, tables and records; errors are one sentence."""
 
 import json
 import random
@@ -28,7 +28,7 @@ from tests.mapper.run_records import record
 
 
 def test_the_fit_finds_coefficients_and_honest_deviations():
-    """Over many noisy sets, 68 % of the fitted coefficients must lie within one standard deviation."""
+    """In many noisy sets, 68 % of the fitted coefficients must be within one standard deviation."""
     rng, ranks, inside = np.random.default_rng(7), [16 * 2**k for k in range(12)], []
     for _ in range(300):
         points = [Point("", (64,) * 3, p, (50 / p + 2 / p ** (2 / 3)) * (1 + 0.03 * rng.standard_normal())) for p in ranks]
@@ -38,7 +38,7 @@ def test_the_fit_finds_coefficients_and_honest_deviations():
 
 
 def test_p3dfft_gives_its_own_bisection_back():
-    """Of the curve exactly, and of the curve with 2 % of noise within 5 % in the middle of many sets."""
+    """Exactly from the curve; from the curve with 2 % of noise within 5 %, in the median of many sets."""
     points = [p for p in published_p3dfft() if p.size == (4096,) * 3]
     assert fit(points).bisection(65536, crossing_bytes(points[0].array_bytes, 2)) == pytest.approx(212e9, rel=1e-9)
     rng, found = random.Random(3), []

@@ -1,4 +1,4 @@
-"""Scotch's mappings: graphs by hand, placements that are placements, and ours never worse; skipped where it is missing."""
+"""Scotch's mappings: graphs by hand, valid placements, and ours never worse; skipped without Scotch."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from pencilmap.scripts.maintenance import compare_scotch
 
-MEAN_CERTIFICATE = 1.47  # of the cases, at most
+MEAN_CERTIFICATE = 1.47  # limit of the mean over the cases
 
 needs_scotch = pytest.mark.skipif(not scotch_is_there(), reason="Scotch is missing: apt-get install scotch")
 

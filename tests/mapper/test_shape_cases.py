@@ -1,4 +1,4 @@
-"""The table of further shapes: what the file says is found again, and best is nowhere worse than digit patterns."""
+"""The table of further shapes: the file's figures are reproduced, and `best` is never worse than digit patterns."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Starting placements of the search: boxes and corners by trying all of them, groups by where they sit."""
+"""Starting placements of the search: boxes and corners compared with all of them, groups by their places."""
 
 from itertools import product as cartesian
 from math import prod

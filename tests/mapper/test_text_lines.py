@@ -1,5 +1,5 @@
-"""Texts from elsewhere, at the edges: the longest line and number that are read, and the next that is not; every kind of
-line end; places in errors."""
+"""Texts from other programs at the limits: the longest accepted line and number, and the next longer one; all kinds of
+line ends; positions in errors."""
 
 import numpy as np
 import pytest

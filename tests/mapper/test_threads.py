@@ -1,4 +1,4 @@
-"""Tasks against threads: messages between nodes counted one by one, and T^2 fewer of them."""
+"""Tasks compared with threads: messages between nodes counted one by one, fewer by a factor of T^2."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_messages_of_a_node_are_those_of_its_tasks(grid, placement, decompositio
 
 
 def test_between_two_nodes_pass_t_squared_fewer_messages(pencilmap_json):
-    """Slabs: every task sends to every other, so that a node of T tasks sends T T (N - 1) messages to N - 1 others."""
+    """Slabs: every task sends to every other, so a node of T tasks sends T T (N - 1) messages to N - 1 nodes."""
     rows = pencilmap_json("predict", *WORDS, "--fft", 64, "--decomposition", "slab", "--threads", 4)
     assert [(row["tasks_per_node"], row["threads"]) for row in rows] == [(4, 1), (2, 2), (1, 4)]
     array = 16 * 64**3

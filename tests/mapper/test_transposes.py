@@ -1,4 +1,4 @@
-"""`pencilmap transposes`: ratios of one file, of two, and what is no result."""
+"""`pencilmap transposes`: ratios of one file and of two files, and refusals of other files."""
 
 import json
 
@@ -8,7 +8,7 @@ SHAPE = {"schema": "pencilmap-transpose-bench/1", "mpi": "an MPI", "refused": No
 
 
 def write(path, scale, exchanges=("alltoall", "p2p"), groups=(2, 4), sizes=(0, 3, 64)):
-    """Results whose times are known: of a group, bytes and exchange."""
+    """Write results with known times: by group, bytes and exchange."""
     lines = [dict(SHAPE, group=group, exchange=name, message_bytes=size, total_times={
         key: [scale * (1 + k) * group * (1 + size) * 1e-6] * 3 for key in ("max_s", "mean_s", "min_s", "deviation_s")})
         for k, name in enumerate(exchanges) for group in groups for size in sizes]

@@ -1,7 +1,7 @@
-"""Every message routed hop by hop, in plain Python with fractions: slow, and right if anything is.
+"""Route every message hop by hop, in plain Python with fractions: slow and simple.
 
-Nothing here is shared with the fast loads: not the rings of one and two nodes, not the numbering, not the exchange.
-A link is (coordinates of the node it leaves, dimension, +1 or -1).
+This code shares nothing with the fast loads: no rings of one and two nodes, no numbering, no exchange.
+A link is (coordinates of the node that it leaves, dimension, +1 or -1).
 """
 
 from collections import defaultdict
@@ -10,11 +10,11 @@ from itertools import product as cartesian
 
 
 def messages(grid, transform=None):
-    """(source rank, target rank, bytes) of the row exchange and of the column exchange, as two lists.
+    """Return (source rank, target rank, bytes) of the row exchange and of the column exchange, as two lists.
 
-    One byte to every other member of the group without a transform. With one, in the row exchange task (p, q) holds
-    the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'; in the column exchange it holds the
-    x-block of q and the z-block of p and all y, and gives the y-block of q' to q'.
+    Without a transform, each task sends one byte to every other member of the group. With a transform, in the row exchange
+    task (p, q) holds the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'. In the column exchange
+    it holds the x-block of q, the z-block of p and all y, and gives the y-block of q' to q'.
     """
     R, C = grid.shape
 
@@ -48,12 +48,12 @@ def _column_bytes(transform, grid, p, q, other):
 
 
 def _block(n, parts, i):
-    """Elements of block `i` when `n` elements are dealt out one by one, the first blocks first."""
+    """Elements of block `i` if `n` elements are dealt one by one, the first blocks first."""
     return len(range(i, n, parts))
 
 
 def closes(torus, i):
-    """A ring of one has no link and a ring of two one cable, so both are lines."""
+    """Whether the dimension is a ring: a ring of one has no link and a ring of two has one cable, so both are lines."""
     return torus.wrap[i] and torus.shape[i] > 2
 
 
@@ -66,7 +66,7 @@ def coordinates(torus, node):
 
 
 def step(torus, node, i, direction):
-    """The neighbour in dimension `i`; a line must not be left at its end."""
+    """Return the neighbour in dimension `i`; fail at the end of a line."""
     c = node[i] + direction
     if closes(torus, i):
         c %= torus.shape[i]
@@ -75,7 +75,7 @@ def step(torus, node, i, direction):
 
 
 def shortest_steps(torus, i, a, b, tie="split"):
-    """The shortest steps from a to b in dimension `i`: list of (share, signed steps); half a ring follows `tie`."""
+    """Return the shortest steps from a to b in dimension `i`: list of (share, signed steps); half a ring follows `tie`."""
     n, direct = torus.shape[i], b - a
     if direct == 0 or not closes(torus, i):
         return [(Fraction(1), direct)]
@@ -88,7 +88,7 @@ def shortest_steps(torus, i, a, b, tie="split"):
 
 
 def dimension_order(torus, traffic, node_of_rank, order=None, tie="split"):
-    """Loads of all links, every leg of every message walked: dict from link to Fraction."""
+    """Return the loads of all links, from walking every leg of every message: dict from link to Fraction."""
     loads = defaultdict(Fraction)
     for source, target, amount in traffic:
         here = coordinates(torus, int(node_of_rank[source]))
@@ -107,7 +107,7 @@ def dimension_order(torus, traffic, node_of_rank, order=None, tie="split"):
 
 
 def all_minimal_paths(torus, source, target):
-    """Every shortest path as a list of links; at half a ring both directions."""
+    """Return every shortest path as a list of links; at half a ring both directions."""
     choices = cartesian(*(shortest_steps(torus, i, source[i], target[i]) for i in range(len(torus.shape))))
     return [path for choice in choices for path in _paths(torus, source, tuple(steps for _, steps in choice))]
 
@@ -126,7 +126,7 @@ def _paths(torus, here, rest):
 
 
 def uniform_over_paths(torus, traffic, node_of_rank):
-    """Loads when a message takes any of its minimal paths with the same probability."""
+    """Return the loads if a message takes each of its minimal paths with the same probability."""
     loads = defaultdict(Fraction)
     for source, target, amount in traffic:
         paths = all_minimal_paths(torus, coordinates(torus, int(node_of_rank[source])),
@@ -138,7 +138,7 @@ def uniform_over_paths(torus, traffic, node_of_rank):
 
 
 def uniform_over_hops(torus, traffic, node_of_rank):
-    """Loads when a message picks its way round half rings by coins, then at every node one of the productive dimensions."""
+    """Return the loads if coins choose the way round half rings, and a productive dimension at every node."""
     loads = defaultdict(Fraction)
     for source, target, amount in traffic:
         here = coordinates(torus, int(node_of_rank[source]))
@@ -161,7 +161,7 @@ def _wander(torus, here, rest, share, loads):
 
 
 def hops(torus, a, b):
-    """Shortest distance of two nodes."""
+    """Return the shortest distance of two nodes."""
     return sum(abs(shortest_steps(torus, i, x, y)[0][1])
                for i, (x, y) in enumerate(zip(coordinates(torus, a), coordinates(torus, b))))
 
@@ -171,7 +171,7 @@ def hop_bytes(torus, traffic, node_of_rank):
 
 
 def neighbours(torus):
-    """All pairs of neighbouring nodes with their dimension, each cable position once: list of (a, b, dimension)."""
+    """Return all pairs of neighbouring nodes, each cable position once: list of (a, b, dimension)."""
     found = set()
     nodes = list(cartesian(*(range(n) for n in torus.shape)))
     for node in nodes:
@@ -182,10 +182,10 @@ def neighbours(torus):
 
 
 def cut_bounds(torus, traffic, node_of_rank):
-    """For each dimension the largest load per cable that cutting it at planes forces, every cut tried.
+    """Return for each dimension the largest load per cable that a cut at planes proves, from all cuts.
 
-    A cut takes one run of neighbouring planes off the rest; on a line the run starts at the end, so that one plane of
-    cables is cut, not two.
+    A cut separates one run of neighbouring planes from the rest. On a line, the run starts at the end, so that the cut
+    crosses one plane of cables, not two.
     """
     place = [coordinates(torus, int(node)) for node in node_of_rank]
     return tuple(_best_cut(torus, traffic, place, i) for i in range(len(torus.shape)))

@@ -1,4 +1,4 @@
-"""Random small tori, mappings and exchanges for property tests; every test that draws them uses the same seeds each time."""
+"""Random small tori, mappings and exchanges for property tests; the seeds are the same in every run."""
 
 from fractions import Fraction
 from random import Random
@@ -17,23 +17,23 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from tests.model import brute_force as brute
 
-SHARE = 1.0  #: of the examples that are tried; less at each commit than with --slow
+SHARE = 1.0  #: of the examples that run; less at each commit than with --slow
 
 
 def repeatable(examples):
-    """The same examples in every run, without a clock; all of them at night."""
+    """Run the same examples each time, without a time limit; at night all of them."""
     chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(12, round(SHARE * examples))),
                       suppress_health_check=list(HealthCheck))
     return lambda test: pytest.mark.examples(chosen(test))
 
 
 def drawn(make):
-    """A strategy from a function of a `random.Random`: dice fall evenly where Hypothesis's own draws are mostly small."""
+    """Make a strategy from a function of a `random.Random`, because Hypothesis's own draws are mostly small."""
     return lambda *arguments: st.integers(0, 2**64 - 1).map(lambda seed: make(Random(seed), *arguments))
 
 
 def random_torus(rng, most_nodes=36):
-    """One to five dimensions; rings of 1, 2, 3, odd and even; open, closed or mixed; one or two cables."""
+    """Return a torus of one to five dimensions: rings of 1, 2, 3, odd, even; open, closed, mixed; one or two cables."""
     shape, room = [], most_nodes
     for left in range(rng.randint(1, 5), 0, -1):
         shape.append(rng.randint(1, min(room, 8, int(room**(1 / left)) + 2)))
@@ -44,7 +44,7 @@ def random_torus(rng, most_nodes=36):
 
 
 def random_mapping(rng, network, most_tasks=20):
-    """Ranks on random slots, one to three on a node; often some slots stay idle."""
+    """Return ranks on random slots, one to three on a node; often some slots stay idle."""
     T = rng.randint(1, 3)
     most = min(network.n_nodes * T, most_tasks)
     R = rng.randint(1, rng.randint(1, most))
@@ -52,7 +52,7 @@ def random_mapping(rng, network, most_tasks=20):
 
 
 def random_full_mapping(rng, network):
-    """Ranks on all slots, in random order."""
+    """Return ranks on all slots, in random order."""
     T = rng.randint(1, 3)
     slots = network.n_nodes * T
     R = rng.choice([r for r in range(1, slots + 1) if slots % r == 0])
@@ -65,13 +65,13 @@ def _placed(rng, network, T, grid):
 
 
 def random_transform(rng, grid):
-    """None, or extents that are just large enough and seldom divide evenly."""
+    """Return None, or extents that are barely large enough and seldom divide evenly."""
     least = (grid.shape[1], max(grid.shape[0], grid.shape[1]), grid.shape[0])
     return None if rng.random() < 0.4 else Transform(*(rng.randint(n, 3 * n + 2) for n in least))
 
 
 def random_case(rng, network, most_tasks=20):
-    """A mapping, one of its exchanges under some transform, and the messages of that exchange."""
+    """Return a mapping, one of its exchanges under some transform, and the messages of that exchange."""
     mapping = random_mapping(rng, network, most_tasks)
     transform = random_transform(rng, mapping.grid)
     which = rng.choice([w for w, size in enumerate((mapping.grid.shape[0], mapping.grid.shape[1])) if size > 1] or [0])
@@ -79,7 +79,7 @@ def random_case(rng, network, most_tasks=20):
 
 
 def random_pattern(rng, n):
-    """Random digits whose radices multiply to n."""
+    """Return random digits whose radices multiply to n."""
     digits, rest = [], n
     while rest > 1:
         radix = rng.choice([k for k in range(2, rest + 1) if rest % k == 0])
@@ -89,7 +89,7 @@ def random_pattern(rng, n):
 
 
 def random_product(rng):
-    """Random digit patterns on a random torus, slots included."""
+    """Return random digit patterns on a random torus, slots included."""
     torus = random_torus(rng)
     return Product(torus, tuple(random_pattern(rng, n) for n in torus.shape), random_pattern(rng, rng.randint(1, 3)))
 
@@ -101,7 +101,7 @@ orders = drawn(lambda rng, items: tuple(rng.sample(items, len(items))))
 
 
 def as_links(loads):
-    """Loads of a torus that are not 0, as a dict from link to Fraction."""
+    """Return the nonzero loads of a torus, as a dict from link to Fraction."""
     torus, found = loads.network, {}
     for i, direction, node in zip(*np.nonzero(loads.values)):
         value = as_fraction(loads.values[i, direction, node]) / loads.denominator
@@ -110,6 +110,6 @@ def as_links(loads):
 
 
 def largest(torus, links):
-    """Largest load per cable of each dimension of a dict of links."""
+    """Return the largest load per cable of each dimension of a dict of links."""
     return tuple(max((load / torus.cables[i] for (_, j, _), load in links.items() if j == i), default=Fraction(0))
                  for i in range(torus.n_dimensions))

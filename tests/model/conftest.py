@@ -1,4 +1,4 @@
-"""What tests of the model share."""
+"""Shared fixtures of the tests of the model."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from pencilmap.model.bounds import translations
 
 @pytest.fixture(scope="module")
 def quick_bounds():
-    """A linear program for each machine, not dozens, where bounds need not be sharp; later tests get sharp ones."""
+    """Solve one linear program for each machine, not dozens; restore sharp bounds at the end of the module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translations, "MOST_PROGRAMS", 0)
         translations._bound.cache_clear()

@@ -1,6 +1,6 @@
-"""The steps of the schedules, written down a second time: which elements every rank sends when.
+"""The steps of the schedules, written a second time: the elements that every rank sends in each phase.
 
-Nothing here is shared with `pencilmap.model.schedules`; the messages are walked by `tests.model.brute_force`.
+This code shares nothing with `pencilmap.model.schedules`; `tests.model.brute_force` walks the messages.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from tests.model.cases import largest
 
 
 def walk(phases, torus, node_of_rank, total, order=None, tie="split"):
-    """T on the m scale: in each phase every message of those in flight hop by hop."""
+    """Return T on the m scale: walk every message in flight in each phase, hop by hop."""
     T = Fraction(0)
     for messages in phases:
         links = defaultdict(Fraction)
@@ -26,7 +26,7 @@ def walk(phases, torus, node_of_rank, total, order=None, tie="split"):
 
 
 def flights(found, grid, transform):
-    """For each phase of a forecast (`ScheduleForecast`) the messages that are in flight: (source, target, bytes)."""
+    """Return for each phase of a forecast (`ScheduleForecast`) the messages in flight: (source, target, bytes)."""
     name, sizes, axis = found.schedule.name, found.sizes, found.axis
     if found.direction == "pair":
         assert name == "opposite"
@@ -55,12 +55,12 @@ def flights(found, grid, transform):
 
 
 def turned_round(messages):
-    """The messages on their way back."""
+    """Return the messages with source and target swapped."""
     return [(there, here, size) for here, there, size in messages]
 
 
 def _pair(grid, transform):
-    """A forward transform and a backward one at once; with several fields each of them goes two ways by itself."""
+    """A forward and a backward transform at once; with several fields, each transform goes two ways."""
     if transform.fields > 1:
         one = _opposite(grid, transform, (transform.fields - transform.fields // 2, transform.fields // 2))
     else:
@@ -74,12 +74,12 @@ def _opposite(grid, transform, sizes):
 
 
 def _beside(grid, one, lane, other, other_lane):
-    """One lane by rows first beside another by columns first."""
+    """One lane by rows first, with another lane by columns first."""
     return [[*rows_first(grid, one, lane, first), *columns_first(grid, other, other_lane, first)] for first in (True, False)]
 
 
 def rows_first(grid, transform, lane, first):
-    """Messages of one exchange of route A, for the elements that `lane(axis, block)` leaves of a block."""
+    """Return messages of one exchange of route A, for the elements that `lane(axis, block)` selects from a block."""
     R, C = grid.shape
     nx, ny, nz = transform.exchanged
     X, Y, Z = pieces(nx, C), pieces(ny, R), lane("planes", range(nz))
@@ -93,7 +93,7 @@ def rows_first(grid, transform, lane, first):
 
 
 def columns_first(grid, transform, lane, first):
-    """The same on route B: columns gather x and divide z, rows gather y and divide x."""
+    """Return the messages on route B: columns gather x and divide z, rows gather y and divide x."""
     R, C = grid.shape
     nx, ny, nz = transform.exchanged
     X, Y, Z = pieces(nx, C), pieces(ny, R), lane("planes", range(nz))
@@ -107,13 +107,13 @@ def columns_first(grid, transform, lane, first):
 
 
 def pieces(n, parts):
-    """Indices of every block, the first blocks the longest."""
+    """Return the indices of every block, the first blocks the longest."""
     ends = np.cumsum([0, *(len(range(i, n, parts)) for i in range(parts))])
     return [range(a, b) for a, b in pairwise(ends)]
 
 
 def chunk(block, sizes, k):
-    """The k-th chunk of a block by the cut rule."""
+    """Return the k-th chunk of a block by the cut rule."""
     start, end = (len(block) * sum(sizes[:j]) // sum(sizes) for j in (k, k + 1))
     return block[start:end]
 

@@ -1,4 +1,4 @@
-"""The rounds of every exchange algorithm against the messages of the transform, one by one."""
+"""The rounds of every exchange algorithm compared with the messages of the transform, one by one."""
 
 import re
 from collections import Counter
@@ -21,11 +21,11 @@ from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 
 TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
-NO_ALGORITHMS = {"auto"}  # a choice among them
+NO_ALGORITHMS = {"auto"}  # auto chooses another algorithm
 
 
 def messages(exchange):
-    """{(source, target): bytes} of an exchange or a round, without what a rank keeps."""
+    """Return {(source, target): bytes} of an exchange or a round, without data that stays on its rank."""
     sent = Counter()
     for ranks, weight in zip(exchange.members, exchange.group_weight):
         for source, s in zip(ranks, exchange.send_weight):
@@ -36,7 +36,7 @@ def messages(exchange):
 
 
 def scattered(grid, tasks_per_node, seed=1):
-    """Ranks in random slots of a line of nodes."""
+    """Return ranks in random slots of a line of nodes."""
     torus = parse_torus(f"{grid.n_tasks // tasks_per_node}:mesh")
     slots = np.random.default_rng(seed).permutation(grid.n_tasks)
     return Mapping(torus, grid, tasks_per_node, slots // tasks_per_node, slots % tasks_per_node)
@@ -94,7 +94,7 @@ def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
 
 
 def blocks_by_digits(exchange, radix):
-    """{(round, source, target): bytes}, block by block: the digits of a distance one after the other."""
+    """Return {(round, source, target): bytes}, block by block: the digits of a distance one after the other."""
     sent, p = Counter(), exchange.size
     for ranks, weight in zip(exchange.members, exchange.group_weight):
         for source in range(p):
@@ -149,7 +149,7 @@ def test_node_sends_one_message_between_two_nodes_with_all_their_bytes(case):
                 expected[group[a], node[a], node[b]] += size
         assert Counter({(group[a], node[a], node[b]): size for (a, b), size in messages(each).items()}) == expected
         shares = Counter(a for a, _ in messages(each))
-        for ranks in exchange.members:  # the ranks of a node carry as many messages as each other, or one more
+        for ranks in exchange.members:  # the ranks of a node carry equally many messages, or one more
             for here in set(node[ranks]):
                 mine = [shares[int(rank)] for rank in ranks if node[rank] == here]
                 assert max(mine) - min(mine) <= 1
@@ -168,7 +168,7 @@ def test_the_times_of_rounds_add_up_and_so_do_their_messages():
 
 
 def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
-    """On a line of six the first of three phases takes longest, and each has another busiest link."""
+    """On a line of six, the first of three phases is the slowest, and each phase has another busiest link."""
     where = setting(torus="6:mesh", bandwidth="1 MB/s", fft="36")
     placed = where.place("default", where.grid("6x1"))
     loads = [routing("dimension-order").loads(where.network, each, np.arange(6))
@@ -192,7 +192,7 @@ def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
     node, each = (where.predictions("8x8", ["default:nt"], None, name)[0].stages for name in ("node", "alltoallv"))
     for one, other in zip(node, each):
         assert one.t_s == pytest.approx(other.t_s) and one.load == other.load
-    assert [s.work.messages for s in node] == [7, 1]  # rows lie on eight nodes; columns on two, four tasks on each
+    assert [s.work.messages for s in node] == [7, 1]  # rows use eight nodes; columns two, with four tasks each
 
 
 def test_an_unknown_algorithm_is_named_with_those_there_are():
@@ -206,7 +206,7 @@ def test_an_unknown_algorithm_is_named_with_those_there_are():
     ("4x4x4", 1, 8, 8, [[1, 3, 5, 7], [2, 4], [6]], [[2, 3, 6, 7], [1, 4], [5]]),
     ("7x5", 1, 5, 7, [[2, 3], [1, 4]], [[1, 2, 3, 4, 5, 6]])])
 def test_partners_of_rank_0_are_those_that_the_library_prints(torus, slots, R, C, rows, columns):
-    """What stays on a node ends with a phase of its own; partners_test.c prints the same."""
+    """Data that stays on a node ends in its own phase; partners_test.c prints the same."""
     network, rank = parse_torus(torus), np.arange(R * C)
     for group, expected in ((rank // R, rows), (rank % R, columns)):
         found = partner_order.phases(network, network.coordinates(rank // slots), group, 0)

@@ -1,4 +1,4 @@
-"""Usable nodes: order, failures, what is refused, and traffic that crosses the nodes of others."""
+"""Usable nodes: order, failures, refusals, and traffic across other users' nodes."""
 
 import numpy as np
 import pytest
@@ -87,8 +87,8 @@ def test_ranks_on_nodes_of_others_are_found():
 
 
 def test_messages_cross_the_nodes_of_others():
-    """Two tasks across a ring of four: each sends one unit, half of it each way round, over nodes that hold no task."""
+    """Two tasks across a ring of four: each sends one unit, half of it each way, over nodes without tasks."""
     ring = Torus((4,))
     prediction = predict(Mapping(ring, ProcessGrid(2, 1), 1, [0, 2], [0, 0]))
-    assert prediction.stages[0].load == (pytest.approx(4 * 0.5 * 4 / 4),)  # 4 load N / D_T; D_T = 4 units, 2 stay at home
-    assert prediction.certificate == 1                                # side by side they would use one way only
+    assert prediction.stages[0].load == (pytest.approx(4 * 0.5 * 4 / 4),)  # 4 load N / D_T; D_T = 4 units, 2 stay home
+    assert prediction.certificate == 1                                # as neighbours, they would use one direction only

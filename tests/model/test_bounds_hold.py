@@ -1,4 +1,4 @@
-"""No placement is below a bound: machines and grids at random, with the best placements that are quick to find."""
+"""No placement is below a bound: random machines and grids, with the best placements of quick searches."""
 
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -36,7 +36,7 @@ def machine(rng):
 
 
 def placements(rng, torus, grid, T):
-    """Products, orders of the axes, lines turned by the other coordinates, and at random."""
+    """Return products, orders of the axes, lines turned by the other coordinates, and random placements."""
     slots, N = grid.n_tasks, torus.n_nodes
     yield best_product(torus, grid, T).mapping()
     for order in permutations(range(torus.n_dimensions + 1)):
@@ -85,7 +85,7 @@ def test_no_placement_with_holes_or_idle_slots_is_below_the_bound(seed):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("torus, T, R, cost", [        # best placements known, by ring maps, tilings and exhaustion
+@pytest.mark.parametrize("torus, T, R, cost", [        # best known placements, from ring maps, tilings and exhaustion
     ("4x4", 1, 2, 3), ("4x4", 1, 4, 4), ("2x2x4", 1, 4, 4), ("2x8", 1, 4, 6), ("3x3", 1, 3, Fraction(8, 3)),
     ("3x5", 1, 3, Fraction(56, 15)), ("8", 1, 2, 6), ("9", 1, 3, Fraction(20, 3)), ("12", 1, 3, Fraction(26, 3)),
     ("8x8x8", 1, 8, 6), ("8x8x8", 1, 16, 7), ("13x13", 1, 13, Fraction(140, 13)), ("11x11", 1, 11, Fraction(108, 11)),
@@ -122,7 +122,7 @@ def test_the_frontier_is_that_of_every_set_of_tasks(R, C):
 
 
 def test_the_inequality_of_the_frontier_holds_for_uneven_rows_and_columns():
-    """E[x^2] E[y^2] <= t^3 for sets of at least half, with rows and columns of any weights; rectangles reach it."""
+    """E[x^2] E[y^2] <= t^3 for sets of at least half, with rows and columns of any weights; equality for rectangles."""
     rng = np.random.default_rng(5)
     for _ in range(3000):
         mu, nu = rng.dirichlet(np.full(rng.integers(1, 6), 0.5)), rng.dirichlet(np.full(rng.integers(1, 6), 0.5))
@@ -171,7 +171,7 @@ def test_uneven_blocks_have_the_bound_of_their_smallest_messages():
     ((8, 8, 8), 16, Fraction(13, 8)), ((6, 6, 6), 36, Fraction(3, 2)), ((10, 10, 10), 20, Fraction(17, 10)),
     ((4, 4, 4), 8, Fraction(5, 4)), ((3, 3, 3), 9, Fraction(4, 3)), ((8, 8, 8), 8, Fraction(4, 3))])
 def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
-    """2 - d/n where rows are too large for a line; on 3x3x3 by the first hops alone, and lines of 8 may be whole."""
+    """2 - d/n for rows too large for a line; on 3x3x3 only the first hops count, and lines of 8 may be whole."""
     monkeypatch.setattr(floors, "spread_floor", lambda *of: of[-1])
     torus = Torus(shape)
     found = floor_of(Site(torus), [Fraction(1)] * len(shape), size, torus.n_nodes, True)
@@ -180,13 +180,13 @@ def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
 
 @pytest.mark.parametrize("shape, size", [((3, 3), 3), ((3, 4), 2), ((3, 5), 3)])
 def test_most_of_a_group_on_one_coordinate_of_a_ring_is_no_room_below_a_length_of_one(shape, size):
-    """The others are beside it, one hop away on either side."""
+    """The other tasks are neighbours, one hop away on either side."""
     floor = floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
     assert 1 - Fraction(1, 100_000) <= floor <= 1
 
 
 def test_a_floor_of_two_for_all_rows_would_be_wrong():
-    """Rows of 8 on 4x4x4x4, those of even nodes in the plane of the first two dimensions, the others in that of the last."""
+    """Rows of 8 on 4x4x4x4: for even nodes in the plane of the first two dimensions, for the others in the last two."""
     torus = Torus((4, 4, 4, 4))
     where = torus.coordinates(np.arange(256))
     even = where.sum(axis=1) % 2 == 0
@@ -212,7 +212,7 @@ def test_no_placement_on_a_graph_is_below_the_bound(graph):
 @pytest.mark.parametrize("torus, T, usable, R, C", [
     ("4x4", 1, 14, 2, 7), ("4x4", 1, 16, 3, 5), ("5x3", 2, 11, 4, 5), ("3x3x2", 1, 16, 4, 4), ("4x2x4", 2, 30, 6, 9)])
 def test_every_inequality_of_the_translations_holds_with_holes_and_idle_slots(torus, T, usable, R, C):
-    """Partners are counted pair by pair, for lines of neighbours and at random."""
+    """The test counts partners pair by pair, for lines of neighbours and at random."""
     network, rng = parse_torus(torus), np.random.default_rng(1)
     nodes = np.sort(rng.permutation(network.n_nodes)[:usable])
     site = Site(network, T, Allocation(network, nodes), idle=True)
@@ -235,7 +235,7 @@ def test_every_inequality_of_the_translations_holds_with_holes_and_idle_slots(to
 
 
 def _partners(torus, node, group):
-    """The mean number of partners at each kind of displacement, for one displacement of the kind: in order of the kinds."""
+    """The mean number of partners at one displacement of each kind, in order of the kinds."""
     kinds, shape = {}, np.array(torus.shape)
     alike = [[i for i, m in enumerate(torus.shape) if m == n and n > 1] for n in dict.fromkeys(torus.shape)]
 
@@ -257,7 +257,7 @@ def _partners(torus, node, group):
 @pytest.mark.parametrize("wrap", [(True, True), (False, False), (True, False)])
 @pytest.mark.parametrize("missing", [(), (0, 3, 8, 11), (0, 1, 2, 3, 4, 8)])
 def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
-    """Against counting the links of every node."""
+    """Compared with counts of the links of every node."""
     torus = Torus((4, 3), wrap=wrap)
     where = Site(torus, 1, Allocation(torus).without(list(missing)) if missing else Allocation(torus))
     degree = np.bincount(torus.arcs().source, minlength=12)
@@ -267,7 +267,7 @@ def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
 
 
 def test_the_most_groups_are_those_of_a_linear_program():
-    """One group of either kind costs at least as much of the length where all of it is on one side."""
+    """One group of either kind costs at least as much length with all its tasks on one side."""
     for two in map(Fraction, ("0", "1/3", "2/3", "1", "3/2", "4")):
         for one in (None, *(two + more for more in map(Fraction, ("0", "1/4", "1", "5")))):
             first = () if one is None else (float(one),)

@@ -1,4 +1,4 @@
-"""The fit against times made with known figures, and against the published Blue Gene/L table."""
+"""The fit on times from known figures, and on the published Blue Gene/L table."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ GROUPS = [  # link factor, hot spot, messages, tasks
 
 
 def exchange_works():
-    """Seven placements at five sizes of a machine of 512 nodes with links of 148 MB/s."""
+    """Return seven placements at five sizes of a machine of 512 nodes with links of 148 MB/s."""
     for n in (64, 128, 256, 512, 1024):
         for factor, hot, messages, tasks in GROUPS:
             link = factor * 16 * n**3 / 512 / 148e6
@@ -64,7 +64,7 @@ HOP = {EQUALLY_WELL, "the times are explained best without it", "its uncertainty
 
 @pytest.mark.parametrize("noise, seed", [(0.02, 2), (0.02, 3), (0.02, 4), (0.05, 2)])
 def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(noise, seed):
-    """Several reasons are true of noise; which is met first depends on last bits, and so on scipy and the processor."""
+    """Noise has several valid reasons; the first one depends on last bits, and so on scipy and the processor."""
     found = calibrate(samples(noise, seed=seed), TRUTH)
     told = {key: re.sub(r"[\d.]+", "#", reason) for key, reason in found.left_out.items()}
     assert told.pop("injection_per_node") in NODE and told.pop("hop_latency") in HOP
@@ -118,7 +118,7 @@ def test_a_limit_that_slows_nothing_down_is_left_out_with_what_it_is_not_below()
 
 
 def test_figures_that_grow_together_are_not_both_given():
-    """One size of group and one task a node: neither start and messages nor the two ports can be separated."""
+    """One group size and one task a node: neither start and messages nor the two ports can be separated."""
     same = [s for s in samples() if isinstance(s.work, ExchangeWork) and (s.work.messages, s.work.tasks) == (7, 1)]
     found = calibrate(same)
     assert "cannot be separated from exchange_cost" in found.left_out["message_cost"]
@@ -178,7 +178,7 @@ def test_the_rules_look_at_order_alone():
 
 @pytest.fixture(scope="module")
 def published():
-    """Training half, held-out half, and the calibration by the training half."""
+    """Return the training half, the held-out half, and the calibration from the training half."""
     machine = load_machine("bluegene-l")
     training, held_out = split(published_samples("bluegene-l", machine.torus), "every-second")
     return training, held_out, calibrate(training, machine.costs)
@@ -191,12 +191,12 @@ def test_half_of_the_published_exchanges_predict_the_other_half(published):
     assert (fitted.model.n, predicted.model.n) == (47, 47)
     assert predicted.model.mean < 0.07 and predicted.model.largest < 0.30
     assert fitted.model.mean < 0.10 and fitted.model.largest < 0.30
-    assert predicted.bound.mean > 0.20 and predicted.bound.largest > 0.65   # what the model has to improve on
+    assert predicted.bound.mean > 0.20 and predicted.bound.largest > 0.65   # the errors that the model must reduce
 
 
 def test_the_figures_are_of_the_size_that_the_hardware_has(published):
-    """Seen without any fit: 8-cube rows in CO mode send 158 to 175e6 bytes/s a task; 4x4x4 boxes take 1.17 to 1.24 of the
-    bound, so 0.45 to 0.65 of the way to 1.36, less what 64 messages cost."""
+    """Visible without a fit: 8-cube rows in CO mode send 158 to 175e6 bytes/s a task. 4x4x4 boxes take 1.17 to 1.24 of the
+    bound, so 0.45 to 0.65 of the way to 1.36, less the cost of 64 messages."""
     figures = published[2].figures
     assert 150e6 < figures["injection_per_task"].value < 180e6
     assert 0.3 < figures["contention"].value < 0.7
@@ -215,7 +215,7 @@ def test_the_machine_file_holds_what_the_fit_finds(published):
 
 
 def test_times_that_no_figure_explains_are_not_held_against_the_others():
-    """Packing inside the cache takes time for which the model has no term."""
+    """Packing inside the cache takes time that the model has no term for."""
     inside = [Sample("p", "copy", "1x1x1", LocalWork(0.0, 1e5, 1e4), 1e-4) for _ in range(5)]
     found = calibrate(samples() + inside, TRUTH)
     assert found.figures["fft_rate_per_task"].value == pytest.approx(TRUTH.fft_rate_per_task, rel=1e-2)
@@ -235,7 +235,7 @@ def published_computing():
 
 
 def test_computing_inside_the_first_cache_is_predicted_from_other_times():
-    """At 64^3 a task has 512 points or fewer: they stay in its cache, and packing messages is a third of the time."""
+    """At 64^3 a task has at most 512 points, which stay in its cache; packing messages is a third of the time."""
     machine = load_machine("bluegene-l")
     training, held_out = published_computing()[0::2], published_computing()[1::2]
     fitted = calibrate(training, machine.costs)

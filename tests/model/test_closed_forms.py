@@ -1,4 +1,4 @@
-"""Closed forms against every message walked: any schedule, any blocks, and ranks in any order that keeps the groups."""
+"""Closed forms compared with walks of every message: any schedule, blocks, and order of ranks within the groups."""
 
 from dataclasses import replace
 from random import Random
@@ -24,14 +24,14 @@ MOST_TASKS = 24
 
 
 def reordered(product, rows, columns):
-    """The mapping with the groups of a product and the members of its rows and columns in another order."""
+    """Return the mapping with the groups of a product, and the members of its rows and columns, in another order."""
     mapping, (R, _) = product.mapping(), product.grid.shape
     rank = (np.asarray(rows)[None, :] + R * np.asarray(columns)[:, None]).ravel()
     return replace(mapping, node_of_rank=mapping.node_of_rank[rank], slot_of_rank=mapping.slot_of_rank[rank])
 
 
 def random_product(rng):
-    """A product of at most `MOST_TASKS` tasks on rings and lines, one to three on a node."""
+    """Return a product of at most `MOST_TASKS` tasks on rings and lines, one to three on a node."""
     while True:
         shape = [rng.choice([1, 2, 2, 3, 4, 4, 6]) for _ in range(rng.randint(1, 3))]
         slots = rng.choice([1, 1, 2, 3])
@@ -43,7 +43,7 @@ def random_product(rng):
 
 
 def random_placement(rng):
-    """A product, or in three of four cases a mapping with its groups and its ranks in another order."""
+    """Return a product, or in three of four cases a mapping with its groups and ranks in another order."""
     product = random_product(rng)
     if rng.random() < 0.25:
         return product
@@ -51,7 +51,7 @@ def random_placement(rng):
 
 
 def random_blocks(rng, grid):
-    """A transform whose blocks are even, whose lanes alone are uneven, or whose blocks are uneven."""
+    """Return a transform with even blocks, with uneven lanes only, or with uneven blocks."""
     R, C = grid.shape
     kind, fields = rng.choice(["c2c", "c2c", "r2c"]), rng.choice([1, 2, 3, 5])
     if rng.random() < 0.6:
@@ -61,7 +61,7 @@ def random_blocks(rng, grid):
 
 
 def random_schedule(rng, transform):
-    """Text and direction of any schedule. Most lanes are uneven."""
+    """Return text and direction of any schedule. Most lanes are uneven."""
     nz, K = transform.exchanged[2], rng.randint(1, 4)
     sizes = ",".join(str(rng.randint(1, 3)) for _ in range(K))
     planes = f"two-way:{rng.randint(1, max(1, nz - 1))}"
@@ -80,7 +80,7 @@ def random_case(rng):
 @repeatable(1000)
 @given(drawn(random_case)())
 def test_every_schedule_takes_what_walking_its_messages_takes(case):
-    """The uneven lanes of `two-way` and `opposite`, and chunks of uneven blocks, depend on where every rank sits."""
+    """The uneven lanes of `two-way` and `opposite`, and chunks of uneven blocks, depend on the place of every rank."""
     placed, transform, text, direction, tie = case
     mapping = placed.mapping() if isinstance(placed, Product) else placed
     try:
@@ -93,7 +93,7 @@ def test_every_schedule_takes_what_walking_its_messages_takes(case):
 
 
 def test_most_random_placements_are_recognised_as_products_whose_ranks_sit_elsewhere():
-    """Otherwise the test above would say nothing about closed forms."""
+    """Otherwise the test above would not test closed forms."""
     found = [random_placement(Random(seed)) for seed in range(100)]
     others = [product_of(m) for m in found if isinstance(m, Mapping)]
     assert all(others)
@@ -141,7 +141,7 @@ def test_uneven_lanes_of_ranks_in_the_order_of_slots_first():
 
 
 def test_remaps_of_bricks_follow_the_ranks_of_the_placement():
-    """The exchanges of this placement have the closed form of a product; the remaps depend on where every rank sits."""
+    """The exchanges of this placement have a product's closed form; the remaps depend on the place of every rank."""
     torus = parse_torus("4x4", bandwidth=(1e9, 1e9))
     product = Product(torus, (parse_pattern("r4"), parse_pattern("c4")), parse_pattern("r1"), decomposition_named("brick"))
     mapping = reordered(product, [2, 0, 3, 1], [0, 2, 1, 3])

@@ -1,4 +1,4 @@
-"""Decompositions: what follows from their stages, against counting elements one by one."""
+"""Decompositions: consequences of their stages, compared with counts of single elements."""
 
 from collections import Counter
 from itertools import product as cartesian
@@ -25,7 +25,7 @@ GRIDS = [ProcessGrid(3, 2), ProcessGrid(2, 4), ProcessGrid(1, 3), ProcessGrid(5,
 
 
 def owners(grid, division, extents):
-    """The rank that holds each element, by what divides each axis."""
+    """Return the rank of each element, from the division of each axis."""
     blocks = {axis: {letter: np.repeat(np.arange(grid.extent(letter)), block_lengths(n, grid.extent(letter)))
                      for letter in grid.decomposition.letters} for axis, n in zip("xyz", extents)}
     for element in cartesian(*(range(n) for n in extents)):

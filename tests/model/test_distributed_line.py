@@ -1,4 +1,4 @@
-"""Costs of a distributed line: message counts, loads of rings by hand, break-even against the two times."""
+"""Costs of a distributed line: message counts, loads of rings by hand, break-even from the two times."""
 
 from math import ceil, inf, prod
 
@@ -24,7 +24,7 @@ def line_on(shape, bandwidth=1e9, tasks=1):
 
 @pytest.mark.parametrize("radix", [2, 4])
 def test_the_stages_are_a_butterfly_over_all_ranks(radix):
-    """What every rank holds after a stage comes from r times as many, and after the last from all."""
+    """The data of a rank after a stage comes from r times as many ranks, and after the last stage from all ranks."""
     for ranks in (1, 2, 12, 16, 17, 31, 32, 60, 127, 256):
         stages = factors(ranks, radix)
         assert prod(stages) == ranks and all(r in (2, 4) or all(r % d for d in range(2, r)) for r in stages)
@@ -40,7 +40,7 @@ def test_the_stages_are_a_butterfly_over_all_ranks(radix):
 
 @pytest.mark.parametrize("ranks", [16, 64, 256])
 def test_on_a_ring_the_stages_carry_three_quarters_of_the_ranks_and_the_all_to_all_an_eighth(ranks):
-    """In blocks a rank; a pair d apart loads d links with the blocks of d ranks, of the last stage half each way round."""
+    """In blocks a rank; ranks d apart load d links with the blocks of d ranks, in the last stage half each way round."""
     ring = line_on(str(ranks))
     block_s = POINT / 1e9
     assert line_times(ring, 2).point_s == pytest.approx((3 * ranks / 4 - 1) * block_s)
@@ -62,7 +62,7 @@ def test_messages_and_their_starts(ports):
 
 @pytest.mark.parametrize("ranks, radix, all_to_alls, ports", [(16, 2, 1, 1), (256, 2, 3, 1), (256, 4, 2, 3), (64, 4, 1, 1)])
 def test_the_break_even_of_a_crossbar_is_where_both_take_as_long(ranks, radix, all_to_alls, ports):
-    """By the formula; and by routing on links without limit, 1 GB/s a node, where a rank keeps its own part of a block."""
+    """By the formula, and by routing on unlimited links, 1 GB/s a node, where a rank keeps its own part of a block."""
     alpha, beta, stages = 1e-6, 1e-9, round(np.log(ranks) / np.log(radix))
     points = crossbar_break_even(ranks, radix, alpha, beta, all_to_alls, ports)
     transposes = all_to_alls * (ceil((ranks - 1) / ports) * alpha + points * POINT * beta)
@@ -85,9 +85,9 @@ def test_the_faster_way_changes_at_the_break_even_of_a_torus():
 
 
 def test_where_the_stages_carry_no_more_the_binary_exchange_always_wins():
-    assert crossbar_break_even(8, 2, 1e-6, 1e-9) == inf  # three stages of a block against three all-to-alls
+    assert crossbar_break_even(8, 2, 1e-6, 1e-9) == inf  # three stages of a block compared with three all-to-alls
     assert crossbar_break_even(2, 2, 0.0, 1e-9, all_to_alls=1) == inf
-    assert crossbar_break_even(17, 2, 0.0, 1e-9) == 0.0  # a prime: 16 blocks against 3, and messages cost nothing
+    assert crossbar_break_even(17, 2, 0.0, 1e-9) == 0.0  # a prime: 16 blocks and 3 blocks, and messages cost nothing
 
 
 def test_a_single_rank_sends_nothing():
@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused(ask, why):
 
 
 def test_ports_and_starts_by_the_size_of_messages():
-    """On a crossbar of 8 ranks: 7 small messages, 4 at a time, against 3 large ones, one at a time; by hand."""
+    """On a crossbar of 8 ranks, by hand: 7 small messages, 4 at a time, and 3 large messages, one at a time."""
     network = parse_torus("8", bandwidth=(1e9,))
     mapping = Mapping(network, ProcessGrid(1, 8), 1, np.arange(8), np.zeros(8, dtype=int))
     costs = Costs(messages=(MessageRange(1024, 1e-6, 4), MessageRange(float("inf"), 5e-6)))
@@ -117,7 +117,7 @@ def test_ports_and_starts_by_the_size_of_messages():
 
 
 def test_stages_that_start_no_fewer_messages_win_from_the_first_point_or_never():
-    """64 ranks with a port for each partner: an all-to-all starts once, and six stages one after the other six times."""
+    """64 ranks with a port for each partner: an all-to-all starts once, and six consecutive stages start six times."""
     assert crossbar_break_even(64, 2, 1e-6, 1e-9, all_to_alls=1, ports=63) == 0
     assert crossbar_break_even(64, 2, 0.0, 1e-9) == 0 and crossbar_break_even(4, 2, 0.0, 1e-9) == inf
 
@@ -125,7 +125,7 @@ def test_stages_that_start_no_fewer_messages_win_from_the_first_point_or_never()
 @pytest.mark.parametrize("size, bricks", [((2, 3, 8), (3, 1, 4)), ((8, 1, 4), (2, 2, 2)), ((5, 2, 9), (2, 3, 3))])
 @pytest.mark.parametrize("backward", [False, True])
 def test_messages_of_bricks_are_those_of_what_each_sends(size, bricks, backward):
-    """Bricks without a plane have nothing to send, and no message is empty."""
+    """Bricks without a plane send nothing, and no message is empty."""
     for stage in brick_line_stages(size, bricks):
         ranks, elements = stage.messages(backward)
         assert len(ranks) == len(elements) and (elements > 0).all() and (ranks[:, 0] != ranks[:, 1]).all()

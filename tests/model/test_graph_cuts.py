@@ -1,4 +1,4 @@
-"""Cuts of graphs against every run counted link by link, and against the best routing there is, by linear programming."""
+"""Cuts of graphs compared with link counts of every run, and with the best possible routing, by linear programming."""
 
 from fractions import Fraction
 from random import Random
@@ -15,7 +15,7 @@ SEEDS = range(6)
 
 
 def two_way_graph(seed, n=6):
-    """A connected graph whose cables differ, also from one direction to the other; every fourth vertex is a switch."""
+    """Return a connected graph with different cables, also in the two directions; every fourth vertex is a switch."""
     draw, graph = Random(seed), nx.DiGraph()
     for vertex in range(n):
         graph.add_node(vertex, kind="switch" if vertex % 4 == 3 else "host")
@@ -33,7 +33,7 @@ def drawn_traffic(graph, seed):
 
 
 def across(graph, traffic, inside):
-    """Bytes and cables that leave a set of vertices, and those that enter it."""
+    """Return bytes and cables that leave a set of vertices, and bytes and cables that enter it."""
     hosts, ways, outside = range(graph.n_nodes), [], set(range(len(graph.vertices))) - inside
     for here, there in ((inside, outside), (outside, inside)):
         sent = sum(int(traffic[a, b]) for a in hosts for b in hosts if a in here and b in there)
@@ -75,10 +75,10 @@ def test_the_worst_run_of_an_order_needs_no_less_than_any_other(seed):
 
 
 def least_load(graph, traffic):
-    """The least load of the busiest cable, over all ways to divide every message among paths: a linear program."""
+    """Return the least possible load of the busiest cable if messages split freely among paths: a linear program."""
     V, A, hosts = len(graph.vertices), len(graph.cables), range(graph.n_nodes)
     equal, demand = np.zeros((len(hosts) * V, len(hosts) * A + 1)), np.zeros(len(hosts) * V)
-    for s in hosts:  # the flow of what host s sends
+    for s in hosts:  # the flow of all data of host s
         for i, (a, b) in enumerate(zip(graph.source, graph.target)):
             equal[s * V + a, s * A + i] += 1
             equal[s * V + b, s * A + i] -= 1

@@ -1,4 +1,4 @@
-"""Graphs as machines: loads against enumerated paths, bounds against all cuts, and tori written as graphs."""
+"""Graphs as machines: loads compared with enumerated paths, bounds with all cuts, and tori written as graphs."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +30,7 @@ from tests.model.cases import drawn, random_case, random_full_mapping, random_ma
 
 
 def random_graph(rng):
-    """Connected, some vertices switches, cables and bandwidths of several kinds, sometimes one-way links."""
+    """Return a connected graph: some vertices are switches, cables and bandwidths differ, some links are one-way."""
     n = rng.randint(2, 9)
     graph = nx.gnp_random_graph(n, rng.random(), seed=rng.randint(0, 10**6))
     graph.add_edges_from((i, rng.randint(0, i - 1)) for i in range(1, n))
@@ -55,7 +55,7 @@ RATES = {1e9: 1, "2 GB/s": 2, "24 Gbit/s": 3, None: 1}
 
 
 def enumerated(graph, case):
-    """Loads by listing all shortest paths of every message: dict from (source, target) to Fraction."""
+    """Return loads from all shortest paths of every message: dict from (source, target) to Fraction."""
     mapping, _, traffic = case
     vertex = {str(v): v for v in graph}
     loads = {}
@@ -69,7 +69,7 @@ def enumerated(graph, case):
 
 
 def strength(graph, a, b):
-    """Capacity of a link in cables of the fastest kind."""
+    """Return the capacity of a link in cables of the fastest kind."""
     fastest = max(RATES[data.get("bandwidth")] for _, _, data in graph.edges(data=True))
     return graph.edges[a, b]["cables"] * Fraction(RATES[graph.edges[a, b].get("bandwidth")], fastest)
 
@@ -95,7 +95,7 @@ def test_loads_are_those_of_all_shortest_paths(drawn_case):
 
 
 def all_cuts(graph, traffic_between):
-    """The best of all cuts, by trying every set of vertices."""
+    """Return the best of all cuts, from all sets of vertices."""
     best = Fraction(0)
     for k in range(1, len(graph)):
         for inside in map(set, combinations(graph, k)):
@@ -140,14 +140,14 @@ trees = drawn(lambda rng: random_case(rng, from_networkx(random_tree(rng), "tree
 @repeatable(40)
 @given(trees())
 def test_on_a_tree_cut_and_load_are_the_same(case):
-    """One path for each message: every branch is a cut that its link reaches."""
+    """Each message has one path, and every branch is a cut that its link reaches."""
     mapping, exchange, _ = case
     assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == \
         shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True).largest()
 
 
 def as_graph(torus):
-    """A torus as a graph; `brute.neighbours` knows nothing of the fast numbering."""
+    """Return a torus as a graph; `brute.neighbours` is independent of the fast numbering."""
     graph = nx.Graph()
     graph.add_nodes_from(brute.coordinates(torus, node) for node in range(torus.n_nodes))
     graph.add_edges_from((a, b, {"cables": torus.cables[i]}) for a, b, i in brute.neighbours(torus))
@@ -189,7 +189,7 @@ def test_the_bound_of_a_torus_as_a_graph_is_that_of_its_planes(shape):
 
 
 def fat_tree():
-    """Two leaf switches of four hosts, two spines; uplinks of twice the bandwidth."""
+    """Return two leaf switches of four hosts and two spines, with uplinks of twice the bandwidth."""
     graph = nx.Graph()
     for leaf in "ab":
         graph.add_edges_from((f"{leaf}{k}", f"leaf-{leaf}", {"bandwidth": "1 GB/s"}) for k in range(4))
@@ -199,7 +199,7 @@ def fat_tree():
 
 
 def test_a_fat_tree_of_full_bisection_is_bound_by_its_hosts():
-    """Each host sends to 7 others: 7/8 of its block over 1 GB/s; the four uplinks of 2 GB/s carry half of all."""
+    """Each host sends 7/8 of its block to 7 others over 1 GB/s; the four uplinks of 2 GB/s carry half of all data."""
     network = fat_tree()
     assert network.n_nodes == 8 and network.vertices[:4] == ("a0", "a1", "a2", "a3") and network.bandwidth == (2e9,)
     mapping = Mapping(network, ProcessGrid(8, 1), 1, np.arange(8), np.zeros(8))
@@ -221,7 +221,7 @@ def test_rows_inside_a_leaf_stay_off_the_spine():
 
 
 def test_what_a_host_receives_bounds_as_much_as_what_it_sends():
-    """One of eight hosts on a switch receives 7 messages of 3 units; every host sends 7, of 1 or 3."""
+    """One of eight hosts on a switch receives 7 messages of 3 units; every host sends 7 messages, of 1 or 3 units."""
     graph = nx.star_graph(8)
     graph.nodes[0]["kind"] = "switch"
     exchange = exchanges(ProcessGrid(8, 1))[0]
@@ -284,7 +284,7 @@ def test_large_graphs_are_bound_by_single_hosts(monkeypatch):
 
 
 def test_the_bound_of_a_cycle_is_that_of_cutting_two_links():
-    """Or, on an odd cycle, that of counting hops."""
+    """Or, on an odd cycle, the bound from counting hops."""
     for n in (4, 5, 8, 9):
         found, = machine_bound(from_networkx(nx.cycle_graph(n), "ring"))
         assert found == max(machine_bound(Torus((n,)))[0], Fraction(4 * sum(min(k, n - k) for k in range(n)), 2 * n))
@@ -295,7 +295,7 @@ def test_random_graphs_are_drawn_connected():
 
 
 def test_bytes_times_hops_are_shared_by_all_cables():
-    """On the Petersen graph each host has three others at one hop and six at two, and 30 directions of cables."""
+    """On the Petersen graph, each host has three others at one hop and six at two; cables have 30 directions."""
     graph = from_networkx(nx.petersen_graph(), "petersen")
     traffic = 7 * (1 - np.eye(10, dtype=np.int64))
     assert _hop_bound(graph, graph.arcs(), traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)

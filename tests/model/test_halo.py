@@ -1,4 +1,4 @@
-"""Messages of halos against every element of every rank's array with its halo, one by one."""
+"""Messages of halos compared with every element of every rank's array with its halo, one by one."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ def lengths(n, parts):
 
 
 def boxes(extents, parts):
-    """Of the blocks along each axis, x fastest: the indices along each axis."""
+    """Return for each block, x fastest, its indices along each axis."""
     ends = [np.cumsum([0, *lengths(n, p)]) for n, p in zip(extents, parts)]
     return [[range(ends[i][at], ends[i][at + 1]) for i, at in enumerate((x, y, z))]
             for z in range(parts[2]) for y in range(parts[1]) for x in range(parts[0])]

@@ -1,4 +1,4 @@
-"""Loads of both exchanges at once against brute force, exactly, and properties that hold for any placement."""
+"""Loads of both exchanges at once compared exactly with brute force, and properties of any placement."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -22,7 +22,7 @@ mappings = drawn(lambda rng: random_mapping(rng, random_torus(rng)))
 
 
 def walked(torus, traffic, shares, node_of_rank, total, tie):
-    """The largest loads of the exchanges with these shares at once, every message walked."""
+    """Return the largest loads of the exchanges with these shares at once, from walking every message."""
     joint = defaultdict(Fraction)
     for share, messages in zip(shares, traffic):
         for link, load in brute.dimension_order(torus, messages, node_of_rank, tie=tie).items():
@@ -33,7 +33,7 @@ def walked(torus, traffic, shares, node_of_rank, total, tie):
 @CASES
 @given(mappings(), st.data(), SHARES, st.sampled_from(TIES))
 def test_any_mapping_agrees_with_walking_every_message(mapping, data, shares, tie):
-    """With a transform blocks are seldom even, and the exchanges of a transform have one scale."""
+    """With a transform, blocks are seldom even, and all exchanges of a transform share one scale."""
     torus, grid = mapping.network, mapping.grid
     transform = data.draw(drawn(random_transform)(grid))
     found = exchanges(grid, transform)

@@ -1,6 +1,6 @@
-"""Bounds of known cases stay as sharp as they are: a slip that weakens one breaks no proof, and no other test sees it.
+"""Bounds of known cases keep their sharpness: a weaker bound breaks no proof, so no other test would fail.
 
-That they hold is tested elsewhere (`test_bounds_hold.py`, `test_optima.py`). A sharper one is entered by
+`test_bounds_hold.py` and `test_optima.py` test that bounds hold. After an improvement, run
 ``python -m tests.model.test_known_bounds > tests/model/known_bounds.csv``.
 """
 
@@ -28,7 +28,7 @@ ROUNDING = Fraction(1, 1000)  # of linear programs, between versions of their so
 
 
 def cases():
-    """A site, a grid, perhaps a transform, and how messages go; without choice beyond the seed."""
+    """Yield a site, a grid, perhaps a transform, and the routing of messages; only the seed is chosen."""
     rng = np.random.default_rng(11)
     for number, shape in enumerate(2 * SHAPES):
         torus = parse_torus(shape)
@@ -52,7 +52,7 @@ def cases():
 
 
 def found(bounds):
-    """Texts of a row: the case, its bounds, what gives them, and on small machines the one over all translations alone."""
+    """Return the texts of a row: case, bounds, their proofs, and on small machines the bound from translations alone."""
     torus, T, (R, C) = bounds.site.network, bounds.site.tasks_per_node, bounds.grid.shape
     alone = Fraction(0)
     if isinstance(torus, Torus) and torus.n_nodes < 30 and bounds.transform is None:

@@ -1,4 +1,4 @@
-"""The exchanges of a distributed line: who holds which point before and after, so that FFTs are of points of one rank."""
+"""The exchanges of a distributed line: the ranks of points before and after, so that each FFT is on one rank."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ CASES = [(12, 4), (64, 8), (60, 7), (127, 4), (31, 3), (1, 3), (5, 8), (360, 16)
 
 
 def fullest(n1, n2, ranks):
-    """Points of the rank that has most of them, in columns or in rows."""
+    """Return the points of the fullest rank, in columns or in rows."""
     return max(block_sizes(n2, ranks).max() * n1, block_sizes(n1, ranks).max() * n2)
 
 
@@ -67,7 +67,7 @@ def test_columns_and_rows_of_a_matrix_are_on_one_rank_and_blocks_at_the_ends(n, 
         assert (stages[0].after(np.arange(n)) == columns.ravel()[:n]).all() and stages[0].labels == n
     if names[-1] == "to_blocks":
         assert (stages[-1].after(np.arange(n)) == block_owner(n, ranks)).all()
-        frequency = np.arange(n)          # of a six-step transform k = k1 + N1 k2 is in row k1
+        frequency = np.arange(n)          # of a six-step transform; k = k1 + N1 k2 is in row k1
         held = columns.ravel()[:n] if chirp else rows[frequency % n1, 0]
         assert (stages[-1].before(frequency) == held).all()
     if chirp:

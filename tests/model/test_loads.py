@@ -1,4 +1,4 @@
-"""Loads and bounds against brute force, to the last bit, on random mappings of random small tori."""
+"""Loads and bounds compared with brute force, to the last bit, on random mappings of random small tori."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -134,7 +134,7 @@ def test_uneven_slabs_in_closed_form():
 
 
 def test_uneven_blocks_of_a_million_nodes_take_one_line_of_each_dimension():
-    """The loads do not fit into 64 bits; routing every message would take minutes."""
+    """The loads do not fit into 64 bits; routing of every message would take minutes."""
     cubes = Product(Torus((100, 100, 100)), (parse_pattern("r10c10"),) * 3, Pattern(()))
     even, uneven = (predict(cubes, Transform(n, n, n)) for n in (40_000_000, 40_000_100))
     for a, b in zip(even.stages, uneven.stages):
@@ -175,7 +175,7 @@ def test_order_of_the_dimensions_matters_for_a_scattered_row():
 
 
 def test_the_busiest_link_is_the_one_that_takes_longest():
-    """5 bytes at one byte a second take longer than 20 at ten; with no rates the 20 count."""
+    """5 bytes at one byte a second take longer than 20 bytes at ten; without rates, the 20 bytes count."""
     values = np.zeros((2, 2, 16), dtype=int)
     values[0, 0, 3], values[1, 1, 6] = 5, 20
     slow, heavy = TorusLink((3, 0), "x", 1), TorusLink((2, 1), "y", -1)
@@ -191,7 +191,7 @@ def test_loads_that_do_not_fit_into_64_bits_are_refused():
 
 
 def groups(mapping):
-    """The places of each row and of each column, as sets: what a product must have in common with a mapping."""
+    """Return the places of each row and of each column, as sets: a product shares these with its mapping."""
     place = list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
     both = mapping.grid.groups("r"), mapping.grid.groups("c")
     return [{frozenset(place[r] for r in group) for group in ranks} for ranks in both]

@@ -1,4 +1,4 @@
-"""The lower bound against every placement there is, in cases small enough to try them all."""
+"""The lower bound compared with every placement, in cases small enough for exhaustive search."""
 
 from collections import Counter
 from fractions import Fraction
@@ -37,7 +37,7 @@ def site(shape, wrap=None, T=1, nodes=None, **options):
 
 
 def placements(where, grid):
-    """Every placement up to a new numbering of the rows and of the columns: rank 0 on the least of all slots."""
+    """Yield every placement up to renumbering of rows and columns: rank 0 has the least of all slots."""
     for slots in permutations(range(where.n_slots), grid.n_tasks):
         if slots[0] == min(slots):
             slots = np.array(slots)
@@ -81,14 +81,14 @@ def test_no_placement_with_uneven_blocks_is_below_the_bound(where, grid, extents
 
 
 def orders(grid):
-    """The numbering of `placements` starts at the least slot; with uneven blocks it matters which rank that is."""
+    """Yield orders with each rank first: `placements` starts at the least slot, and uneven blocks differ by its rank."""
     ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
     for q, p in np.ndindex(*grid.shape[::-1]):
         yield np.roll(ranks, (q, p), axis=(0, 1)).ravel()
 
 
 def test_uneven_blocks_are_not_certified_by_the_bound_of_even_ones():
-    """105 tasks share 256 planes; another placement takes less than the best product."""
+    """105 tasks share 256 planes; another placement is faster than the best product."""
     torus, grid, transform = Torus((7, 5, 3)), ProcessGrid(1, 105), Transform(256, 256, 256)
     product, order = predict(best_product(torus, grid), transform), np.random.default_rng(22).permutation(105)
     other = predict(Mapping(torus, grid, 1, order, np.zeros(105, dtype=int)), transform)
@@ -129,7 +129,7 @@ def test_minimum_of_windows():
 
 
 def test_the_bound_scales_with_the_slowest_link():
-    """Half the bandwidth in the dimension that binds doubles its lengths."""
+    """Half the bandwidth in the binding dimension doubles its lengths."""
     nodes = [0, 1, 2, 5, 6, 7]
     slow, even = (lower_bound(site((8,), nodes=nodes, bandwidth=b), ProcessGrid(2, 3)).value for b in ((1.0,), None))
     assert slow == even > 0
@@ -149,7 +149,7 @@ def test_the_emptier_side_of_a_cut_has_what_has_no_room_on_the_other():
     ((2, 5), (False, True), (1, 4, 7, 9), 6), ((4, 4), (False, False), (0, 5), 13), ((3, 6), (True, False), (2,), 17),
     ((5, 2), (True, True), (), 9), ((7,), (False,), (3,), 5)])
 def test_the_bound_of_one_group_is_at_least_that_of_every_box(shape, wrap, missing, P):
-    """Every box against the rest, link by link, with the number of tasks in it that is best."""
+    """Every box is compared with the rest, link by link, with the best number of tasks in the box."""
     torus = Torus(shape, wrap=wrap)
     where = site(shape, wrap=wrap, nodes=[n for n in range(torus.n_nodes) if n not in missing])
     arcs, cells = torus.arcs(), torus.coordinates(np.arange(torus.n_nodes))
@@ -167,7 +167,7 @@ def test_the_bound_of_one_group_is_at_least_that_of_every_box(shape, wrap, missi
 
 @pytest.mark.parametrize("wrap", [True, False], ids=["ring", "line"])
 def test_blocks_of_a_side_have_so_many_ends(wrap):
-    """The ends at which links leave a block, found by walking along the nodes; each block has that side but the last."""
+    """The ends of links that leave a block, found by walking along the nodes; all blocks but the last have that side."""
     for n in range(1, 14):
         torus = Torus((n,), wrap=(wrap,))
         nodes = range(n if torus.is_ring(0) else n - 1)
@@ -178,7 +178,7 @@ def test_blocks_of_a_side_have_so_many_ends(wrap):
 
 
 def test_a_plane_cannot_leave_all_tasks_on_one_side():
-    """256 tasks in 512 slots could sit in half of the machine, but then a plane through that half cuts them."""
+    """256 tasks in 512 slots would fit into half of the machine, but then a plane through that half cuts them."""
     bound = lower_bound(site((8, 8, 8)), ProcessGrid(16, 16))
     assert bound.value >= Fraction(4 * 512 * 96 * 160, 256**2 * 128)
 
@@ -191,7 +191,7 @@ def test_holes_do_not_void_the_bound_of_the_machine():
 
 
 def arguments_by_hand(where, grid):
-    """The arguments of `together_bound`: boxes and blocks by their links, planes and distances by their numbers."""
+    """Return the arguments of `together_bound`: boxes and blocks by their links, planes and distances by their numbers."""
     torus, P, S, T = where.network, grid.n_tasks, where.n_slots, where.tasks_per_node
     N, arcs, cells = torus.n_nodes, torus.arcs(), torus.coordinates(np.arange(torus.n_nodes))
     usable, crossing = np.isin(np.arange(N), where.allocation.nodes), least_crossing(grid.shape, np.arange(P + 1))
@@ -222,7 +222,7 @@ def arguments_by_hand(where, grid):
     for i, (axis, n) in enumerate(zip(torus.axes, torus.shape)):
         planes = [min(P, T * int(usable[cells[:, i] == x].sum())) for x in range(n)]
         links = sum(along[k] == i for k in range(len(along)))
-        if n > 1:  # of each line the links that one plane cuts in one direction, and a ring is cut twice
+        if n > 1:  # one plane cuts one link of each line in one direction; a ring is cut twice
             cut = links // 2 // (n if torus.is_ring(i) else n - 1) * (2 if torus.is_ring(i) else 1)
             found[f"{axis} plane that moves through the machine"] = length(
                 least((P - max(planes) + 1) // 2, (P + max(planes)) // 2), cut * capacity[i])
@@ -242,7 +242,7 @@ def arguments_by_hand(where, grid):
 
 
 def max_ends(torus, i, side):
-    """The most ends at which the links of a line of dimension `i` leave one of its blocks of this side."""
+    """Return the most ends at which links of dimension `i` leave a block of this side on a line."""
     n = torus.shape[i]
     ends = Counter(block for at in range(n if torus.is_ring(i) else n - 1)
                    for block in {at // side, (at + 1) % n // side} if at // side != (at + 1) % n // side)
@@ -250,7 +250,7 @@ def max_ends(torus, i, side):
 
 
 def hops_of_links(torus):
-    """Hops between all nodes, by walking along links."""
+    """Return the hops between all nodes, from walking along links."""
     arcs, N = torus.arcs(), torus.n_nodes
     hops = np.where(np.eye(N, dtype=bool), 0, N)
     for _ in range(N):
@@ -294,7 +294,7 @@ def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
 
 
 def test_a_graph_of_as_many_nodes_as_allowed_is_bounded_in_turn(monkeypatch):
-    """On a path of 8 hosts, a row of neighbours each: the columns alone cross the middle, by 4 of their 4 pairs."""
+    """On a path of 8 hosts, with neighbours in each row: only the columns cross the middle, with 4 of their 4 pairs."""
     where, grid = Site(from_networkx(nx.path_graph(8), "path")), ProcessGrid(2, 4)
     monkeypatch.setattr("pencilmap.model.bounds.every_placement.MOST_NODES", 8)
     bound = lower_bound(where, grid)
@@ -306,7 +306,7 @@ def test_a_graph_of_as_many_nodes_as_allowed_is_bounded_in_turn(monkeypatch):
 @pytest.mark.parametrize("shape, T, grid", [((4, 4), 2, ProcessGrid(4, 8)), ((6, 3), 1, ProcessGrid(3, 6)),
                                             ((5, 4), 2, ProcessGrid(5, 8)), ((4,), 3, ProcessGrid(2, 6))])
 def test_blocks_that_are_nearly_even_are_bounded_nearly_as_even_ones(shape, T, grid):
-    """Of a full machine, whose half sends most: 1009 divides by nothing."""
+    """For a full machine, whose half sends most; 1009 is a prime."""
     where = Site(Torus(shape), T)
     even, uneven = together_bound(where, grid), together_bound(where, grid, Transform(1009, 1009, 1009))
     assert "with these blocks" in uneven.argument and float(uneven.value) == pytest.approx(float(even.value), rel=0.02)

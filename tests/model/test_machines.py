@@ -1,4 +1,4 @@
-"""Machine files: every figure with its source, the presets against published totals, and what is refused."""
+"""Machine files: every figure has a source, the presets agree with published totals, and bad files are refused."""
 
 import re
 from dataclasses import fields
@@ -54,7 +54,7 @@ def test_published_node_counts(name):
 
 
 def bisection(torus):
-    """Bytes per second across the best cut through the middle of one dimension, one direction."""
+    """Return bytes per second across the best cut through the middle of one dimension, one direction."""
     return min(torus.g(i) * torus.lines(i) * torus.cables[i] * torus.bandwidth[i]
                for i, n in enumerate(torus.shape) if n % 2 == 0)
 
@@ -159,14 +159,14 @@ def test_doubtful_figures_become_notes_where_they_are_used():
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("8x8x16", None),                     # what the rule gives
-    ("8x8x8:mesh", None),                 # fewer rings than the rule gives
+    ("8x8x16", None),                     # the result of the rule
+    ("8x8x8:mesh", None),                 # fewer rings than the rule's result
     ("4x4x2:mesh", None),
-    ("4x4x4:mesh", None),                 # no partition, but part of one: an open box claims nothing
+    ("4x4x4:mesh", None),                 # not a partition but a part of one: an open box claims nothing
     ("8x4x4", "gives 8x4x4:mesh for it"),
     ("4x4x4", "hands out multiples of 8x8x8"),
     ("2x2x2", None),                      # rings of two are no rings
-    ("16x16", None),                      # another number of dimensions: the rule says nothing of it
+    ("16x16", None),                      # the rule does not cover another number of dimensions
 ])
 def test_rings_that_the_machine_has_not_are_noted(text, expected):
     notes = load_machine("bluegene-l").doubts(parse_torus(text))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("quick_bounds")
 
 
 def dragonfly():
-    """Two groups of four routers, two cables between the groups, two hosts on each router."""
+    """Return two groups of four routers, two cables between the groups, two hosts on each router."""
     graph = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4))
     graph.add_edges_from([(0, 4), (1, 5)])
     graph.add_edges_from((router, f"host {router}.{k}") for router in range(8) for k in range(2))
@@ -33,16 +33,16 @@ def dragonfly():
 
 
 def on(site, grid, order):
-    """A placement of the grid on the usable slots, in that order."""
+    """Return a placement of the grid on the usable slots, in that order."""
     place = np.repeat(site.allocation.nodes, site.tasks_per_node)
     slot = np.tile(np.arange(site.tasks_per_node), site.allocation.n_nodes)
     return Mapping(site.network, grid, site.tasks_per_node, place[order], slot[order])
 
 
 def random_site(rng):
-    """A torus, two in three of them with holes, and one to three tasks on a node."""
+    """Return a torus, two in three with holes, and one to three tasks on a node."""
     torus = random_torus(rng, 16)
-    while torus.n_nodes == 1:  # nothing would be on the network
+    while torus.n_nodes == 1:  # otherwise the network would carry nothing
         torus = random_torus(rng, 16)
     nodes = sorted(rng.sample(range(torus.n_nodes), rng.randint(2, torus.n_nodes))) if rng.random() < 0.67 else None
     return Site(torus, rng.randint(1, 3), Allocation(torus, nodes if nodes is None else np.array(nodes)))

@@ -1,4 +1,4 @@
-"""The table of true optima, and what it says of bounds and searches."""
+"""The table of true optima, and its consequences for bounds and searches."""
 
 from fractions import Fraction
 from itertools import permutations
@@ -23,12 +23,12 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence
 
 CASES = every_case()
-EQUAL = (120, 135)  # products that are optimal, in sequence and joint
+EQUAL = (120, 135)  # number of optimal products, in sequence and joint
 ORDER = routing("dimension-order")
 
 
 def lengths(torus, T, grid, nodes):
-    """In sequence and at once, by routing every message."""
+    """Return the lengths in sequence and at once, from routing every message."""
     nodes = np.array(nodes).ravel()
     slots = np.array([(nodes[:rank] == node).sum() for rank, node in enumerate(nodes)])
     mapping = Mapping(torus, grid, T, nodes, slots)
@@ -70,7 +70,7 @@ def test_no_bound_is_above_an_optimum():
 
 
 def test_the_optima_known_from_elsewhere():
-    """Found by another program, and written down before this table was."""
+    """Another program found these optima before this table existed."""
     in_turn = {("4x4", 4): 4, ("4x4", 2): 3, ("2x8", 4): 6, ("2x8", 2): 6, ("3x3", 3): Fraction(8, 3), ("8", 2): 6,
                ("9", 3): Fraction(20, 3), ("12", 3): Fraction(26, 3), ("16", 4): 12, ("4x4:mesh", 4): 6,
                ("3x5:mesh", 3): Fraction(36, 5), ("8:mesh", 2): 10, ("2x2x4", 4): 4}
@@ -83,7 +83,7 @@ def test_the_optima_known_from_elsewhere():
 
 
 def test_best_products_beside_the_optima():
-    """How many products are optimal; the tilings and the local search of `best` come on top (docs/placement-search.md)."""
+    """The number of optimal products; tilings and the local search of `best` add more (docs/placement-search.md)."""
     equal = {in_sequence(2): 0, at_once(2): 0}
     for torus, T, R, C in CASES:
         found = optima(torus, T, R, C)
@@ -121,7 +121,7 @@ def test_optima_are_not_claimed_for_machines_with_holes_or_links_that_differ():
 
 
 def test_the_theorem_of_the_all_to_all_against_every_placement():
-    """Reached only where the factors are found; on a torus whose extents are all alike wherever they are."""
+    """The bound is reached only if the factors are found; on a torus of equal extents, always if they are."""
     seen = set()
     for torus, T, R, C in CASES:
         least = together_bound(Site(torus, T), ProcessGrid(R, C)).value

@@ -1,4 +1,4 @@
-"""The paper's figures: m of Table 1 from the formula and from the routed loads, and the published times."""
+"""The paper's figures: m of Table 1 from the formula and from routed loads, and the published times."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""Partitions and sub-boxes: against a graph cut node by node, against trying all shapes, and against what the sites
-publish."""
+"""Partitions and sub-boxes: compared with a graph cut node by node, with all shapes, and with the sites'
+publications."""
 
 from itertools import product
 from math import prod
@@ -15,7 +15,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 
 
 def neighbours(shape, wrap):
-    """Which nodes are neighbours, by networkx; a ring of one has no neighbour."""
+    """Return the neighbouring nodes, by networkx; a ring of one has no neighbour."""
     graph = nx.grid_graph(dim=[range(n) for n in reversed(shape)], periodic=list(reversed(wrap)))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph
@@ -55,7 +55,7 @@ def test_a_rule_by_multiples_names_its_unit():
     assert not str(load_machine("cray-xt5").partitions).endswith(")")
 
 
-PUBLISHED = [  # machine, partition, the torus that it really is
+PUBLISHED = [  # machine, partition, its true torus
     ("bluegene-l", "8x8x8", "8x8x8"),                   # a midplane closes
     ("bluegene-l", "16x8x32", "16x8x32"),
     ("bluegene-l", "8x4x4", "8x4x4:mesh"),              # 128 nodes: an open mesh

@@ -1,4 +1,4 @@
-"""The fit of a probe against figures from which its times are made, message by message, without a network."""
+"""The fit of a probe whose times come from known figures, message by message, without a network."""
 
 from dataclasses import replace
 from itertools import product
@@ -24,8 +24,9 @@ def neighbours(torus, node):
 
 
 def made(torus, rates, start_s, hop_s, ports, together=None, later=None):
-    """A probe of a torus whose links are as fast as the message: every neighbour has a link of its own. `later`: a size from
-    which messages start with other seconds."""
+    """Return a probe of a torus whose links are as fast as the message: every neighbour has its own link.
+
+    `later` is a size from which messages start with other seconds."""
     where = torus.coordinates(np.arange(torus.n_nodes))
 
     def start_of(size):
@@ -89,7 +90,7 @@ def noisy_trips(seed):
 
 
 def test_a_second_range_must_be_worth_its_two_figures():
-    """Akaike: twice the gain in likelihood is above 2 for each. Noise of these seeds gains 2 to 4, which is too little."""
+    """Akaike: twice the gain in likelihood exceeds 2 for each figure. Noise of these seeds gains only 2 to 4."""
     for seed in (5, 9, 13, 15, 16):
         trips = noisy_trips(seed)
         assert len(probe_module._fit_trips(trips)[0]) == 1
@@ -100,7 +101,7 @@ def test_a_second_range_must_be_worth_its_two_figures():
 
 @pytest.mark.parametrize("ends", [(3, 6), (4, 8), (3, 9), (5, 9)])
 def test_three_ranges_are_told_apart(ends):
-    """Of twelve sizes, with starts and rates that differ from range to range."""
+    """For twelve sizes, with starts and rates that differ between ranges."""
     sizes = [0, *(4**k for k in range(1, 12))]
     starts, rates = (1e-6, 9e-6, 8e-5), (1e8, 1e9, 4e9)
     kind = [sum(i >= end for end in ends) for i in range(12)]
@@ -120,7 +121,7 @@ def test_three_sizes_are_needed():
 
 
 def test_a_cut_is_told_with_its_streams_and_all_its_links():
-    """Rings of 3 and 5 are cut twice, and each cut has a link for each line; as many pairs as lines were sent at once."""
+    """Rings of 3 and 5 are cut twice, and each cut has a link for each line; the probe sent as many pairs as lines."""
     fit = fit_probe(made(Torus((3, 5), cables=(1, 2)), (4e9, 4e9), 1e-6, 3e-7, 3))
     seconds = 1.3e-6 + (1 << 22) / 4e9
     for cut, axis, lines, cables in zip(fit.cuts, "xy", (5, 3), (1, 2)):
@@ -134,7 +135,7 @@ def test_a_cut_is_told_with_its_streams_and_all_its_links():
 
 
 def line_of_four(rate=1e9, start_s=1e-6, hop_s=1e-7, far=True, times=1.0):
-    """Four nodes in a row, every two of them; two streams share the link in the middle."""
+    """Return four nodes in a row, with every pair; two streams share the link in the middle."""
     torus = Torus((4,), (False,))
     trips = [Trip(0, b, b, size, start_s + b * hop_s + size / rate) for b in ((1, 2, 3) if far else (2,)) for size in SIZES]
     size = 1 << 24
@@ -170,7 +171,7 @@ def test_streams_that_are_shorter_than_a_start_are_refused():
 
 
 def test_without_coordinates_a_cut_is_what_all_pairs_carry():
-    """A switch: as many messages at once as were tried, and no more were."""
+    """A switch carries all messages that the probe sent at once, and the probe sent no more."""
     trips = [Trip(0, b, None, size, 1e-6 + size / 1e9) for b in (1, 2, 3) for size in SIZES]
     bursts = [Burst(0, tuple(range(1, m + 1)), size, 2e-6 + size / 1e9) for m in (1, 2, 3) for size in SIZES]
     streams = [Streams(None, ((0, 1), (2, 3))[:n], 1 << 22, 1e-6 + (1 << 22) / 1e9) for n in (1, 2)]
@@ -183,7 +184,7 @@ def test_without_coordinates_a_cut_is_what_all_pairs_carry():
 
 
 def test_ports_of_small_messages_stand_where_bytes_hide_the_starts():
-    """Beyond the first range no burst tells ports: the larger messages keep those of the smaller ones."""
+    """Above the first range no burst shows the ports; larger messages keep the ports of smaller messages."""
     probe = made(Torus((3, 3, 3)), (1e9,) * 3, 2e-6, 1e-7, 2, later=(65536, 4e-5))
     small = tuple(burst for burst in probe.bursts if burst.size < 65536)
     fit = fit_probe(Probe(probe.torus, 1, probe.trips, small, probe.streams))
@@ -200,7 +201,7 @@ def test_large_messages_have_ports_of_their_own_where_small_ones_were_not_sent_a
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_burst_takes_as_long_as_its_slowest_batch(seed):
-    """The rule of the module, message by message, in a row of nodes where the messages of one side share links."""
+    """The rule of the module, message by message, in a row of nodes; the messages of one side share links."""
     rng = np.random.default_rng(seed)
     torus, rate, hop_s, start_s = Torus((6,), (False,), (2e9,)), 1e9, 3e-7, float(rng.uniform(1e-6, 1e-4))
     fit = probe_module.ProbeFit((probe_module.MessageRange(np.inf, start_s, 1, rate),), hop_s, (), (), ())

@@ -1,4 +1,4 @@
-"""Remaps of bricks: what the model says is sent, against counting elements one by one; and the pencils that are chosen."""
+"""Remaps of bricks: the model's messages compared with counts of single elements; and the choice of pencils."""
 
 from collections import Counter
 from itertools import pairwise, product as cartesian
@@ -15,7 +15,7 @@ from pencilmap.model.traffic.remap import remaps
 
 
 def block_of(n, parts):
-    """Of every index of an axis its block."""
+    """Return the block of every index of an axis."""
     return np.repeat(np.arange(parts), block_lengths(n, parts))
 
 
@@ -44,7 +44,7 @@ def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
 
 
 def test_the_pencils_between_are_those_with_the_least_time():
-    """Of all grids, each as if it were the only one."""
+    """From all grids, each predicted as the only candidate."""
     where = setting(torus="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
     [*ranked] = where.predictions(placements=["default"])
     alone = {R: where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)}
@@ -56,7 +56,7 @@ def test_the_pencils_between_are_those_with_the_least_time():
 @pytest.mark.parametrize("torus, fft, bricks, chosen", [
     ("4x4", "20x24x20", "2x4x2", "16x1"), ("4x4", "24", "4x1x4", "16x1"), ("8x2", "18x20x17", "4x4x1", "1x16")])
 def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken(torus, fft, bricks, chosen):
-    """Though others send fewer messages; the bytes are counted here, element by element."""
+    """Other pencils may send fewer messages; the test counts the bytes element by element."""
     where = setting(torus=torus, bandwidth="1 GB/s", fft=fft, decomposition=f"brick:{bricks}")
     alone = [where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)]
     least = min(p.time_s for p in alone)
@@ -67,7 +67,7 @@ def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken
 
 
 def moved_bytes(bricks, grid, transform):
-    """Elements that are on another rank after than before, over all remaps and exchanges."""
+    """Return the elements that change their rank, over all remaps and exchanges."""
     P, Q, S = map(int, bricks.split("x"))
     R, C = grid
     x, y, z = np.indices((transform.nx, transform.ny, transform.nz))

@@ -1,4 +1,4 @@
-"""Routing rules: each against its own slow reference, and all through the same checks."""
+"""Routing rules: each compared with its own slow reference, and all with the same checks."""
 
 from dataclasses import replace
 from fractions import Fraction

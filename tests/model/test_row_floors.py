@@ -1,4 +1,4 @@
-"""Floors of rows that were proved by computation, and the arguments that prove them."""
+"""Floors of rows that are proved by computation, and the arguments of the proofs."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ def floor(text, size, T=1, n_tasks=None, split=True, cables=ONE):
 
 
 def test_they_hold_for_what_was_proved_alone():
-    """Other numbers of tasks, ties to one side and links that differ were not looked at."""
+    """Other numbers of tasks, ties to one side and unequal links have no proof."""
     assert floor("4x4x4", 8) == 2 and floor("4x4x4", 8, cables=[Fraction(2)] * 3) == 1
     assert floor("4x4x4", 8, T=2) < 1 and floor("4x4x4", 8, T=2, n_tasks=64) < 2
     assert floor("4x4x4", 8, split=False) < 2 and floor("4x4x4:mesh", 8, cables=ONE) == 2
@@ -48,13 +48,13 @@ def test_what_takes_a_second_is_proved_again(n, size, argument):
 
 
 def test_no_argument_proves_what_is_false():
-    """Pairs of opposite nodes have a length of 1; lines of 4 have 2, so planes are not needed by hops alone."""
+    """Pairs of opposite nodes have length 1; lines of 4 have length 2, so hops alone do not require planes."""
     assert not any(proves(4, 2) for proves in row_floors.ARGUMENTS.values())
     assert not row_floors.by_hops(4, 8) and not row_floors.by_planes(4, 4)
 
 
 def test_rows_alone_are_those_of_all_subsets():
-    """Every row of 3 nodes of one plane, by its messages one after the other."""
+    """Every row of 3 nodes of one plane, from its messages one by one."""
     loads = row_floors.pair_loads(parse_torus("4x4x4"))
     found = {row for row, _ in row_floors.rows_of(loads, range(16), 3)}
     every = {(a, b, c) for a in range(16) for b in range(a) for c in range(b)}

@@ -1,4 +1,4 @@
-"""Schedules: what is on the links, phase by phase, against every message walked; sizes; times; texts; certificates."""
+"""Schedules: link loads phase by phase, from walking every message; sizes; times; texts; certificates."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -69,7 +69,7 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
 @repeatable(40)
 @given(settings(), st.sampled_from([1, 2, 3]))
 def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
-    """Uneven blocks too, where the messages there and back differ."""
+    """Also uneven blocks, whose messages differ between the two directions."""
     mapping, transform = case[0], replace(case[1], fields=fields)
     found = predict_routed(mapping, transform, Question(schedule="opposite", direction="pair")).schedule
     phases = flights(found, mapping.grid, transform)
@@ -92,10 +92,10 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
         assert (both.t_s, both.time_s, both.total_s, both.cost) == pytest.approx(
             [2 * x for x in (ahead.t_s, ahead.time_s, ahead.total_s, ahead.cost)])
         assert both.certificate == ahead.certificate
-        assert of[text, "pair"].time_s == of[text, "forward"].time_s       # the stages are those of one transform
+        assert of[text, "pair"].time_s == of[text, "forward"].time_s       # the stages belong to one transform
     assert of["best", "pair"].schedule.known_s == min(of["best", "forward"].schedule.known_s * 2, pair.schedule.known_s)
     two = predict(product, replace(transform, fields=2), schedule="best", direction="pair").schedule
-    assert two.name != "opposite"                          # the boxes of half of the fields would change
+    assert two.name != "opposite"                          # half of the fields would have other boxes
     with pytest.raises(ScheduleError, match="forward, backward, pair"):
         predict(product, transform, direction="sideways")
 
@@ -365,7 +365,8 @@ def test_two_ways_need_two_planes(size, words):
 
 
 def test_the_best_shares_are_those_of_the_linear_program():
-    """Solved by HiGHS: a variable for each chunk and each phase with both exchanges, a row for each such phase and link."""
+    """HiGHS solves a program with a variable for each chunk and each joint phase, and a row for each joint phase and
+    link."""
     random = np.random.default_rng(14)
     for _ in range(40):
         pairs, n = random.integers(0, 9, (random.integers(1, 6), 2)) + 1e-3, int(random.integers(1, 13))
@@ -382,7 +383,7 @@ def test_the_best_shares_are_those_of_the_linear_program():
 
 
 def test_what_a_search_minimises_under_each_schedule():
-    """Phase by phase as `SCHEDULES` has them; with chunks of which nothing is known, eight; then the others, each once."""
+    """Phase by phase as in `SCHEDULES`: first eight chunks if their number is unknown, then the others, each once."""
     grid = parse_grid("8x64")
     alone, once = in_sequence(2), at_once(2)
     assert objectives("best", grid) == [alone, overlapped(2, 8), once]
@@ -399,7 +400,7 @@ def test_what_a_search_minimises_under_each_schedule():
 
 
 def test_a_phase_has_the_hops_of_the_exchange_that_goes_farthest():
-    """In two chunks the rows go alone, then beside the columns, then the columns alone."""
+    """In two chunks: the rows alone, then rows and columns, then the columns alone."""
     product, far = place("default", Site(parse_torus("3x15", bandwidth=(1e9,) * 2)), ProcessGrid(3, 15)), 1e-3
     here, there = (predict(product, Transform(45, 45, 45), schedule="overlap:2", costs=replace(COSTS, hop_latency_s=seconds))
                    for seconds in (0.0, far))
@@ -412,7 +413,7 @@ def test_a_phase_has_the_hops_of_the_exchange_that_goes_farthest():
 @pytest.mark.parametrize("size", ["49x19x41", "48x19x41", "50x20x43:r2c"])
 @pytest.mark.parametrize("schedule", ["overlap:2:x", "overlap:5:z", "pipelined:3"])
 def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
-    """A slab has one exchange: in chunks its padded messages take what they take whole, or more by uneven cuts."""
+    """A slab has one exchange: in chunks, its padded messages take the time of the whole, or more by uneven cuts."""
     site, grid, transform = Site(Torus((5,), bandwidth=(1e9,))), ProcessGrid(1, 5), parse_transform(size)
     chunked, exact = (predict(place("default", site, grid), transform, exchange=name, schedule=schedule).schedule.t_s
                       for name in ("padded", "alltoallv"))
@@ -422,7 +423,7 @@ def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_chunks_are_equal_where_no_others_are_better(seed):
-    """Where rows and columns are alike many sizes are as good; then the cut rule's are kept."""
+    """For equal rows and columns, many sizes are equally good; then the sizes of the cut rule stay."""
     random = np.random.default_rng(seed)
     chunks, block = int(random.integers(2, 7)), int(random.integers(8, 40))
     pairs = random.integers(1, 9, (3, 2)).astype(float)
@@ -454,7 +455,7 @@ def test_times_of_closed_forms_are_those_of_routing_with_every_term(torus, place
 
 @pytest.mark.parametrize("progress, fft_rate", [(1.0, 1e8), (1.0, 1e10), (None, 1e8), (0.0, 1e8)])
 def test_the_best_schedule_is_the_fastest_that_keeps_the_boxes(progress, fft_rate):
-    """Where the progress of the MPI is not known, that is said."""
+    """The output says so if the progress of the MPI is unknown."""
     product = place("best", Site(parse_torus("4x4", bandwidth=(1e8,) * 2)), ProcessGrid(4, 4))
     costs = replace(COSTS, progress=progress, fft_rate_per_task=fft_rate)
     of = {text: predict(product, Transform(64, 64, 64), costs=costs, schedule=text).schedule
@@ -467,7 +468,7 @@ def test_the_best_schedule_is_the_fastest_that_keeps_the_boxes(progress, fft_rat
 
 @pytest.mark.parametrize("shape, ratio", [("8x16", 2), ("16x8", 0.5), ("4x16", 4), ("4x12:mesh", 3)])
 def test_twice_the_chunks_are_taken_for_more_than_one_per_cent(shape, ratio):
-    """On links of their own T(K) is geometric; fewer chunks are fewer and larger messages."""
+    """On separate links, T(K) is geometric; fewer chunks are fewer and larger messages."""
     product = place("default", Site(parse_torus(shape)), parse_grid(shape.removesuffix(":mesh")))
     row, column = (float(max(stage.load)) for stage in predict(product).stages)
     assert column / row == pytest.approx(ratio)

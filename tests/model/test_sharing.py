@@ -1,4 +1,4 @@
-"""Messages that share links fairly, against progressive filling in exact fractions over routes walked hop by hop."""
+"""Fair sharing of links compared with progressive filling, in exact fractions over routes walked hop by hop."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def walked(torus, a, b):
-    """The links of a message from node to node in dimension order, with its share of each, ties in halves."""
+    """Return the links of a message in dimension order, each with its share of the message, ties in halves."""
     here, found = torus.coordinates(a).tolist(), {}
     for i, (n, to) in enumerate(zip(torus.shape, torus.coordinates(b).tolist())):
         up = (to - here[i]) % n if torus.is_ring(i) else to - here[i]
@@ -33,7 +33,7 @@ def walked(torus, a, b):
 
 
 def rates(routes, room):
-    """All rates grow alike until a link is full, which fixes those that use it; then the others go on."""
+    """Return the rates: all grow equally until a link is full; its messages keep their rate, and the others go on."""
     fixed = {}
     while len(fixed) < len(routes):
         free = [m for m in routes if m not in fixed]
@@ -47,7 +47,7 @@ def rates(routes, room):
 
 
 def seconds(torus, messages):
-    """Until the last of (from, to, bytes) has arrived."""
+    """Return the time until the last of (from, to, bytes) has arrived."""
     routes = {m: walked(torus, a, b) for m, (a, b, _) in enumerate(messages) if a != b}
     left = {m: Fraction(messages[m][2]) for m in routes}
     room = {link: Fraction(torus.bandwidth[link[0]]) * torus.cables[link[0]] for route in routes.values() for link in route}

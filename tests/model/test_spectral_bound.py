@@ -63,7 +63,7 @@ def test_routes_are_those_of_every_message_walked(shape, order, tie):
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_placement_is_below(seed):
-    """Not the sum of the lengths one after the other, and not the length of both together; with any routing and blocks."""
+    """Neither the sum of the lengths nor the joint length is below the bound, with any routing and blocks."""
     rng = np.random.default_rng(seed)
     torus, T, name = machine(rng), int(rng.integers(1, 4)), ROUTINGS[seed % 3]
     site = scattered(torus, int(rng.integers(max(1, torus.n_nodes // 2), torus.n_nodes + 1)), T, seed)
@@ -100,7 +100,7 @@ def test_the_least_of_all_placements_is_not_below(shape, n, T, grid):
 
 
 def is_first(slots, T):
-    """One order of the slots of a node stands for all."""
+    """Whether one order of the slots of a node represents all orders."""
     where = np.argsort(slots)
     return all(where[slot] < where[slot + 1] for slot in range(len(slots)) if slot % T < T - 1)
 
@@ -108,7 +108,7 @@ def is_first(slots, T):
 @pytest.mark.parametrize("shape, T, grid", [("9x9", 1, (9, 9)), ("5x4x3", 2, (10, 12)), ("6", 1, (3, 2)),
                                             ("6x6x6", 1, (6, 36))])
 def test_on_a_full_torus_it_is_the_all_to_all(shape, T, grid):
-    """There weights that are equal on all lines are best, and functions of one coordinate alone are the eigenvectors."""
+    """On a full torus, equal weights on all lines are best, and the eigenvectors are functions of one coordinate."""
     site = Site(parse_torus(shape), T)
     all_to_all = together_bound(site, ProcessGrid(*grid)).value
     bound = spectral_bound(site, grid, "dimension-order").value
@@ -139,7 +139,7 @@ def test_grids_of_a_similar_shape_share_their_weights(monkeypatch):
 
 def test_where_it_is_not_known():
     some = scattered(Torus((8, 8)), 16)
-    assert spectral_bound(some, (4, 4), "minimal-adaptive") is None       # no single route to weigh
+    assert spectral_bound(some, (4, 4), "minimal-adaptive") is None       # no single route for weights
     assert spectral_bound(some, (4, 4), "") is None                       # any routing
     assert spectral_bound(some, (4, 3), "dimension-order") is None        # idle slots
     assert spectral_bound(Site(Torus((32, 33))), (32, 33), "dimension-order") is None  # too many nodes

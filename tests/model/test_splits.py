@@ -1,4 +1,4 @@
-"""Honest divisions of measured exchanges, on times made with known figures and on the published table."""
+"""Honest divisions of measured exchanges, on times from known figures and on the published table."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ def published():
 
 
 def test_nothing_of_what_is_predicted_was_fitted(published):
-    """Held out whole: a placement, a size, a number of tasks; and with the larger sizes, nothing smaller is seen."""
+    """A placement, a size or a number of tasks is held out whole; with the larger sizes, the fit sees no smaller size."""
     exchanges = [s for s in published if isinstance(s.work, ExchangeWork)]
     seen = dict.fromkeys(d.rule for d in divisions(published))
     assert [d.held_out for d in divisions(published)][:2] == ["half 1", "half 2"]
@@ -37,12 +37,12 @@ def test_nothing_of_what_is_predicted_was_fitted(published):
 
 
 def test_the_errors_are_those_of_what_was_held_out(published):
-    """A model that is wrong by the share of the samples that it has not seen, computed here by hand."""
+    """For a model whose error depends on the unseen share of the samples, computed here by hand."""
     def blind(training):
         return _Known(dict.fromkeys(training, 1.0))
 
     for row in honest_errors(published, blind):
-        assert row.mean == pytest.approx(0.5) and row.largest == pytest.approx(0.5)  # seen: 1, not seen: 1.5
+        assert row.mean == pytest.approx(0.5) and row.largest == pytest.approx(0.5)  # seen samples: 1, unseen samples: 1.5
         assert row.n == (47 if row.rule == "random halves" else row.n)
         assert len(row.means) == (30 if row.rule == "random halves" else 1)
 
@@ -55,7 +55,7 @@ def test_the_largest_error_is_that_of_all_halves(published):
 
 
 class _Known(Calibration):
-    """Knows the times of some samples and takes 1.5 times as long for the others."""
+    """Returns the true time for some samples and 1.5 times the true time for the others."""
 
     def __init__(self, known):
         super().__init__({"exchange_cost": Fitted(1.0, 0.0)}, {}, len(known))
@@ -66,7 +66,7 @@ class _Known(Calibration):
 
 
 def test_the_likely_range_holds_nine_in_ten(published):
-    """Made times whose ratio to the model is known: 100 ratios from 0.505 to 1.495, whatever was fitted."""
+    """Made-up times with known ratios to the model: 100 ratios from 0.505 to 1.495, for any fit."""
     rng = np.random.default_rng(2)
     ratios = rng.permutation(np.linspace(0.505, 1.495, 94))
     exchanges = [replace(s, measured_s=float(ratio)) for s, ratio in
@@ -82,7 +82,7 @@ class _One:
 
 
 def test_large_transforms_predict_small_ones(published):
-    """No constant of any placement, nothing smaller than 256^3 seen."""
+    """The fit has no constant for a placement and sees nothing below 256^3."""
     found = {}
     for d in divisions(published):
         if d.rule == "larger sizes":

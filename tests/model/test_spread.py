@@ -1,4 +1,4 @@
-"""The floor by spread: every group of tasks is among those that it weighs."""
+"""The floor by spread covers every group of tasks."""
 
 from fractions import Fraction
 from itertools import product as cartesian
@@ -15,7 +15,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 
-PROVED = 31  # optima that the floors alone prove
+PROVED = 31  # optima that only the floors prove
 
 
 def program(torus, size, T, split):
@@ -29,8 +29,9 @@ def hops(torus, i, a, b):
 
 
 def end_length(torus, where, i, split):
-    """What messages between tasks at these places load a link at their own end in dimension i, by counting each, as if every
-    node had one task; ties go to the right where they are not split."""
+    """Return the load of a link in dimension i at the own end of messages between tasks at these places, by counting.
+
+    Every node counts as if it had one task; unsplit ties go to the right."""
     most, n = Fraction(0), torus.shape[i]
     for here in where:
         loads = {1: Fraction(0), -1: Fraction(0)}
@@ -50,7 +51,7 @@ def end_length(torus, where, i, split):
 
 
 def line_length(torus, where, i):
-    """The mean load of the fullest line of dimension i by the messages of its tasks."""
+    """Return the mean load of the fullest line of dimension i from the messages of its tasks."""
     sent = {}
     for here in where:
         line = tuple(np.delete(here, i).tolist())
@@ -62,7 +63,7 @@ def line_length(torus, where, i):
     ("4x4", 1, 4), ("4x3x2", 1, 5), ("4x4:mesh", 1, 6), ("5x3", 2, 7), ("4x4x2x2", 1, 8), ("6x6", 3, 8), ("5", 2, 7)])
 @pytest.mark.parametrize("split", [True, False])
 def test_no_group_of_tasks_has_fewer_hops_than_the_cheapest_that_there_can_be(shape, T, size, split):
-    """Groups at random, compact and spread, at random prices, for every pair of a first and a last dimension."""
+    """For random compact and spread groups, at random prices, for every pair of a first and a last dimension."""
     torus, rng = parse_torus(shape), np.random.default_rng(7)
     weighed = program(torus, size, T, split)
     places = np.repeat(torus.coordinates(np.arange(torus.n_nodes)), T, axis=0)
@@ -90,11 +91,11 @@ def test_no_group_of_tasks_has_fewer_hops_than_the_cheapest_that_there_can_be(sh
 
 
 def test_the_floors_of_rows_and_columns_are_not_above_any_optimum_and_often_reach_it():
-    """The true optima of small machines, ties split; both lengths are multiples of what half a message adds to a link."""
+    """The true optima of small machines, ties split; both lengths are multiples of half a message's load on a link."""
     reached = 0
     for torus, T, R, C in every_case():
         if max(torus.shape) > 6:
-            continue    # they take seconds
+            continue    # these take seconds
         one = [Fraction(1)] * torus.n_dimensions
         units = [Fraction(2, T * size) for size in (R, C)]
         floors = [unit * ceil(floor_of(Site(torus, T), one, size, R * C, True, True) / unit)

@@ -1,4 +1,4 @@
-"""The terms of the time model: against counts of single messages, against brute-force routes, and their rules."""
+"""The terms of the time model: compared with single messages and brute-force routes, and their rules."""
 
 from collections import Counter
 from dataclasses import fields
@@ -42,7 +42,7 @@ def product(text, *patterns, slots="r1"):
 
 @st.composite
 def placed(draw):
-    """Ranks on random slots of a small torus and a transform that seldom divides evenly."""
+    """Draw ranks on random slots of a small torus and a transform that seldom divides evenly."""
     shape = draw(st.sampled_from([(4,), (2, 3), (4, 3), (2, 2, 3), (5, 2)]))
     where, T = Torus(shape, bandwidth=(B,) * len(shape)), draw(st.integers(1, 3))
     slots = where.n_nodes * T
@@ -114,7 +114,7 @@ def test_an_even_transform_needs_5_n_log_n_operations_in_all():
 
 @st.composite
 def products(draw):
-    """Digit patterns on a small torus or mesh, one or two cables."""
+    """Draw digit patterns on a small torus or mesh, one or two cables."""
     shape = draw(st.sampled_from([(4, 4), (2, 3, 4), (6, 4), (8, 2), (3, 3), (5, 4), (2, 2, 4), (4, 3, 2), (6,)]))
     d = len(shape)
     where = Torus(shape, draw(st.tuples(*[st.booleans()] * d)), (B,) * d, draw(st.tuples(*[st.integers(1, 2)] * d)))
@@ -144,7 +144,7 @@ def test_random_minimal_lengths_are_those_of_messages_that_wander_hop_by_hop(pla
 
 
 def test_a_dense_box_of_4x4x4_is_36_percent_over_the_even_spread_and_its_complement_not():
-    """What the paper measures in such boxes (1.22) lies between the even spread and the random choice."""
+    """The paper's measurement of such boxes (1.22) is between the even spread and the random choice."""
     box = product("8x8x8", "r4c2", "r4c2", "r4c2")
     assert max(random_minimal_lengths(box, "r")) / 4 == pytest.approx(1.3595, abs=1e-4)
     assert random_minimal_lengths(box, "c") == pytest.approx((4, 4, 4))
@@ -186,7 +186,7 @@ def test_every_term_by_hand():
 
 
 def test_links_and_ports_work_at_the_same_time_and_the_rest_adds():
-    """The node's port takes 4e5 bytes / 3e8 bytes/s, longer than links with their contention."""
+    """The node's port takes 4e5 bytes / 3e8 bytes/s, longer than the links with their contention."""
     assert exchange_terms(WORK, ALL).time_s == pytest.approx(4e5 / 3e8 + 16e-5 + 7e-6 + 3e-7)
     wide = exchange_terms(WORK, Costs(contention=0.5, injection_per_node=1e9))
     assert wide.time_s == pytest.approx(1.2e-3)
@@ -219,7 +219,7 @@ def test_what_fits_into_the_caches_of_a_node_does_not_go_to_memory(cache, second
 
 @pytest.mark.parametrize("cache, seconds", [(None, 0.0), (2.5e5, 0.9375e-4), (5e5, 0.75e-4), (1e6, 0.0), (2e6, 0.0)])
 def test_what_fits_into_the_cache_of_a_task_costs_no_time_beyond_it(cache, seconds):
-    """Two tasks share the bytes of the node. In a pass over twice its cache a task finds a quarter inside."""
+    """Two tasks share the bytes of the node. In a pass over twice its cache, a task finds a quarter in the cache."""
     costs = Costs(cache_bandwidth_per_task=5e9, cache_per_task=cache)
     work = LocalWork(1e6, 1e6, 2e6, sharing=2)
     assert local_terms(work, costs).memory_s == pytest.approx(seconds)
@@ -300,7 +300,7 @@ def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
 
 
 def test_messages_by_ranges_count_batches_and_rates():
-    """Seven messages of 4 KiB by hand: in the first range three start at a time, in the second one."""
+    """Seven messages of 4 KiB by hand: three start at a time in the first range, one in the second."""
     work = ExchangeWork(0.0, None, 7 * 4096.0, 7 * 4096.0, 7, 0.0, 1, 7 * 2.0)
     few, many = MessageRange(4096, 2e-6, 3, rate=1e9), MessageRange(float("inf"), 5e-6, 1, together=2e9)
     terms = exchange_terms(work, Costs(messages=(few, many)))

@@ -1,4 +1,4 @@
-"""Types of transforms: what of them is exchanged, and which grids they allow (P3DFFT's eq. 2)."""
+"""Types of transforms: their exchanged data, and the grids that they allow (P3DFFT's eq. 2)."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_bytes_that_are_exchanged(text, total):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("fields", [1, 3])
 def test_messages_sum_to_the_array(kind, fields):
-    """Every element is sent once in each exchange, to its owner itself included."""
+    """Every element is sent once in each exchange, also to its own task."""
     transform = transform_of((7, 6, 9), kind, fields=fields)
     for exchange in exchanges(ProcessGrid(3, 4), transform):
         sent = exchange.group_weight.sum() * exchange.send_weight.sum() * exchange.receive_weight.sum() * exchange.unit_bytes
@@ -31,7 +31,7 @@ def test_messages_sum_to_the_array(kind, fields):
 
 @pytest.mark.parametrize("kind, longest", [("c2c", 16), ("dct", 16), ("r2c", 8), ("chebyshev", 8), ("empty", 8)])
 def test_rows_may_be_as_long_as_what_is_left_of_z(kind, longest):
-    """16^3 on 64 tasks: R may be 16, of the half spectrum of 9 planes 8; C may be 16."""
+    """16^3 on 64 tasks: R may be 16, for the half spectrum of 9 planes 8; C may be 16."""
     torus = Torus((4, 4, 4))
     allowed = {grid.shape[0] for grid, _, _ in rank_grids(torus, 1, transform_of((16, 16, 16), kind))}
     assert allowed == {g.shape[0] for g in all_grids(64) if longest >= g.shape[0] and g.shape[1] <= 16}

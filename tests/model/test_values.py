@@ -1,4 +1,4 @@
-"""Small values: torus, grid, transform, units, patterns, machine files; and that bad ones cannot be made."""
+"""Small values: torus, grid, transform, units, patterns, machine files; and refusals of bad values."""
 
 from fractions import Fraction
 

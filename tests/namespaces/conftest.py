@@ -1,4 +1,4 @@
-"""Networks of namespaces for tests, and the reason where this machine cannot make them."""
+"""Networks of namespaces for tests, and the reason if this machine cannot make such networks."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
 @pytest.fixture(scope="session")
 def namespaces():
-    """Skips, loudly, where networks of namespaces cannot be made."""
+    """Skip with a clear message if networks of namespaces cannot be made."""
     try:
         check_available()
     except UnavailableError as error:
@@ -18,5 +18,5 @@ def namespaces():
 
 @pytest.fixture
 def network():
-    """``network("4x4:mesh")``: a value, nothing is made."""
+    """``network("4x4:mesh")``: a value; no network is made."""
     return lambda shape, **options: EmulatedNetwork(parse_torus(shape), **{"rate_bits_per_s": 10**7, **options})

@@ -1,4 +1,4 @@
-"""What a box needs of the machine."""
+"""The box's requirements on the machine."""
 
 from pencilmap.scripts.networks.namespaces import box
 

@@ -1,4 +1,4 @@
-"""The network as values and as input of `ip` and `tc`: no rights are needed, nothing is made."""
+"""The network as values and as input of `ip` and `tc`; this needs no rights and makes no network."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:m
 
 
 def walk(network, a, b):
-    """Links of the route from a to b, hop by hop through the routing tables."""
+    """Return the links of the route from a to b, hop by hop through the routing tables."""
     while hop := network.next_hop(a, b):
         i, direction, there = hop
         yield network.link_index(i, direction, a)
@@ -72,7 +72,7 @@ def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_othe
 
 
 def test_payload_is_what_is_left_of_a_packet():
-    """1448 of the 1514 bytes of a full packet are data, and every second packet costs one of 66 without."""
+    """1448 of the 1514 bytes of a full packet are data, and every second packet costs another 66 bytes without data."""
     from pencilmap.model.network.torus import Torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
@@ -81,7 +81,7 @@ def test_payload_is_what_is_left_of_a_packet():
 
 @pytest.fixture
 def result(network):
-    """Loads of squares on a 4x4 mesh with grid 4x2, and counters changed by a function."""
+    """Return loads of squares on a 4x4 mesh with grid 4x2, and counters changed by a function."""
     def make(change, idle=()):
         made = network("4x4:mesh")
         torus, grid = made.torus, ProcessGrid(4, 4)

@@ -1,4 +1,4 @@
-"""A real network: 16 namespaces, Open MPI over TCP, the runner; the counters of all links against the model."""
+"""A real network: 16 namespaces, Open MPI over TCP, the runner; the counters of all links compared with the model."""
 
 import json
 import os
@@ -31,14 +31,14 @@ SIXTEEN, *ON_DEMAND, AT_ONCE = run_by(__file__)  # nodes: 16, then 32 and 64; sc
 
 
 def as_the_document_says(command, folder, timeout_s):
-    """Run a command of the document in a folder with a copy of the document: JSON, records."""
+    """Run a command of the document in a folder with a copy of the document; return JSON and records."""
     status, out, err = as_printed(f"{command} --records records.jsonl --json", folder, timeout_s)
     assert status == 0, out[-3000:] + err
     return json.loads(out)[0], [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
 
 
 def as_printed(command, folder, timeout_s=300):
-    """Status, output and complaints of a command in a folder with a copy of the documents."""
+    """Return status, output and errors of a command in a folder with a copy of the documents."""
     shutil.copytree(ROOT / "docs", folder / "docs")
     done = subprocess.run([*PENCILMAP, *command.split()[1:]], cwd=folder, capture_output=True, text=True,
                           timeout=patience(timeout_s))
@@ -47,7 +47,7 @@ def as_printed(command, folder, timeout_s=300):
 
 @pytest.fixture(scope="module")
 def sixteen(namespaces, tmp_path_factory):
-    """Lines against squares on 16 nodes."""
+    """Lines compared with squares on 16 nodes."""
     return as_the_document_says(SIXTEEN, tmp_path_factory.mktemp("sixteen"), 300)
 
 
@@ -60,7 +60,7 @@ def test_more_nodes_carry_what_was_predicted(command, namespaces, tmp_path):
 
 @pytest.mark.slow
 def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
-    """Small and with the links alone predicted: how fast they are is for a quiet machine and the document."""
+    """Small, and predicted from the links only; the document tests speed on a quiet machine."""
     status, out, err = as_printed(f"{AT_ONCE} --fft 32 --reps 1 --records records.jsonl --json", tmp_path)
     assert status in (0, 1), err
     [found], records = json.loads(out), (tmp_path / "records.jsonl").read_text().splitlines()
@@ -76,7 +76,7 @@ def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
                                             ((0.66, 0.56, 0.42, 0.44, 0.39, 0.37, 0.36, 0.36), [False, True]),
                                             ((0.50, 0.56, 0.37, 0.37, 0.30, 0.37, 0.36, 0.36), [True, False])])
 def test_gains_are_over_the_best_in_sequence(seconds, holds):
-    """Medians of all rounds: one late repetition changes nothing."""
+    """Medians of all rounds, so that one late repetition changes nothing."""
     mapping = as_mapping(place("default", Site(parse_torus("4x4:mesh", bandwidth=(1e6, 1e6))), ProcessGrid(4, 4)), "default")
     found = []
     for (_, schedule), median in zip(overlap.RUNS, seconds):
@@ -91,7 +91,7 @@ def test_gains_are_over_the_best_in_sequence(seconds, holds):
 
 @pytest.mark.parametrize("schedule", ("sequence", "overlap:4:x", "overlap:8:x"))
 def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
-    """The claims are of the best placement under each schedule."""
+    """The claims are about the best placement under each schedule."""
     network = ("--torus", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(overlap.TRANSFORM))
     _, out, _ = pencilmap("predict", *network, "--schedule", schedule, "-p", overlap.BOXES, "-p", "best", "--json")
     boxes, best = (found["schedule"]["t_s"] for found in json.loads(out))
@@ -132,7 +132,7 @@ def test_the_records_know_where_the_ranks_were(sixteen):
 
 
 def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monkeypatch):
-    """Two nodes are one column of two: its rows are of one task. What another job of MPI left behind does no harm."""
+    """Two nodes are one column of two, so its rows are single tasks. Remains of another MPI job do no harm."""
     monkeypatch.setenv("OMPI_MCA_ess", "singleton")
     status, out, err = pencilmap("validate", "--network", "namespaces", "--torus", "2:mesh", "--placement", "default",
                                  "--reps", "1")
@@ -142,8 +142,8 @@ def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monk
 
 
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
-    """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for
-    2."""
+    """The network sends ties upwards, the prediction splits them by parity: on a ring of 4, a link carries 3 for 2, and 1
+    for 2."""
     from pencilmap.model.network.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
@@ -167,7 +167,7 @@ def test_a_failed_run_says_what_the_program_said(namespaces):
 
 
 def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
-    """As a user without rights, who owns the checkout wherever it lies: the box gets a namespace of users too."""
+    """As a user without rights, with the checkout owned by the user: the box also gets a user namespace."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED here: the other tests run without root already")
     probe = "from pencilmap.scripts.networks.namespaces.box import check_available; check_available()"
@@ -179,11 +179,11 @@ def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
     assert done.returncode == 0, done.stderr
 
 
-# ---- nothing stays ---------------------------------------------------------------------------------------------------
+# ---- nothing is left -------------------------------------------------------------------------------------------------
 
 
 def processes():
-    """{(pid, start time): parent} of everything that runs."""
+    """Return {(pid, start time): parent} of all running processes."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -206,7 +206,7 @@ def descendants(pid):
 
 
 def name_of(pid):
-    """Of a process, or nothing where it has ended, as those of the start do while one looks."""
+    """Return the name of a process, empty if the process has ended."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -214,7 +214,7 @@ def name_of(pid):
 
 
 def surroundings():
-    """What a run could leave: mounts, named namespaces, devices, session directories."""
+    """Return possible remains of a run: mounts, named namespaces, devices, session directories."""
     return {
         "mounts": Path("/proc/self/mounts").read_text(),
         "namespaces": sorted(p.name for p in Path("/run/netns").iterdir()) if Path("/run/netns").exists() else None,
@@ -223,7 +223,7 @@ def surroundings():
 
 
 def ended(keys, seconds=10):
-    """Those of the processes that still run after a while."""
+    """Return the processes that still run after a while."""
     end = time.monotonic() + patience(seconds)
     while (left := keys & set(processes())) and time.monotonic() < end:
         time.sleep(0.05)
@@ -250,7 +250,7 @@ def test_a_run_that_is_killed_leaves_nothing_behind(number, namespaces, tmp_path
 
 
 def wait_for_ranks(run, err, ranks=16, seconds=120):
-    """The processes of a run once all of its ranks are there."""
+    """Return the processes of a run once all its ranks run."""
     end = time.monotonic() + patience(seconds)
     while time.monotonic() < end and run.poll() is None:
         if "default" in err.read_text():
@@ -261,7 +261,7 @@ def wait_for_ranks(run, err, ranks=16, seconds=120):
     raise AssertionError(f"the run never came to its ranks: status {run.poll()}\n{err.read_text()}")
 
 
-# ---- where it cannot be ----------------------------------------------------------------------------------------------
+# ---- machines that cannot make networks ------------------------------------------------------------------------------
 
 
 def test_without_the_tools_it_says_so_and_has_its_own_exit_status(pencilmap, monkeypatch, tmp_path):

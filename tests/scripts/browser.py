@@ -11,7 +11,7 @@ SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--
 
 
 def missing():
-    """What a browser needs and is missing, empty if nothing is."""
+    """Return the missing requirements of the browser, empty if all are there."""
     names = [name for name, path in (("chromium", CHROMIUM), ("chromium-driver", DRIVER)) if path is None]
     try:
         import selenium  # noqa: F401
@@ -22,7 +22,7 @@ def missing():
 
 @contextmanager
 def browser(profile):
-    """A Chromium with a new profile that can reach no host; it ends with the block."""
+    """Yield a Chromium with a new profile and without network access, until the end of the block."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -39,14 +39,14 @@ def browser(profile):
 
 
 def window(driver, width, height, scheme="light"):
-    """Size of the page in CSS pixels and whether the reader prefers dark colours."""
+    """Set the size of the page in CSS pixels and the reader's preference for dark colours."""
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
 
 def screenshot(driver):
-    """The whole page as PNG, however long."""
+    """Return the whole page as PNG, of any length."""
     from base64 import b64decode
 
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})

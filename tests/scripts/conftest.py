@@ -1,4 +1,4 @@
-"""What tests of pictures share: a look at a picture before it is written."""
+"""Shared code for tests of pictures: inspect a picture before it is written."""
 
 from itertools import combinations
 
@@ -22,7 +22,7 @@ def captured(monkeypatch):
 
         def look(drawn, path):
             agg = FigureCanvasAgg(drawn)
-            agg.draw()                                   # lays the picture out
+            agg.draw()                                   # computes the layout
             found["boxes"].clear()
             agg.draw()
             found.update(axes=drawn.axes, page=drawn.bbox, boxes=list(found["boxes"].values()))
@@ -38,7 +38,7 @@ def captured(monkeypatch):
 
 @pytest.fixture
 def check_texts():
-    """Check that texts of a captured picture are on the page and none lies on another (slanted ones are not compared)."""
+    """Check that the texts of a captured picture are on the page and do not overlap; slanted texts are not compared."""
 
     def check(found):
         page = found["page"]

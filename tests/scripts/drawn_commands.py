@@ -1,4 +1,4 @@
-"""Commands drawn at random, each by a number: tori, grids, placements, networks, files whole and damaged."""
+"""Random commands, each with a number: tori, grids, placements, networks, files whole and damaged."""
 
 import json
 import math
@@ -32,14 +32,14 @@ FIGURES = {"link_bandwidth": (100, 900, "MB/s"), "injection_per_task": (50, 500,
 
 
 class Draw(random.Random):
-    """One command, and the files that it reads."""
+    """One command, and its input files."""
 
     def __init__(self, number, folder):
         super().__init__(number)
         self.folder = folder
 
     def often(self, share, *words):
-        """These words, or none."""
+        """Return these words with some probability, else none."""
         return list(words) if self.random() < share else []
 
     def write(self, name, text):
@@ -47,7 +47,7 @@ class Draw(random.Random):
         return name
 
     def torus(self, most=48):
-        """Its text, and its extents."""
+        """Return the text of a torus, and its extents."""
         while True:
             shape = [self.choice((1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)) for _ in range(self.choice((1, 2, 2, 3, 3, 3, 4)))]
             if 3 <= math.prod(shape) <= most:
@@ -59,7 +59,7 @@ class Draw(random.Random):
         return text, shape
 
     def grid(self, tasks):
-        """Rows and columns for so many tasks, not always."""
+        """Return rows and columns, usually for so many tasks."""
         tasks = max(2, tasks - (self.random() < 0.04))
         R = self.choice([n for n in range(1, tasks + 1) if tasks % n == 0])
         return f"{R}x{tasks // R}"
@@ -70,7 +70,7 @@ class Draw(random.Random):
                                *self.often(0.3, f":fields={self.randint(2, 4)}")])
 
     def machine(self):
-        """A machine file with most figures, each drawn."""
+        """Return a machine file with most figures, each drawn."""
         values = {"shape": '"4x4x4"', "tasks_per_node": "2", **{
             name: f'"{self.uniform(low, high):.4g} {unit}"' for name, (low, high, unit) in FIGURES.items()
             if name == "link_bandwidth" or self.random() < 0.8}, "contention": f"{self.random():.3g}"}
@@ -78,7 +78,7 @@ class Draw(random.Random):
         return self.write("costs.toml", 'name = "costs"\ntitle = "Drawn"\n' + "".join(tables))
 
     def where(self, most=48):
-        """Options for a network and a grid on it."""
+        """Return options for a network and a grid on it."""
         text, shape = self.torus(most)
         tasks = self.choice((1, 1, 1, 2, 3))
         slots = math.prod(shape) * tasks
@@ -97,7 +97,7 @@ class Draw(random.Random):
         return options, shape, slots
 
     def placed(self, options, shape, slots):
-        """A placement, and a grid that mostly goes with it."""
+        """Return a placement, and a grid that usually fits it."""
         letters = list("xyzabcd"[:len(shape)])
         self.shuffle(letters)
         grid, tasks = self.grid(slots), int(options[options.index("-t") + 1])
@@ -116,14 +116,14 @@ class Draw(random.Random):
         return ["-g", f"{R}x{max(1, slots // R)}" if R and slots else grid, "-p", name]
 
     def edges(self):
-        """A connected network without coordinates."""
+        """Return a connected network without coordinates."""
         n = self.randint(4, 10)
         pairs = {(k, self.randrange(k)) for k in range(1, n)} | {(self.randrange(1, n), 0) for _ in range(n // 2)}
         pairs |= {(a, b) for a, b in ((self.randrange(n), self.randrange(n)) for _ in range(n)) if b < a}
         rate = self.often(0.5, " {} MB/s")
         lines = (f"n{a} n{b}" + "".join(one.format(self.choice((100, 200, 300))) for one in rate) for a, b in sorted(pairs))
         text = "".join(f"{line}\n" for line in lines)
-        return self.write("net.edges", f"{text}n0 {{'kind': 'host'}}\n"), n  # all are hosts, leaves or not
+        return self.write("net.edges", f"{text}n0 {{'kind': 'host'}}\n"), n  # all vertices are hosts, leaves or not
 
 
 def predict(draw):
@@ -188,7 +188,7 @@ def written(draw):
 
 
 def read(draw):
-    """Files that another program has written, and somebody has changed."""
+    """Return files of another program, with changes."""
     text, shape = draw.torus(24)
     tasks = draw.choice((1, 2, 2))
     site, name = Site(parse_torus(text), tasks), draw.choice(list(FORMATS))
@@ -213,7 +213,7 @@ def read(draw):
 
 
 def records(draw, n, noise=0.1):
-    """Runs on tori that took what the time model says, but for some noise."""
+    """Return runs on tori with the times of the time model, plus noise."""
     one_shape = draw.torus(36)
     costs = Costs(injection_per_task=draw.uniform(5e7, 5e8), message_cost_s=draw.uniform(1e-7, 9e-6), contention=0.3,
                   exchange_cost_s=draw.uniform(1e-6, 9e-5), fft_rate_per_task=1e9, memory_bandwidth_per_node=4e9)
@@ -244,7 +244,7 @@ def fitted(draw):
 
 
 def probed(draw):
-    """A result of network_probe, its times made from figures, with noise."""
+    """Return a result of network_probe with times from figures, plus noise."""
     shape = draw.choice(((3,), (8,), (4, 3), (3, 5), (2, 6), (4, 4), (3, 3, 3), (4, 2, 3), (2, 2, 4)))
     text = "x".join(map(str, shape))
     torus = parse_torus(text)
@@ -285,7 +285,7 @@ def advised(draw):
 
 
 def scaled(draw):
-    """Points of other programs."""
+    """Return points of other programs."""
     sizes, law = draw.sample((32, 64, 128, 256), 2), draw.uniform(0.5, 1.1)
     rows = [f"{n},{p},{n**3 / 64**3 * p**-law * math.exp(0.05 * draw.gauss(0, 1)):.9g}\n" for n in sizes
             for p in (4, 8, 16, 32, 64)[:draw.randint(1, 5)]]
@@ -294,9 +294,9 @@ def scaled(draw):
             *draw.often(0.5, "--transposes", str(draw.choice((2, 4)))), *draw.often(0.7, "--json")]
 
 
-#: kinds of commands, and how many of each are drawn at each commit
+#: kinds of commands, and the number of each at every commit
 KINDS = {predict: 170, slabs: 25, line: 45, on_a_graph: 40, best: 25, table: 30, written: 60, read: 90, compared: 25,
          fitted: 25, probed: 20, shaped: 20, advised: 10, scaled: 20}
-#: Another processor sums in another order, and takes another of two equal placements or fits there.
+#: Another processor sums in another order, and so chooses another of two equal placements or fits there.
 UNSTABLE = {"best 15", "predict 113", "predict 145", "fitted 8", "fitted 13", "fitted 19", "fitted 21", "probed 10",
             "probed 13"}

@@ -1,4 +1,4 @@
-"""The benchmark: its answers against those of numpy and scipy, its contestants against its answers, and what it refuses."""
+"""The benchmark: its answers compared with numpy and scipy, its contestants with its answers, and its refusals."""
 
 import json
 import re
@@ -80,26 +80,26 @@ def benchmark(*arguments):
     if not shutil.which("mpirun.openmpi") and not shutil.which("mpirun"):
         pytest.skip("NOT TESTED: the benchmark, for mpirun is missing")
     return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, timeout=patience(TIMEOUT_S),
-                          env=ENVIRONMENT)  # other tests run beside this one
+                          env=ENVIRONMENT)  # other tests run at the same time
 
 
 def documented(program):
-    """The command of the page that runs it."""
+    """Return the page's command that runs the program."""
     [command] = [command for command in run_by(__file__) if program in command]
     return command
 
 
 def small():
-    """The options of the page's benchmark, for one small size, both precisions and without its pen."""
+    """Return the options of the page's benchmark, for one small size and both precisions, without writing."""
     options = re.sub(r"--(size|repetitions|rounds) [\dx]+|--precision \w+|--pages huge|--write|\\\n", "",
                      documented(SCRIPT.name).partition(SCRIPT.name)[2])
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
 
 
 def measured(program, *options):
-    """What the page's command of a program for ranks prints, without its pen, on ranks that may share processors.
+    """Return the output of the page's command for a parallel program, without writing, on ranks that may share processors.
 
-    Options here come after those of the page, so that they hold."""
+    The options here follow the options of the page and override them."""
     if not shutil.which("mpirun"):
         pytest.skip(f"NOT TESTED: {program}, for mpirun is missing")
     command = documented(program).replace("--bind-to core", "--oversubscribe").replace(" --write", "")
@@ -134,7 +134,7 @@ def test_some_work_alone_while_the_others_sleep():
 
 
 def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
-    """In one process: the worker with a contestant that forgets to transform."""
+    """In one process: the worker with a contestant that does no transform."""
     from pencilmap.scripts.maintenance.benchmarks import worker
 
     class Idle:
@@ -156,7 +156,7 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
 
 
 def test_each_repetition_has_an_order_of_its_own():
-    """So that nobody always finds the caches as the same one left them; the same on all ranks."""
+    """So that no contestant always follows the same one and finds its caches; the order is the same on all ranks."""
     from pencilmap.scripts.maintenance.benchmarks.worker import measure
 
     class Runner:
@@ -187,7 +187,7 @@ def test_each_repetition_has_an_order_of_its_own():
 
 
 def test_the_floor_is_that_of_the_same_round():
-    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half of it; the lines take 1 ms in both rounds."""
+    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half that rate; the lines always take 1 ms."""
     case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
     phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
     rounds = [{"times_s": {"pencilfft": [3e-3], "pencilfft:node": times, "fftw-mpi": [1.0], "pencilfft:alone": [1.0]},
@@ -202,7 +202,7 @@ def test_the_floor_is_that_of_the_same_round():
 
 
 def test_a_limit_is_held_where_a_round_of_each_row_reaches_it():
-    """Beside the fastest of the peers in the same round; other grids, types and precisions do not count for this limit."""
+    """Compared with the fastest peer in the same round; other grids, types and precisions do not count for this limit."""
     from pencilmap.scripts.maintenance.benchmarks.limits import limits_table
 
     def rounds(*times):
@@ -286,7 +286,7 @@ def test_times_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
 
 
 def test_a_failing_contestant_ends_it_in_a_sentence():
-    """One rank's failure, or that of all, without their tracebacks and what mpirun says of it."""
+    """For a failure of one rank or of all ranks, without their tracebacks and mpirun's messages."""
     if not shutil.which("mpirun"):
         pytest.skip("NOT TESTED: a failing contestant, for mpirun is missing")
     done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")

@@ -1,4 +1,4 @@
-"""Bricks in the commands that place: map, check and shapes agree with predict, or refuse in a sentence."""
+"""Bricks in the commands for placements: map, check and shapes agree with predict, or refuse in a sentence."""
 
 import pytest
 

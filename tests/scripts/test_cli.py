@@ -1,4 +1,4 @@
-"""The command line: what it prints, its JSON, its errors and its exit status."""
+"""The command line: its output, its JSON, its errors and its exit status."""
 
 import json
 import math
@@ -227,7 +227,7 @@ def test_ctrl_c_while_the_command_line_loads_is_no_traceback(loaded):
 
 @pytest.mark.parametrize("within", ["loading", "running"])
 def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_path, within):
-    """As modules in C do, whose import then fails in many words; here one that is loaded first or by the command itself."""
+    """Some modules in C report the signal as a long import error; here the first module or a command's module does so."""
     name = {"loading": "click", "running": "networkx"}[within]
     (tmp_path / f"{name}.py").write_text(
         "import os, signal, sys\n"
@@ -275,7 +275,7 @@ def test_json_is_json_for_every_reading_command(pencilmap):
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["machines"]])
 def test_what_needs_no_numbers_loads_no_numpy(arguments):
-    """It would take longer than all the rest."""
+    """NumPy would take longer to load than the rest of the command."""
     told = ("import sys; from pencilmap.scripts.command_line.cli import main\n"
             "try: main(sys.argv[1:])\n"
             "finally: sys.stderr.write(' '.join(sorted({'numpy', 'pint', 'jsonschema', 'scipy'} & set(sys.modules))))")
@@ -284,7 +284,7 @@ def test_what_needs_no_numbers_loads_no_numpy(arguments):
 
 
 def test_the_help_of_all_commands_is_that_of_each(pencilmap):
-    """The list is made from the files, without loading them."""
+    """The list is made from the files, without loading the commands."""
     from pencilmap.scripts.command_line.cli import pencilmap as group
 
     _, out, _ = pencilmap("--help")

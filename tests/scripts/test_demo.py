@@ -1,5 +1,5 @@
-"""The two commands for a stranger. The main job: 512 simulated ranks on 8x8x8, default order against cubes, verified; and
-lines with both exchanges at once against cubes in sequence on 8x8x2."""
+"""The two commands for a new user. The main run is 512 simulated ranks on 8x8x8: default order and cubes, verified.
+Then lines with both exchanges at once are compared with cubes in sequence on 8x8x2."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def nothing_is_installed_by_a_test():
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What the first command of the README did: folder, JSON, tables."""
+    """The result of the first command of the README: folder, JSON, tables."""
     folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run([*DEMO.split(), "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=patience(600))
     assert done.returncode == 0, done.stderr
@@ -33,7 +33,7 @@ def demo(tmp_path_factory):
 
 @pytest.mark.slow  # a second collection of all tests
 def test_the_second_command_finds_all_tests():
-    """It also runs them all; here it only lists them: one of every file."""
+    """The command also runs all tests; here it only lists them: one test of every file."""
     done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
                           timeout=patience(600))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
@@ -53,7 +53,7 @@ def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
 
 
 def test_the_tour_shows_what_it_prints(demo):
-    """But for the lines above, of the set-up, and the names of the folder."""
+    """Except the first lines, of the set-up, and the names of the folder."""
     shown, = (c.shown for c in commands((ROOT / "docs" / "tour.md").read_text("utf-8")) if c.text == "pencilmap demo")
 
     def tables(text):

@@ -24,12 +24,12 @@ TORI = [("8x8x8", "8x64"), ("8x8", "4x16"), ("12", "3x4"), ("4x4x4x4x2", "16x32"
 
 
 def group(path, name):
-    """The group of an SVG file that has this id, None when there is none."""
+    """Return the group of an SVG file with this id, None if there is no such group."""
     return next((g for g in tree.parse(path).iter(f"{SVG}g") if g.get("id") == name), None)
 
 
 def count(path, name):
-    """Marks of a kind, at any depth: paths, or uses of a path in the definitions."""
+    """Count the marks of a kind, at any depth: paths, or uses of a path in the definitions."""
     groups = [g for g in tree.parse(path).iter(f"{SVG}g") if re.fullmatch(rf"{name}-\d+", g.get("id", ""))]
     paths, uses = (sum(len(list(g.iter(f"{SVG}{tag}"))) for g in groups) for tag in ("path", "use"))
     defined = sum(len(list(d.iter(f"{SVG}path"))) for g in groups for d in g.iter(f"{SVG}defs"))
@@ -41,7 +41,7 @@ def texts(path):
 
 
 def mapping_of(torus, grid, placement=None, tasks_per_node=1, **options):
-    """By default the best digit patterns, which need no search."""
+    """Return a mapping, by default of the best digit patterns, which need no search."""
     site = Site(parse_torus(torus), tasks_per_node, **options)
     if placement is None:
         return as_mapping(best_product(site.network, parse_grid(grid), tasks_per_node), "digits")
@@ -243,7 +243,7 @@ def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
     assert words <= set(texts(path))
 
 
-# what no picture does
+# errors of all pictures
 
 
 FIRST = {"row": 0, "column": 0}
@@ -283,7 +283,7 @@ def test_figures_refuse_what_is_no_picture():
         canvas.suffix("a.txt")
 
 
-# small pictures in a terminal, graphs, and what is drawn when nothing is named
+# small pictures in a terminal, graphs, and the default picture
 
 
 def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
@@ -344,7 +344,7 @@ def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, 
 
 
 def pencilmap_loads(fat_tree):
-    """Of the row exchange, largest of each direction."""
+    """Return the loads of the row exchange, the largest of each direction."""
     from pencilmap.mapper.setting import setting
 
     where = setting(graph=str(fat_tree))

@@ -1,9 +1,9 @@
-"""Commands at random answer what they answered: slips show where nobody thought of a case.
+"""Random commands keep their answers: this finds mistakes in cases that nobody thought of.
 
 `drawn_answers.txt` has a line for each command of `drawn_commands.py`: its kind and number, a checksum of the words of its
-answer and of the file it wrote, how many numbers there are, and a sum over them. Answers that are meant to change are
-entered by ``python -m tests.scripts.test_drawn_commands``. With KIND and NUMBER it prints a command and its answer, to be
-compared with what another version prints. Answers that differ with OPENBLAS_CORETYPE=NEHALEM or HASWELL are `UNSTABLE`.
+answer and of its output file, the count of numbers, and their weighted sum. For an intended change, run ``python -m
+tests.scripts.test_drawn_commands``. With KIND and NUMBER, the program prints a command and its answer, for a comparison with
+another version. Answers that differ with OPENBLAS_CORETYPE=NEHALEM or HASWELL are `UNSTABLE`.
 """
 
 import math
@@ -22,7 +22,7 @@ KNOWN = Path(__file__).with_name("drawn_answers.txt")
 
 
 def asked(kind, number, folder):
-    """A command, and its answer with what it wrote."""
+    """Return a command, and its answer with its output file."""
     drawn = Draw(f"{kind.__name__} {number}", folder)
     line = shlex.join(kind(drawn))
     said = answers("pencilmap " + line, folder)
@@ -30,14 +30,14 @@ def asked(kind, number, folder):
 
 
 def fingerprint(text):
-    """Of the words, and of the numbers, so that the last digits matter little."""
+    """Return a checksum of the words, and a sum of the numbers in which the last digits matter little."""
     numbers = [float(number) for number in NUMBER.findall(text)]
     weighed = (math.cos(place) * (math.log(number) if number else -50) for place, number in enumerate(numbers, 1))
     return f"{zlib.crc32(NUMBER.sub('#', text).encode()):08x} {len(numbers)} {sum(weighed):.8f}"
 
 
 def cases():
-    """Each kind and number, and what is known."""
+    """Return each kind and number, and the stored answer."""
     known = dict(line.split(": ") for line in KNOWN.read_text("utf-8").splitlines()) if KNOWN.exists() else {}
     names = ((kind, number, f"{kind.__name__} {number}") for kind, count in KINDS.items() for number in range(count))
     return [(kind, number, known.get(name, "")) for kind, number, name in names if name not in UNSTABLE]

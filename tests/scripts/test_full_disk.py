@@ -1,4 +1,4 @@
-"""A full disk, one that becomes full in the middle, and a quota: one sentence, no success, nothing half-written."""
+"""A full disk, a disk that fills during the run, and a quota: one sentence, no success, nothing half-written."""
 
 import os
 import shutil
@@ -61,7 +61,7 @@ def test_a_full_disk_is_one_sentence(given, name, full):
 @pytest.mark.parametrize("most", [0, 100], ids=["used up", "100 bytes left"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_quota_is_one_sentence(given, tmp_path, name, most):
-    """By a preloaded write(): file systems with quotas need a kernel that has them."""
+    """By a preloaded write(), because quotas need support by the kernel."""
     library, disk = tmp_path / "quota.so", tmp_path / "disk"
     disk.mkdir()
     compiled = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, Path(__file__).with_name("quota.c"), "-ldl"],
@@ -91,7 +91,7 @@ scripts/setup 2>&1 | tail -n 1
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["40M", "300M"], ids=["40M", "300M"])
 def test_a_set_up_on_a_full_disk_says_so_and_goes_on_where_there_is_room(tmp_path, size):
-    """In a copy of the checkout on a small disk, which then becomes larger; needs the index of packages."""
+    """In a copy of the checkout on a small disk, which then grows; needs the index of packages."""
     if os.getuid() or subprocess.run([ROOT / "scripts" / "setup", "--missing"], capture_output=True).stdout.strip():
         pytest.skip("NOT TESTED: a set-up on a full disk, for this needs root and all packages of scripts/setup")
     source, disk = tmp_path / "source", tmp_path / "disk"

@@ -1,4 +1,4 @@
-"""--nodes takes a file, a number or a shape in every command that has it, as far as the command can use it."""
+"""--nodes takes a file, a number or a shape in every command with this option, if the command can use it."""
 
 import click
 import pytest
@@ -43,7 +43,7 @@ def test_a_file_is_read_whatever_its_name_looks_like(name, tmp_path, monkeypatch
 
 
 def words_of(name, nodes, folder):
-    """A short run of a command on these nodes; the command takes 16 nodes of two dimensions."""
+    """Return a short run of a command on these nodes; the command takes 16 nodes of two dimensions."""
     grid = ("--grid", "4x4")
     (folder / "ranks").write_text("".join(f"{x} {y} 0\n" for y in range(4) for x in range(4)))
     return [name, "--nodes", nodes, *{
@@ -54,7 +54,7 @@ def words_of(name, nodes, folder):
 
 
 def test_simulate_takes_what_predict_takes(pencilmap):
-    """Before any program is started."""
+    """Before the start of any program."""
     for words, said in ((("--torus", "4x4", "--nodes", "8"), "not the 8 of --nodes"),
                         (("--nodes", "2x8"), "grid 2x2 has 4 tasks, but torus 2x8"),
                         (("--torus", "4x4", "--nodes", "no-such"), "no-such cannot be read")):

@@ -1,4 +1,4 @@
-"""`--halo` in predict; the suite of halos is in test_validate.py, those of the runner in tests/fft_runner/test_halo.py."""
+"""`--halo` in predict; test_validate.py tests the suite of halos, tests/fft_runner/test_halo.py the halos of the runner."""
 
 import shutil
 
@@ -19,7 +19,7 @@ def test_what_is_no_halo_is_told(pencilmap, command, words, said):
 
 
 def test_predict_has_the_halo_of_bricks(pencilmap_json, pencilmap):
-    """By hand: 6 faces, 12 edges and 8 corners of 16^3; on a link a face, four edges and four corners."""
+    """By hand: 6 faces, 12 edges and 8 corners of 16^3; each link carries a face, four edges and four corners."""
     words = ("predict", *TORUS, "--fft", "64", "--decomposition", "brick:4x4x4", "--grid", "8x8", "--halo", "2")
     found = pencilmap_json.one(*words)["halo"]
     assert found["width"] == 2 and found["stage"]["messages"] == 26

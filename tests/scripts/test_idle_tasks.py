@@ -1,4 +1,4 @@
-"""Grids in which tasks hold nothing: ranked last unless they are known to be faster, and marked."""
+"""Grids with idle tasks: marked, and ranked last unless they are known to be faster."""
 
 from dataclasses import replace
 from math import prod
@@ -16,7 +16,7 @@ from pencilmap.model.times.costs import Costs
 @pytest.mark.parametrize("size", ["8x8x8", "5x7x6", "6x4x9:r2c", "3x3x3"])
 @pytest.mark.parametrize("decomposition", [PENCIL, SLAB], ids=lambda d: d.name)
 def test_idle_tasks_are_counted(size, decomposition):
-    """Block b of an axis is empty if no plane is dealt to it; a task is idle if its block of some axis is empty."""
+    """Block b of an axis is empty if it gets no plane; a task is idle if its block of some axis is empty."""
     transform = parse_transform(size)
     nx, ny, nz = transform.exchanged
     stages = ([(nx, "c"), (ny, "r")], [(nx, "c"), (nz, "r")], [(ny, "c"), (nz, "r")]) if decomposition is PENCIL else (
@@ -27,7 +27,7 @@ def test_idle_tasks_are_counted(size, decomposition):
 
 
 def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap, pencilmap_json):
-    """2x32 has the least link time, but 48 of its 64 tasks hold nothing."""
+    """2x32 has the least link time, but 48 of its 64 tasks hold no data."""
     options = ["--torus", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default"]
     status, out, err = pencilmap("predict", *options)
     assert status == 0, err
@@ -44,7 +44,7 @@ def test_it_is_taken_where_nothing_else_is_possible_and_the_answer_says_so(penci
 
 
 def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
-    """Computing that costs little leaves it first; computing that counts puts the busy grid before it."""
+    """With cheap computing the idle grid is first; with expensive computing the busy grid is first."""
     where = setting(torus="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
     for rate, first in ((1e15, (2, 32)), (1e7, (8, 8))):
         costly = replace(where, costs=Costs(fft_rate_per_task=rate))

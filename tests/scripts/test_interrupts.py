@@ -11,7 +11,7 @@ import pytest
 from tests.patience import patience
 
 ENDS = {signal.SIGINT: (130, "pencilmap: interrupted\n"), signal.SIGTERM: (143, "pencilmap: terminated\n")}
-WITHIN = {  # what code in C does with the exception of a signal
+WITHIN = {  # treatment of a signal's exception by code in C
     "replaced": "try:\n    signal.raise_signal(number)\n"
                 "except BaseException as error:\n"
                 "    raise SystemError('returned a result with an exception set') from error\n",
@@ -59,7 +59,7 @@ def test_sigterm_in_a_users_file_is_no_error_of_the_file(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", ENDS, ids=lambda n: signal.Signals(n).name)
 def test_a_signal_at_any_moment_of_the_tilings(tmp_path, number):
-    """Numba runs most of the time, and calls back into Python, where the handler of the signal raises."""
+    """Numba runs most of the time, and calls back into Python, which then raises the signal's exception."""
     for moment in range(12):
         command = [sys.executable, "-m", "pencilmap", "map", "-m", "bluegene-l", "--grid", "16x32", "-o", "s.map"]
         running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -67,6 +67,6 @@ def test_a_signal_at_any_moment_of_the_tilings(tmp_path, number):
         running.send_signal(number)
         _, err = running.communicate(timeout=patience(60))
         if running.returncode == 0:
-            break  # it had ended
+            break  # the command had ended
         assert running.returncode == ENDS[number][0], err
         assert err.endswith(ENDS[number][1]) and "Traceback" not in err and not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""JSON of the commands that predict: always a list of predictions, as the schema of the package describes it."""
+"""JSON of the predicting commands: always a list of predictions that satisfies the schema of the package."""
 
 import json
 from importlib.resources import files
@@ -66,7 +66,7 @@ def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, v
 
 
 def test_the_slab_is_one_exchange_that_moves_everything(pencilmap_json):
-    """As the row of a grid of one row, whose other exchange is empty; less is copied."""
+    """Like the row of a grid of one row, whose other exchange is empty; the slab copies less."""
     slab, = pencilmap_json("predict", *BGL, "--decomposition", "slab", "-p", "default")
     pencil, = pencilmap_json("predict", *BGL, "--grid", "512x1", "-p", "default")
     empty = pencil["stages"][1]

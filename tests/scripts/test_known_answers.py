@@ -1,9 +1,9 @@
-"""Commands answer what they answered: a slip that changes one figure, one sentence or one choice shows here.
+"""Commands keep their answers: this finds a change of any figure, sentence or choice.
 
-`known_answers.txt` holds every command behind ``$`` and what it printed, of JSON all that is known; a case is its command
-there. Each runs in a folder of its own beside what `inputs` makes and what `tests/documents.py` links; ``cat`` prints a file
-that it wrote. A change that is meant is entered by ``python -m tests.scripts.test_known_answers`` and read in the diff:
-every figure of it has to be right by something else.
+`known_answers.txt` holds every command after ``$`` and its output; JSON is limited to known values. A case is its command
+there. Each command runs in its own folder with the files of `inputs` and the links of `tests/documents.py`; ``cat`` prints
+an output file. For an intended change, run ``python -m tests.scripts.test_known_answers`` and read the diff: every changed
+figure needs an independent check.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ RUNS = [(torus, grid, placement, tasks, fft) for fft in ("32", "64:r2c", "128") 
 
 
 def inputs(folder):
-    """Files that the commands read."""
+    """Write the input files of the commands."""
     make_folder(folder)
     runs = [run(*words) for words in RUNS]
     cubes = [one for one, words in zip(runs, RUNS) if words[:4:3] == ("4x4x4", 1)]
@@ -69,20 +69,20 @@ def inputs(folder):
 
 
 def run(torus, grid, placement, tasks, fft):
-    """A record of a run that took what the time model says."""
+    """Return a record of a run with the times of the time model."""
     site = Site(parse_torus(torus, bandwidth=(2e8,) * parse_torus(torus).n_dimensions), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid)), placement)
     return record(mapping, parse_transform(fft), COSTS, {"link_bandwidth": "200 MB/s"})
 
 
 def cases():
-    """Commands and what they print."""
+    """Return commands and their output."""
     parts = re.split(r"^\$ ", KNOWN.read_text("utf-8"), flags=re.MULTILINE)[1:]
     return [(command, printed.rstrip("\n")) for command, _, printed in (part.partition("\n") for part in parts)]
 
 
 def answers(line, folder):
-    """What the commands of a line print, in a folder."""
+    """Return the output of the commands of a line, run in a folder."""
     said = []
     with contextlib.chdir(folder):
         for command in line.split(" && "):
@@ -92,7 +92,7 @@ def answers(line, folder):
 
 
 def answer(arguments):
-    """What one command prints, on both streams. The clock of progress stands, so no line says how far a command is."""
+    """Return the output of one command, on both streams. The clock of progress stands still, so no progress is printed."""
     out, err = io.StringIO(), io.StringIO()
     with (contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.suppress(SystemExit),
           mock.patch.object(progress, "monotonic", return_value=0.0)):
@@ -101,11 +101,11 @@ def answer(arguments):
     if "--json" in arguments and found:
         found = "\n".join(map(compact, json.loads(found)))
     said = re.sub(r" in \d+\.\d s;", ";", err.getvalue())
-    return re.sub(r"^help: .*\n", "", said, flags=re.MULTILINE) + found  # which begins with how Python was started
+    return re.sub(r"^help: .*\n", "", said, flags=re.MULTILINE) + found  # names the way Python was started
 
 
 def compact(value):
-    """JSON in one line, without what is not known, floats to nine digits."""
+    """Return JSON in one line, without unknown values, with floats of nine digits."""
     def known(part):
         if isinstance(part, dict):
             return {key: known(each) for key, each in part.items() if each is not None}
@@ -135,7 +135,7 @@ def test_a_command_answers_what_it_answered(line, known, made):
 
 @pytest.mark.parametrize("grid", ["best", "2x8"])
 def test_an_answer_does_not_depend_on_the_time_that_it_took(made, monkeypatch, grid):
-    """As on a machine that is so busy that ten seconds pass between any two looks at the clock."""
+    """As on a machine so busy that ten seconds pass between two looks at the clock."""
     command = f"pencilmap predict --torus 4x4 --fft 16 --grid {grid} -p search:seed=2,evaluations=100"
     known = answers(command, made)
     monkeypatch.setattr(progress, "monotonic", count(0, 10).__next__)

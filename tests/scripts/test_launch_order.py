@@ -1,6 +1,6 @@
-"""The launch order: every gain that is printed is one over the order that the launcher really uses.
+"""The launch order: every printed gain is relative to the order that the launcher really uses.
 
-The orders are built here again by plain loops over nodes and slots.
+Plain loops over nodes and slots build the orders again here.
 """
 
 import re
@@ -27,7 +27,7 @@ def last_axis_fastest(shape):
 
 
 def boxes_of_two(shape):
-    """Hosts of 2x2 nodes, the first axis fastest inside and outside."""
+    """Return hosts of 2x2 nodes, the first axis fastest inside and outside."""
     halves = [shape[0] // 2, shape[1] // 2, *shape[2:]]
     return [(2 * host[0] + x, 2 * host[1] + y, *host[2:])
             for host in first_axis_fastest(halves) for y in range(2) for x in range(2)]
@@ -47,7 +47,7 @@ def by_two(nodes, tasks):
 
 FILLS, ROUND = (filled, first_axis_fastest), (in_turn, first_axis_fastest)
 JAX, NEURON = (filled, boxes_of_two), FILLS
-MACHINES = {  # the orders that may be the launcher's, and the options of a small part of the machine
+MACHINES = {  # the possible orders of the launcher, and the options of a small part of the machine
     "bluegene-l": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"), "bluegene-p": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"),
     "bluegene-q": ([(filled, last_axis_fastest)], "--torus 4x2x2x4x2 -t 2 -g 8x32"),
     "cray-xe6": ([FILLS], "--torus 4x4x8 -t 4 -g 16x32"), "cray-xt3": ([FILLS], "--torus 4x4x4 -t 1 -g 4x16"),
@@ -61,8 +61,8 @@ LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel"
              "slurm": [FILLS, (filled, last_axis_fastest)],
              "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
-ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats whose files are also those of another launcher
-SETTINGS = [  # variables of a job, and the loops of its launcher; None if these loops cannot be written as an order
+ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats that share their files with another launcher
+SETTINGS = [  # variables of a job, and the loops of its launcher; None if no order can express these loops
     ("SLURM_DISTRIBUTION=cyclic:block", in_turn), ("SLURM_DISTRIBUTION=block,Pack", filled),
     ("SLURM_DISTRIBUTION=*:cyclic", filled), ("SLURM_DISTRIBUTION=NoPack", filled), ("SLURM_DISTRIBUTION=plane=2", by_two),
     ("SLURM_DISTRIBUTION=plane SLURM_DIST_PLANESIZE=2", by_two), ("SLURM_DISTRIBUTION=plane=4", filled),
@@ -79,7 +79,7 @@ SETTINGS = [  # variables of a job, and the loops of its launcher; None if these
 
 
 def real_mapping(where, grid, slots, nodes):
-    """The mapping of a launcher, from its loops."""
+    """Return the mapping of a launcher, from its loops."""
     network, tasks = where.network, where.tasks_per_node
     places = slots(nodes(network.shape), tasks)
     node = [int(network.node(np.array(place))) for place, _ in places]
@@ -87,14 +87,14 @@ def real_mapping(where, grid, slots, nodes):
 
 
 def printed_gains(text):
-    """What the last line of a prediction says: a number for each order; 1 where no gain is claimed."""
+    """Return the gains in the last line of a prediction: a number for each order; 1 if no gain is claimed."""
     line = [each for each in text.splitlines() if each.strip()][-1]
     return [1.0 if same else float(up or 1) / float(down or 1) for same, up, down in re.findall(
         r"(as fast as)|([0-9.]+) times faster than|([0-9.]+) times slower than", line)]
 
 
 def check_gains(pencilmap, words, where, orders):
-    """Each printed gain is the ratio of the time in a real order to that of the placement."""
+    """Check that each printed gain is the time in a real order over the time of the placement."""
     grid = where.grid(words[words.index("-g") + 1])
     lines = f"line:{where.network.axes[0]}"
     best = where.predictions(str(grid), [lines])[0]
@@ -123,7 +123,7 @@ def test_every_machine_has_a_launch_order():
 
 
 def test_every_launcher_has_a_launch_order():
-    """Scotch alone launches nothing."""
+    """Except Scotch, which launches nothing."""
     assert set(LAUNCHERS) == set(FORMATS)
     assert {name for name, form in FORMATS.items() if form.launch_order is None} == {"scotch"}
     assert all(form.launch_order.source for form in FORMATS.values() if form.launch_order)
@@ -162,7 +162,7 @@ def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(penci
 
 @pytest.mark.parametrize("variables, slots", SETTINGS, ids=[variables for variables, _ in SETTINGS])
 def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeypatch):
-    """Even against the machine and the launcher that are named."""
+    """Even if they contradict the named machine and launcher."""
     for variable in variables.split():
         monkeypatch.setenv(*variable.split("=", 1))
     words = ["-m", "cray-xe6", "--torus", "4x4x4", "-t", "4", "-g", "16x16"]
@@ -256,7 +256,7 @@ def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
 
 
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
-    """Cray's own order on this part is as fast as anything that is found."""
+    """Cray's own order on this part is as fast as the best placement."""
     words = ["-m", "cray-xe6", "--torus", "4x4x8", "-t", "4", "-g", "16x32"]
     out = pencilmap("map", *words, "-f", "cray", "-p", "default", "-o", tmp_path / "identity")[1]
     assert "times faster" not in out and "this is Cray's SMP order (ranks fill each node first" in out
@@ -271,7 +271,7 @@ def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilma
 
 
 def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
-    """Slurm's block order gives two nodes one task each where another launcher leaves a node empty."""
+    """Slurm's block order gives two nodes one task each; another launcher leaves a node empty."""
     words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
     assert "(x fastest; assumed)" in pencilmap(*words)[1]
 

@@ -1,4 +1,4 @@
-"""Temporary folders of commands that are ended: none is left, or none after the next start."""
+"""Temporary folders of interrupted commands disappear, at the latest after the next start."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from tests.patience import patience
 
 @pytest.fixture
 def discover(tmp_path):
-    """Start discover, whose lstopo takes as long as it is told; its temporary folders are in `temporary`."""
+    """Start discover with an lstopo of given duration; its temporary folders are in `temporary`."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "temporary").mkdir()
     lstopo = tmp_path / "bin" / "lstopo-no-graphics"

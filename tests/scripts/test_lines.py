@@ -105,7 +105,7 @@ def test_exchanges_of_bricks_take_what_was_predicted():
 def test_runs_that_cases_share_or_the_records_hold_are_not_simulated_again(tmp_path, monkeypatch):
     cases, records = [LineCase("16", f"binary{r}", 2e-6) for r in (2, 4)], tmp_path / "lines.jsonl"
     first = validate_lines(cases, 300, records)
-    assert len(records.read_text().splitlines()) == 6  # two of transposes, in both cases at the same sizes
+    assert len(records.read_text().splitlines()) == 6  # two runs of transposes, of the same sizes in both cases
     monkeypatch.setattr(validation, "simulate_all", lambda *arguments, **options: pytest.fail("simulated again"))
     assert validate_lines(cases, 300, records) == first
 
@@ -127,7 +127,7 @@ def test_the_suite_has_the_published_break_even_and_says_what_does_not_hold():
 @pytest.mark.slow
 @needs_simgrid
 def test_the_command_of_the_document_holds_and_fills_its_table(tmp_path, monkeypatch, pencilmap):
-    """Up to 256 ranks: what 1024 take is a quarter of an hour."""
+    """Up to 256 ranks, because 1024 ranks take a quarter of an hour."""
     [command] = run_by(__file__)
     assert "--at-most 1024" in command
     command = command.replace("1024", str(MOST_RANKS))
@@ -144,7 +144,7 @@ def test_the_command_of_the_document_holds_and_fills_its_table(tmp_path, monkeyp
 
 
 def rows_of(page, name):
-    """Rows of a result file of suite lines beside a page."""
+    """Return the rows of a result file of suite lines, next to a page."""
     return read_result(result_file(page, f"validate simulated lines {name}"))
 
 

@@ -96,7 +96,7 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
         return sorted(n.partition(" of machine")[0] for n in notes if "is uncertain" in n)
 
     weights, box = ["link bandwidth"], ("--torus", "4x4x4:mesh", "--grid", "8x8")
-    assert doubted(*box) == weights                                   # the dimensions are weighed by bandwidth
+    assert doubted(*box) == weights                                   # bandwidth is the weight of the dimensions
     assert doubted(*box, "--bandwidth", "5 GB/s") == []
     assert doubted("--partition", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
     assert doubted(*box, "--fft", "64") == sorted([*weights, "hop latency", "injection rate of a node"])

@@ -1,4 +1,4 @@
-"""scripts/test-nightly: its parts and their results; promises; the rest of each part runs at night."""
+"""scripts/test-nightly: its parts and their results, and promises; the parts themselves run at night."""
 
 import json
 import re
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def parts(monkeypatch, tmp_path):
-    """Run made-up parts: parts(name=commands, minutes=...) -> (exit status, what was printed, results, page)."""
+    """Run made-up parts: parts(name=commands, minutes=...) -> (exit status, output, results, page)."""
     page, results = tmp_path / "reliability.md", tmp_path / "nightly.json"
     before = signal.getsignal(signal.SIGTERM)
     page.write_text(f"<!-- {nightly.MARKER} -->\n<!-- end -->\n")
@@ -68,7 +68,7 @@ def test_a_part_can_be_told_its_day_and_how_long_it_may_take(parts):
 
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_a_part_that_was_ended_goes_on_with_the_tests_that_are_left(parts, tmp_path, monkeypatch, interrupted):
-    """Of three tests the second fails, and in the third the time is up or Ctrl-C comes."""
+    """Test 2 of three fails; in test 3 the time runs out or Ctrl-C arrives."""
     ran, third = tmp_path / "ran", tmp_path / "third"
     (tmp_path / "test_some.py").write_text(f"""
 import pathlib, time
@@ -121,7 +121,7 @@ def test_every_part_is_listed_by_the_command_and_no_other_is_run():
 
 
 def test_a_broken_promise_of_scale_is_told(monkeypatch):
-    """The figures of docs/results/scaling.csv, with a machine on which everything takes ten times as long."""
+    """The figures of docs/results/scaling.csv, on a machine that is ten times as slow."""
     lines = {(row["what"], row["torus"]): float(row["CPU s"]) for row in read_result(promises.SCALING)}
 
     def measured(what, torus, grid):

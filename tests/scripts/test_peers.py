@@ -1,4 +1,4 @@
-"""Drivers of peers: each is built against a stand-in with the interface of its peer, and its results are those of NumPy."""
+"""Drivers of peers: each builds with a stand-in for the interface of its peer, and gives the results of NumPy."""
 
 import shutil
 import subprocess
@@ -13,18 +13,18 @@ from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestan
 from tests.documents import ENVIRONMENT, ROOT
 from tests.patience import patience
 
-STAND_INS = Path(__file__).parent / "peers"  # what headers and modules of the peers declare, by FFTW on the whole array
+STAND_INS = Path(__file__).parent / "peers"  # the declarations of the peers' headers and modules, by FFTW on the whole array
 TIMEOUT_S = 300
 
 
 def wrapper(name):
-    """As the drivers are compiled with: Open MPI's where there are several."""
+    """Return the compiler wrapper of the drivers: Open MPI's if there are several."""
     return shutil.which(f"{name}.openmpi") or name
 
 
 @pytest.fixture(scope="module")
 def drivers(tmp_path_factory):
-    """By the name of a peer, and options for its stand-in: the folder of its driver, built against the stand-in."""
+    """By peer and options for its stand-in: the folder of its driver, built with the stand-in."""
     if missing := [program for program in ("mpirun", "mpicc", "mpicxx") if not shutil.which(program)]:
         pytest.skip(f"NOT TESTED: drivers of peers, for {', '.join(missing)} is missing")
 
@@ -35,7 +35,7 @@ def drivers(tmp_path_factory):
         prefix = tmp_path_factory.mktemp("prefix")
         include, lib = prefix / "include", prefix / "lib"
         shutil.copytree(STAND_INS, include), lib.mkdir()
-        sources = {"p3dfft": ["p3dfft.c"], "decomp2d": ["decomp2d.c", "decomp2d.f90"]}.get(name, [])  # others are in headers
+        sources = {"p3dfft": ["p3dfft.c"], "decomp2d": ["decomp2d.c", "decomp2d.f90"]}.get(name, [])  # others are headers
         compiler = wrapper("mpicc")
         objects = [lib / f"{source}.o" for source in sources]
         for source, made in zip(sources, objects, strict=True):
@@ -56,7 +56,7 @@ def drivers(tmp_path_factory):
 @pytest.mark.parametrize("kind", ["c2c", "r2c", "c2r"])
 @pytest.mark.parametrize("name", ["accfft", "decomp2d", "heffte", "p3dfft", "p3dfft -DSTRIDE1", "plain"])
 def test_a_driver_fits_the_interface_of_its_peer(name, kind, grid, drivers):
-    """By stand-ins, for the peers are not here (but plain): every element, on grids where the ranks' shares differ."""
+    """With stand-ins, because only plain is installed here: every element, on grids with unequal shares."""
     name, *options = name.split()
     ranks = str(prod(map(int, grid.split("x"))))
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", ranks, sys.executable, "-m", "tests.scripts.peers.ranks",

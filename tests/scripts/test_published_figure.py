@@ -18,7 +18,7 @@ def test_link_time_and_predicted_time_stand_side_by_side(pencilmap_json):
 
 
 def test_no_published_exchange_is_off_by_30_percent():
-    """The figures of the machine file, which were fitted to half of the cells, on all of them."""
+    """The figures of the machine file, fitted to half of the cells, applied to all cells."""
     rows = [row for row in compare_published() if row.stage != "total"]
     errors = [abs(row.time_s / row.measured_s - 1) for row in rows]
     assert len(rows) == 94

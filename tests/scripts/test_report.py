@@ -1,4 +1,4 @@
-"""The report page: its content, and what a reader sees in a real browser."""
+"""The report page: its content, and its appearance in a real browser."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ BLUE = (0x00, 0x72, 0xB2)
 
 
 def records_of(machine, torus, grid, placements, sizes, labels=()):
-    """Records whose times are those of the model."""
+    """Return records with the times of the model."""
     found = []
     for n in sizes:
         where = setting(machine=machine, torus=torus, fft=str(n))
@@ -57,14 +57,14 @@ def five():
 
 @pytest.fixture(scope="module")
 def waiting(cubes):
-    """Runs that differ in many respects: long names, all phases."""
+    """Return runs that differ in many respects: long names, all phases."""
     return [run_of(r, sync, seed, exchange=exchange)[0] for seed, (r, sync, exchange) in enumerate(product(
         cubes, ("none", "barrier", "clock"), ("alltoallv", "persistent")))]
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The page of records, made once for the same records: ``written(records)`` -> path."""
+    """Write the page of records once for the same records: ``written(records)`` -> path."""
     made = {}
 
     def write(records):
@@ -151,7 +151,7 @@ def test_a_run_under_a_schedule_shows_what_all_exchanges_put_on_the_links_at_onc
 
 
 def predicted_page(path, pencilmap, *options):
-    """The page of two predictions without a run, and the data of their tori."""
+    """Return the page of two predictions without a run, and the data of their tori."""
     asked = ("--torus", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid", "8x64", "-p", "default",
              "-p", "box:2x2x2")
     status, printed, err = pencilmap("predict", *asked, *options, "--page", path)
@@ -191,7 +191,7 @@ def test_a_page_that_cannot_be_drawn_is_refused(options, words, tmp_path, pencil
 
 
 def as_array(walked, torus):
-    """Loads by link of the brute force, shape (d, 2, N)."""
+    """Return loads by link of the brute force, shape (d, 2, N)."""
     loads = np.zeros(torus.link_shape)
     for (coordinates, i, direction), value in walked.items():
         loads[i, 0 if direction > 0 else 1, torus.node(coordinates)] = float(value)
@@ -199,7 +199,7 @@ def as_array(walked, torus):
 
 
 def test_the_cables_of_the_machine_count_in_what_a_record_is_compared_with():
-    """Rings of two nodes of Blue Gene/Q have two cables, which the shape in the record does not say."""
+    """Rings of two nodes of Blue Gene/Q have two cables, which the shape in the record does not show."""
     records = records_of("bluegene-q", "2x2x2x2x2", "2x256", ("digits:a=c2,b=c2,c=c2,d=c2,e=r2,t=c16",), (256,))
     row = compare_records(records, "r.jsonl")[0]
     assert "e" in row.busiest
@@ -246,7 +246,7 @@ def test_the_same_records_make_the_same_bytes(cubes):
 
 
 def run_of(record, sync="none", seed=0, **changes):
-    """A record of two ranks with made-up times: phases of two repetitions, whose totals are those of the ranks."""
+    """Return a record of two ranks with made-up times of two repetitions; phases add up to the totals of the ranks."""
     random, found = np.random.default_rng(seed), json.loads(json.dumps(record)) | {"sync": sync, **changes}
     names = [n for n in PHASE_NAMES if n != "total" and (sync != "none" or not n.startswith("wait"))]
     ranks = {name: random.uniform(1e-3, 9e-3, (2, 3)) for name in names}             # rank, repetition
@@ -391,7 +391,7 @@ def test_no_text_of_bandwidths_lies_on_another_or_beside_the_page(sizes, capture
     check_texts(captured(bandwidth, lambda: bandwidth.draw_bandwidth(points, "a.svg", "row exchange, links from 148 MB/s")))
 
 
-# what else
+# other properties of the page
 
 
 def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cubes, written):
@@ -501,7 +501,7 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture
 def opened(chromium, written):
-    """Open the page of records; afterwards the browser must not have complained."""
+    """Open the page of records; afterwards check that the browser did not complain."""
     def open_page(records, width=1100, height=900, scheme="light"):
         window(chromium, width, height, scheme)
         chromium.get(written(records).as_uri())
@@ -519,7 +519,7 @@ def drawn(driver):
 
 
 def choose(driver, name, value):
-    """What a reader does: click into the field, replace its text, leave it."""
+    """Act as a reader: click into the field, replace its text, leave it."""
     from selenium.webdriver.common.keys import Keys
 
     field = driver.find_element("id", name)
@@ -691,7 +691,7 @@ class TestInABrowser:
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
 
     def test_a_colour_is_the_same_load_for_every_exchange_and_placement(self, opened, cubes, tmp_path, pencilmap):
-        """Rows on cubes have load 2 of 6, so they never have the colour of the largest load; both at once on cubes have."""
+        """Rows on cubes have load 2 of 6, so they never show the colour of the largest load; both exchanges at once do."""
         driver, path = opened(cubes), tmp_path / "p.html"
         predicted_page(path, pencilmap)
         driver.get(path.as_uri())
@@ -716,7 +716,7 @@ class TestInABrowser:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("width, scheme", [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")])
     def test_before_and_after_are_seen_with_the_verdict_on_top(self, opened, tmp_path, pencilmap, cubes, width, scheme):
-        """Side by side where there is room, else one below the other; the same colour is the same load in both."""
+        """Side by side if there is room, else one below the other; the same colour is the same load in both."""
         driver, path = opened(cubes, width, 844, scheme), tmp_path / "p.html"
         predicted_page(path, pencilmap)
         driver.get(path.as_uri())
@@ -841,7 +841,7 @@ def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):
 
 
 def colours_of_nodes(driver, n_nodes):
-    """The prevailing colour around the middle of each node, and where that is: list of tuples, float array (N, 2)."""
+    """Return the prevailing colour around the middle of each node, and its position: list of tuples, float array (N, 2)."""
     places = np.array(driver.execute_script(
         "return [...Array(arguments[0]).keys()].map((n) => pencilmap.place(n).slice(0, 2))", n_nodes))
     picture = canvas_picture(driver)
@@ -849,7 +849,7 @@ def colours_of_nodes(driver, n_nodes):
 
 
 def canvas_picture(driver, name="torus"):
-    """What the reader sees of a torus."""
+    """Return the visible picture of a torus."""
     from PIL import Image
 
     x, y, width, height = driver.execute_script(
@@ -874,12 +874,12 @@ def choose_option(driver, name, value):
 
 
 def pixels_of(driver, colour, name="torus"):
-    """How many pixels of the picture have a colour."""
+    """Count the pixels of the picture with a colour."""
     return int((np.asarray(canvas_picture(driver, name)) == colour).all(axis=-1).sum())
 
 
 def contrast(driver, *selectors):
-    """Least contrast of the text of elements to the page, by the rule of WCAG 2."""
+    """Return the least contrast of the text of elements to the page, by the rule of WCAG 2."""
     if len(selectors) > 1:
         return min(contrast(driver, each) for each in selectors)
     selector, = selectors

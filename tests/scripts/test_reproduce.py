@@ -1,4 +1,4 @@
-"""`pencilmap reproduce`: what was published exactly is found exactly; every figure is listed; what cannot be is said."""
+"""`pencilmap reproduce`: exact results are reproduced exactly; every figure is listed; gaps are named."""
 
 import shutil
 import signal
@@ -54,7 +54,7 @@ def test_table_1_is_exact(pencilmap_json):
 
 
 def test_totals_are_predicted_within_what_the_model_promises():
-    """Fig. 7: the order of customised and default mappings in VN mode, where the paper gained most."""
+    """Fig. 7: the order of customised and default mappings in VN mode, with the paper's largest gains."""
     rows = {(mode, grid, mapping, n): values for mode, grid, mapping, n, *values in rows_of("jagode:fig7a")}
     for n in (256, 512, 1024):
         cube, line = rows["VN", "16x64", "cube8", n], rows["VN", "16x64", "default", n]
@@ -76,7 +76,7 @@ def test_transcribed_tables_hold_what_the_text_says():
 
 
 def test_break_even_is_where_both_times_are_equal():
-    """By the two times themselves: starts and bytes of the all-to-alls, and of binary exchange."""
+    """By both times directly: starts and bytes of the all-to-alls, and of binary exchange."""
     ranks, radix, ports, alphas, start = 256, 4, 3, 3, 5000.0
     n = crossbar_break_even(ranks, radix, start, 1.0, alphas, ports)
     transposes = alphas * (start * -(-(ranks - 1) // ports) + 16 * n)
@@ -86,7 +86,7 @@ def test_break_even_is_where_both_times_are_equal():
 
 @pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 def test_simulated_lines_take_what_the_formula_says(monkeypatch):
-    """Weak scaling on a crossbar of 16: by transposes and radix 2 as by hand; in radix 4 some starts pass meanwhile."""
+    """Weak scaling on a crossbar of 16: transposes and radix 2 as by hand; in radix 4 some starts overlap with messages."""
     monkeypatch.setattr(jocksch, "RANKS", (16,))
     found = {way: (by_hand, simulated) for _, way, _, _, by_hand, simulated in rows_of("jocksch:weak")}
     for way, least in (("3 all-to-alls", 1.0), ("radix 2", 1.0), ("radix 4", 0.85)):
@@ -103,7 +103,7 @@ def test_what_cannot_be_reproduced_is_told(pencilmap, name, part):
 
 @pytest.fixture
 def slow_figure(monkeypatch):
-    """A figure that takes half a second, in two steps of which the first is told."""
+    """Return a figure that takes half a second, in two steps; the first step reports progress."""
     def compute():
         time.sleep(0.25)
         say("half of it")

@@ -1,4 +1,4 @@
-"""Result files: cells become numbers, and a file that cannot be read is refused with its line."""
+"""Result files: cells become numbers, and the error for an unreadable file names its line."""
 
 import pytest
 

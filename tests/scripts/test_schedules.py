@@ -39,7 +39,7 @@ def test_a_pair_has_one_line_and_its_direction_in_the_json(pencilmap, pencilmap_
     assert found["schedule"]["t_s"] == pytest.approx(2 * found["schedule"]["t_joint_s"]) == pytest.approx(found["t_s"])
     lines = [" ".join(line.split()) for line in pencilmap(*asked)[1].splitlines()]
     assert any(line.startswith("4x16 default opposite (pair) 0.06554 ms 0.1311 ms ") for line in lines)
-    assert re.search(r"2.00 times faster than the usual launch order \(.*\) in sequence", lines[-1])  # of a pair too
+    assert re.search(r"2.00 times faster than the usual launch order \(.*\) in sequence", lines[-1])  # also for a pair
     alone, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", "--direction", "backward")
     assert (alone["direction"], alone["schedule"]["t_s"]) == ("backward", alone["t_s"])
     last = pencilmap("predict", *TORUS, "--direction", "pair", "--schedule", "best")[1].rstrip().splitlines()[-1]

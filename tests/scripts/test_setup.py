@@ -1,4 +1,4 @@
-"""The set-up tells a user without rights exactly what to ask for, and changes nothing."""
+"""Without rights, the set-up tells the user the exact packages to ask for, and changes nothing."""
 
 import fcntl
 import os
@@ -67,7 +67,7 @@ def test_two_at_once_wait_for_each_other():
 @pytest.mark.skipif(not shutil.which("gfortran"), reason="NOT TESTED: gfortran is missing")
 def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
     configure = ["cmake", "-S", SETUP.parent.parent / "fft_runner", "-B", tmp_path, "-DPENCILFFT_SMPI=OFF"]
-    none = ["-DPENCILFFT_FORTRAN=OFF", "-DCMAKE_Fortran_COMPILER=NOTFOUND"]  # what a failed search leaves in the cache
+    none = ["-DPENCILFFT_FORTRAN=OFF", "-DCMAKE_Fortran_COMPILER=NOTFOUND"]  # as a failed search leaves the cache
     for options, found in (none, False), (["-DPENCILFFT_FORTRAN=ON"], True):
         done = subprocess.run([*configure, *options], capture_output=True, text=True, timeout=patience(120))
         assert done.returncode == 0, done.stderr

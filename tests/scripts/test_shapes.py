@@ -1,4 +1,4 @@
-"""Partition shapes: all of them, ranked by times that hold, nothing lost by not searching; tables, JSON and plots."""
+"""Partition shapes: complete, ranked by valid times, with no loss from skipped searches; tables, JSON and plots."""
 
 from fractions import Fraction
 from itertools import product as cartesian
@@ -31,7 +31,7 @@ COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6,
 FAST = Torus((1, 1, 1), bandwidth=(150e6,) * 3)
 
 
-# which shapes there are
+# the list of shapes
 
 
 @pytest.mark.parametrize("n, d", [(1, 3), (7, 2), (24, 3), (36, 3), (16, 4), (64, 2), (30, 5)])
@@ -66,7 +66,7 @@ def test_a_size_that_is_not_handed_out_is_refused_with_the_nearest():
         partition_shapes(load_machine("bluegene-l"), 1000)
 
 
-# how they are ranked
+# their ranking
 
 
 @pytest.mark.parametrize("n, d, tasks", [(16, 2, 1), (12, 3, 2), (16, 4, 1)])

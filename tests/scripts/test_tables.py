@@ -1,4 +1,4 @@
-"""Tables in terminals of 80, 100 and 140 columns, and the line that says what to take."""
+"""Tables in terminals of 80, 100 and 140 columns, and the line with the recommended choice."""
 
 import re
 from dataclasses import replace
@@ -39,7 +39,7 @@ COMMANDS = {
 
 @pytest.fixture(autouse=True)
 def validated(monkeypatch):
-    """Validations that ran on no network: times as predicted; of the paper's cases 7 % below what was published."""
+    """Return validations without a network: predicted times; the paper's cases 7 % below the published times."""
     def rows(cases, *_):
         return [Row(case, stage, 1.234e-3, 1.236e-3, 2e-5, 1.3e-3, 1.35e-3 if case.machine else None, 1.2e-3, 2.0e-3)
                 for case in cases[:60] for stage in ("row", "column")]
@@ -56,7 +56,7 @@ def validated(monkeypatch):
 
 @pytest.fixture
 def printed(pencilmap, monkeypatch):
-    """Lines that a command prints in a terminal of some columns, without colours."""
+    """Return the lines that a command prints in a terminal of some columns, without colours."""
     def run(width, command):
         monkeypatch.setattr(tables, "_is_plain", lambda *_: False)
         monkeypatch.setattr(tables, "console", lambda stderr=False: Console(
@@ -110,7 +110,7 @@ def test_the_line_compares_with_the_launchers_order():
 
 
 def test_the_line_names_the_first_of_the_list(pencilmap):
-    """Grids within 1 % of the fastest are listed by their messages; the line follows the list."""
+    """Grids within 1 % of the fastest are ordered by their messages; the line names the first."""
     lines = pencilmap("predict", "--torus", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64")[1].splitlines()
     first = lines[next(i for i, line in enumerate(lines) if line.startswith("─")) + 1]
     assert lines[-1].startswith(f"take {first.split()[0].rstrip(',')} ")
@@ -189,7 +189,7 @@ def test_plain_tables_are_those_of_rich(columns, rows):
 
 @pytest.mark.parametrize("tasks, grid, size, sure", [(1, "8x64", "256", False), (2, "16x64", "512", True)])
 def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
-    """Of cubes over lines on Blue Gene/L, whose file has the range of measured over predicted times."""
+    """For cubes over lines on Blue Gene/L, whose file has the range of measured over predicted times."""
     where = setting(machine="bluegene-l", fft=size, tasks_per_node=tasks)
     cubes, lines = where.predictions(grid, ["box:2x2x2", "default"])
     low, high = likely_ratio(lines.time_s / cubes.time_s, where.likely)
@@ -200,7 +200,7 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
 
 
 def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
-    """Four nodes in a line: alone, and as the listed nodes of a ring of 16. Both say what 1 is."""
+    """Four nodes in a line: alone, and as the listed nodes of a ring of 16. Both state the unit."""
     nodes = tmp_path / "nodes"
     nodes.write_text("0\n1\n2\n3\n")
     alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]

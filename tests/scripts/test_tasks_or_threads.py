@@ -1,4 +1,4 @@
-"""Tasks against threads: the table of docs/what-to-run.md, simulated anew."""
+"""Tasks against threads: the table of docs/what-to-run.md, simulated again."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Terminals of 80 columns: help fits, sentences break between words. Also: what the command line says to a first user."""
+"""Terminals of 80 columns: help fits, sentences break between words. Also: messages for a first-time user."""
 
 import ast
 import os
@@ -44,7 +44,7 @@ def test_an_option_whose_names_do_not_fit_lists_them_in_its_text():
 
 
 def on_terminal(folder, *words):
-    """What a terminal of 80 columns gets, and the exit status."""
+    """Return the output of a terminal of 80 columns, and the exit status."""
     master, slave = pty.openpty()
     env = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR", "TERM")}
     running = subprocess.Popen([sys.executable, "-c", START, *words], cwd=folder, stdin=slave, stdout=slave, stderr=slave,
@@ -94,11 +94,11 @@ def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
 
 
 ECHOES = {"cli.py": 1, "launching.py": 2, "tables.py": 3, "advise.py": 1, "demo.py": 1, "discover.py": 1, "draw.py": 1,
-          "predict.py": 1}  # help, lines to be pasted, JSON, tables, blank lines, pictures of letters
+          "predict.py": 1}  # help, lines to paste, JSON, tables, blank lines, pictures of letters
 
 
 def test_sentences_are_said_and_not_echoed():
-    """`say` breaks lines between words; what `click.echo` prints, a terminal breaks anywhere."""
+    """`say` breaks lines between words; a terminal breaks the output of `click.echo` anywhere."""
     found = {}
     for path in (ROOT / "scripts" / "command_line").rglob("*.py"):
         calls = sum(ast.unparse(node.func) == "click.echo" for node in ast.walk(ast.parse(path.read_text("utf-8")))
@@ -150,7 +150,7 @@ def options():
 
 
 def test_every_argument_that_a_message_of_the_library_names_is_an_option():
-    """Messages name arguments in backquotes, which the command line writes as options."""
+    """Messages name arguments in backquotes; the command line writes them as options."""
     known = options()
     for layer in ("model", "mapper"):
         for path in (ROOT / layer).rglob("*.py"):

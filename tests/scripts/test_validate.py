@@ -1,4 +1,4 @@
-"""`pencilmap validate --network simulated`: the suites, the claims, the records that are kept, the tables in documents."""
+"""`pencilmap validate --network simulated`: suites, claims, kept records, tables in documents."""
 
 import json
 import re
@@ -136,7 +136,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 
 @pytest.fixture
 def run_in_copy(tmp_path, monkeypatch, pencilmap):
-    """Run a command of a document in a folder with a copy of the document: ``run_in_copy(command)`` -> path of the copy."""
+    """Run a command of a document in a folder with a copy of the document: ``run_in_copy(command)`` -> path."""
     def run(command, *more):
         monkeypatch.chdir(tmp_path)
         copy = tmp_path / command.split()[-1]
@@ -151,7 +151,7 @@ def run_in_copy(tmp_path, monkeypatch, pencilmap):
 
 @pytest.fixture
 def agrees(run_in_copy):
-    """Whether a command of a document writes the claims and the result file that are there."""
+    """Whether a command of a document reproduces its claims and its result file."""
     def judge(command, *more):
         copy = run_in_copy(command, *more)
         page = ROOT / "docs" / copy.name
@@ -171,7 +171,7 @@ def test_the_document_shows_what_its_command_finds(kept, agrees):
 @needs_simgrid
 @pytest.mark.slow
 def test_the_tori_of_the_document_are_those_of_its_command(agrees):
-    """Simulations are the same to the last digit."""
+    """Simulations agree to the last digit."""
     assert agrees(TORI_COMMAND)
 
 
@@ -205,7 +205,7 @@ def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
 @needs_simgrid
 @pytest.mark.slow
 def test_the_schedules_of_the_document_are_those_of_its_command(agrees):
-    """16 to 512 ranks, with what is claimed of 8x64 on 8x8x8."""
+    """16 to 512 ranks, with the claims about 8x64 on 8x8x8."""
     assert sum(claim.text.startswith("8x64 on 8x8x8") for claim in CLAIMS) == 3
     assert agrees(OVERLAP_COMMAND)
 
@@ -236,7 +236,7 @@ def test_the_halos_of_the_document_are_those_of_its_command(agrees):
 
 @needs_simgrid
 def test_a_halo_takes_what_its_busiest_link_takes():
-    """Of even bricks on a torus of their shape: a face, four edges and four corners pass each link, with their envelopes."""
+    """Even bricks on a torus of their shape: each link carries a face, four edges and four corners, with envelopes."""
     [row] = validation.validate_simulated([c for c in cases_of("halos") if c.decomposition == "brick:4x4x4" and c.halo == 1])
     by_hand = (16 * (16**2 + 4 * 16 + 4) + 9 * 16) / 148e6
     assert row.stage == "halo" and row.simulated_s == pytest.approx(by_hand, rel=1e-3)
@@ -257,7 +257,7 @@ def test_a_remap_whose_busiest_link_idles_takes_what_fair_shares_take():
 
 @needs_simgrid
 def test_a_tiling_and_a_ring_map_take_their_predicted_times():
-    """A tiling in sequence, where digit patterns take 6.857, and a ring map whose exchanges overlap."""
+    """A tiling in sequence, with 6.857 for digit patterns, and a ring map with overlapping exchanges."""
     tiling, ring = (next(case for case in cases_of("maps") if case.placement.startswith(kind))
                     for kind in ("lattice:", "ring:"))
     rows = validation.validate_simulated([tiling, ring])
@@ -282,7 +282,7 @@ CLAIMED = re.compile(r"^\| (simulated over predicted.*?) \| (\d+) \| ([\d.]+) \|
     *((DOCUMENT.name, suite) for suite in ("quick", "tori", "paper", "overlap", "messages", "maps")),
     ("bricks.md", "bricks"), ("halo.md", "halos")])
 def test_the_claims_of_a_page_are_those_of_its_result_file(page, suite):
-    """Every row belongs to one claim about ratios; least and most of all claims are those of all rows."""
+    """Every row belongs to one claim about ratios; the range of all claims is the range of all rows."""
     text = DOCUMENT.with_name(page).read_text("utf-8").partition(marker(f"simulated {suite}"))[2].partition(END)[0]
     claims, rows = CLAIMED.findall(text), read_result(result_file(DOCUMENT, f"validate simulated {suite}"))
     ratios = [float(row["simulated / predicted"]) for row in rows]

@@ -1,4 +1,4 @@
-"""What a user reads when a word was wrong: the near name, the list, one `error:`; and what the shell completes."""
+"""Messages for wrong words: the nearest name, the list, one `error:`; and shell completions."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def test_a_name_that_is_like_none_is_answered_with_the_list_alone(pencilmap):
 
 
 def test_a_wrong_placement_is_not_blamed_on_the_transform(pencilmap):
-    """No grid of 1536 tasks fits the transform either; the name is what is wrong."""
+    """No grid of 1536 tasks fits the transform either, but the error is the name."""
     _, _, err = pencilmap("predict", "-m", "fugaku", "--torus", "4x6x16", "--placement", "bset", "--fft", "512")
     assert err.startswith("error: placement 'bset' is unknown (did you mean best?)") and "transform" not in err
 
@@ -94,7 +94,7 @@ def test_the_reference_lists_the_same_units():
 
 
 def completed(*words):
-    """What bash gets for the last word."""
+    """Return bash's completions of the last word."""
     asked = os.environ | {"_PENCILMAP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["pencilmap", *words]),
                           "COMP_CWORD": str(len(words))}
     start = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
@@ -149,7 +149,7 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
 
 
 def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatch):
-    """Up to the run itself, which is not started: what it would be told is looked at."""
+    """Without starting the run: the test checks the arguments of the run."""
     from pencilmap.scripts.command_line.commands import simulate
 
     asked = []

@@ -1,4 +1,4 @@
-"""The built plugin and runner, and simulations described in a few words."""
+"""The built plugin and runner, and short descriptions of simulations."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def build():
 def simulation():
     """``simulation("4x4x4", "4x16", 64)``: 64^3, one rank after the other on the nodes, first dimension fastest.
 
-    Other hosts in `coordinates`, one for each rank; the rest are fields of SimulatedNetwork and Simulation.
+    `coordinates` sets other hosts, one for each rank; the other arguments are fields of SimulatedNetwork and Simulation.
     """
 
     def make(shape, grid, size, coordinates=None, tasks_per_node=1, bandwidth=None, cables=None, **options):
@@ -48,7 +48,7 @@ def simulation():
 
 @pytest.fixture
 def processes_below():
-    """Processes whose working directory is a folder or below it."""
+    """Return the processes whose working directory is a folder or below it."""
 
     def find(folder):
         found = []
@@ -57,7 +57,7 @@ def processes_below():
                 if os.readlink(f"/proc/{process}/cwd").startswith(str(folder)):
                     found.append(int(process))
             except OSError:
-                continue  # gone, or another user's
+                continue  # ended, or another user's process
         return found
 
     return find

@@ -23,7 +23,7 @@ NETWORKS = [  # torus, tasks per node, grid, n; blocks are even
 
 
 def predicted_s(run, exchange):
-    """Seconds of each exchange, with the envelope that SMPI adds to each message."""
+    """Return the seconds of each exchange, with the envelope that SMPI adds to each message."""
     torus, grid, tasks = run.network.torus, run.grid, run.tasks_per_node
     place = np.arange(grid.n_tasks)
     mapping = Mapping(torus, grid, tasks, place % torus.n_nodes, place // torus.n_nodes)
@@ -64,7 +64,7 @@ MESSAGES = {"message_s": 2e-6, "bandwidth": (1e9, 1e9)}  # of 16 bytes
 @pytest.mark.slow
 @pytest.mark.parametrize("shape, p", [("8x4", 32), ("5x7", 35)])
 def test_few_messages_are_faster_where_each_costs_more_than_its_bytes(build, simulation, shape, p):
-    """And auto takes what the model says is the fastest."""
+    """And auto takes the model's fastest exchange."""
     seconds, predicted = {}, {}
     for exchange in ("alltoallv", "bruck2", "bruck4", "auto"):
         run = simulation(shape, f"1x{p}", (p, p, 1), exchange=exchange, verify=exchange != "auto", **MESSAGES)

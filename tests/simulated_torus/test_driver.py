@@ -1,4 +1,4 @@
-"""The driver: what it refuses, and that nothing is left behind when a simulation does not end."""
+"""The driver: its refusals, and that a simulation that does not end leaves nothing behind."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from pencilmap.scripts.networks import build as building
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate, simulate_all
 from tests.patience import patience
 
-ENDLESS = 512  # extent of a transform that would take far longer than the test waits
+ENDLESS = 512  # extent of a transform that takes far longer than the test waits
 
 
 @pytest.mark.parametrize("fields, message", [
@@ -54,7 +54,7 @@ def test_a_simulation_is_checked_when_made(simulation, options, message):
 
 def test_what_the_runner_refuses_is_shown(build, simulation):
     with pytest.raises(SimulationError, match=r"(?s)the runner failed .* exit status [1-9].*fft_runner: "):
-        simulate(simulation("4x4", "4x4", 6, exchange="alltoall"))  # which needs even blocks
+        simulate(simulation("4x4", "4x4", 6, exchange="alltoall"))  # alltoall needs even blocks
 
 
 def test_a_mapfile_that_is_missing_is_named(build, simulation, tmp_path):

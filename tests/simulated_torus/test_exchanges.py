@@ -1,6 +1,6 @@
-"""The runner on the simulated torus: its exchanges take the time that the busiest link needs, and its result is right.
+"""The runner on the simulated torus: its exchanges take the time of the busiest link, and its result is right.
 
-A bound is m * D_T / (4 N B) in the dimension where that is largest; the m are the paper's, worked out by hand.
+A bound is m * D_T / (4 N B) in the dimension with the largest bound; the m are the paper's, derived by hand.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ EXCHANGES = ("exchange_row", "exchange_column")
 
 
 def bounds_s(simulation, m_row, m_column):
-    """The two bounds; each m is one number for each dimension."""
+    """Return the two bounds; each m has one number for each dimension."""
     torus = simulation.network.torus
     total_bytes = BYTES_PER_ELEMENT * np.prod(simulation.size)
     rates = np.multiply(torus.bandwidth, torus.cables)
@@ -34,8 +34,8 @@ def times_s(records):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape, grid, n, m_row, m_column, options", [
     ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {}),  # a row is a full ring of 4
-    ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all that crosses its middle goes one way
-    ("4wx4x2w", "4x8", 64, (2, 0, 0), (0, 4, 2), {}),  # a ring, a line, and a pair that has one cable, wrapped or not
+    ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all data across its middle goes one way
+    ("4wx4x2w", "4x8", 64, (2, 0, 0), (0, 4, 2), {}),  # a ring, a line, and a pair with one cable, wrapped or not
     ("2x2x2x2x3", "16x3", 96, (2, 2, 2, 2, 0), (0, 0, 0, 0, 4 / 3), {}),
     ("4x4", "4x4", 64, (2, 0), (0, 2), {"bandwidth": (BYTES_PER_S, BYTES_PER_S / 4)}),
     ("4x2", "4x2", 64, (2, 0), (0, 2), {"cables": (1, 2)}),
@@ -62,7 +62,7 @@ def test_p2p_whose_partners_know_the_torus_keeps_to_the_bound(build, simulation,
 def test_ties_all_one_way_double_the_load_of_a_ring(build, simulation):
     run = simulation("8", "8x1", 128, tie="plus")
     row_s, _ = times_s(simulate(run))
-    upward = 1 + 2 + 3 + 4  # messages on each + link; with ties split 8
+    upward = 1 + 2 + 3 + 4  # messages on each + link; 8 with split ties
     assert row_s == pytest.approx(bounds_s(run, [4 * upward / 8], [0])[0], rel=TOLERANCE)
 
 
@@ -128,7 +128,7 @@ def test_every_link_carries_what_the_model_says(build, simulation, tmp_path, sha
 
 
 def boxes(a, b, c):
-    """Dense a x b x c boxes on 8x8x8: the rank's place in its box is the place in its row."""
+    """Return dense a x b x c boxes on 8x8x8: a rank's place in its box is its place in its row."""
     return [(a * X + x, b * Y + y, c * Z + z) for Z in range(8 // c) for Y in range(8 // b) for X in range(8 // a)
             for z in range(c) for y in range(b) for x in range(a)]
 
@@ -149,7 +149,7 @@ def check_paper(simulation, names):
         assert times_s(records) == pytest.approx(bounds_s(run, [m_row], [m_column]), rel=TOLERANCE), name
 
 
-@pytest.mark.slow  # the demo runs the same, see tests/scripts/test_demo.py
+@pytest.mark.slow  # tests/scripts/test_demo.py runs the same placements in the demo
 def test_cubes_halve_the_row_exchange_of_512_ranks(build, simulation):
     check_paper(simulation, ["8x64 default", "8x64 2x2x2"])
 

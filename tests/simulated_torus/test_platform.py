@@ -1,4 +1,4 @@
-"""The platform plugin by itself: routes, its text file, ties as measured, the commands of its README."""
+"""The platform plugin alone: routes, its text file, ties as measured, the commands of its README."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def tie_program(build, tmp_path_factory):
 
 @pytest.fixture
 def smpirun(build, tie_program, tmp_path):
-    """Run the tie program on the nodes of a ring under a platform file; None leaves the file out."""
+    """Run the tie program on the nodes of a ring with a platform file; None leaves the file out."""
 
     def run(platform_text, nodes=8, distance=4):
         (tmp_path / "hosts").write_text("".join(f"node-{i}\n" for i in range(nodes)))

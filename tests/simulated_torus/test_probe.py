@@ -1,4 +1,4 @@
-"""A probe finds what a simulated torus is known to have: starts, ports, rates, hops and links."""
+"""A probe finds the known properties of a simulated torus: starts, ports, rates, hops and links."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def probed(path, shape, bandwidth, **network):
 
 
 def check(fit, bandwidth, latency_s, starts, ports, together):
-    """Within four per cent; the exact number of ports."""
+    """Check the figures within four per cent, and the exact number of ports."""
     assert [each.ports for each in fit.messages] == [ports] * len(starts)
     assert [each.start_s for each in fit.messages] == pytest.approx(starts, rel=NEAR)
     assert fit.hop_latency_s == pytest.approx(latency_s, rel=NEAR, abs=1e-12)
@@ -51,7 +51,7 @@ def test_a_probe_finds_what_is_known(build, tmp_path, shape, bandwidth, latency_
 
 
 def test_predictions_with_what_was_probed(build, pencilmap, pencilmap_json, tmp_path):
-    """Ports are in the prediction, and the simulation takes as long."""
+    """The prediction includes the ports, and agrees with the simulation."""
     network = ["--torus", "4x4", "--bandwidth", "10 GB/s", "--message-cost", "5 us", "--ports", "3"]
     probe, machine = tmp_path / "probe.jsonl", tmp_path / "known.toml"
     pencilmap("simulate", *network, "--probe", probe)

@@ -1,4 +1,4 @@
-"""Slabs on the simulated torus: the one exchange takes the predicted time, and the result is right."""
+"""Slabs on the simulated torus: the only exchange takes the predicted time, and the result is right."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`pencilmap advise`: what to run a transform with on some nodes, why, and what to measure to be sure."""
+"""`pencilmap advise`: the best options for a transform on some nodes, the reason, and runs to confirm them."""
 
 import os
 from textwrap import wrap
@@ -90,7 +90,7 @@ def _answer(found: Advice):
 
 
 def _launch(found: Advice, top):
-    """What default means, if it is listed."""
+    """Explain "default", if it is listed."""
     site, listed = found.where.site, any(p.placement == "default" for p in found.found[:top])
     return [f"default is {site.launch_phrase(*site.launch.orders)}"] if listed else []
 
@@ -101,7 +101,7 @@ def _unknown(found: Advice):
 
 
 def _runs(found: Advice):
-    """What to run to be sure: option of fft_runner to value, with the placement under its own name."""
+    """The runs that confirm the advice: options of fft_runner with values, placements under their own names."""
     return [{"decomposition": p.grid.decomposition.name, "grid": str(p.grid), "exchange": exchange_of(p),
              "schedule": schedule_of(p), "placement": p.placement}
             for p in [found.best, *found.rivals[:2]]] if found.rivals else []

@@ -147,7 +147,7 @@ def _of_published(name, machine):
 
 
 def _of_records(paths, machine, name):
-    """The machine, the samples, whether the bandwidth is fitted, and what was left out."""
+    """The machine, the samples, whether the bandwidth is fitted, and the omitted records."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
     said = {bandwidth_of_record(record) for record in records}

@@ -1,4 +1,4 @@
-"""`pencilmap check`: is a placement file valid, and what does it do?"""
+"""`pencilmap check`: the validity and the loads of a placement file."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`pencilmap compare`: did the machine do what was predicted?"""
+"""`pencilmap compare`: measured times compared with predictions."""
 
 import click
 
@@ -14,7 +14,7 @@ from pencilmap.scripts.command_line.tables import comparison_table, print_json, 
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.published import draw_published
 
-PUBLISHED, RULE = "bluegene-l", "every-second"  # rule by which the package's machine file was calibrated
+PUBLISHED, RULE = "bluegene-l", "every-second"  # rule of the calibration in the package's machine file
 
 
 @click.command("compare")

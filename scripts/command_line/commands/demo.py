@@ -20,7 +20,7 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
 PLACEMENTS = ("default", "box:2x2x2")
-# Both exchanges at once: a part of the torus with the same loads, because a run there takes a fraction of the time.
+# Both exchanges at once run on a part of the torus with the same loads, because the run takes a fraction of the time.
 PART, PART_GRID, PART_SIZE = "8x8x2", "8x16", "128"
 SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overlap:8"), ("default", "two-way"))
 
@@ -101,7 +101,7 @@ def _ratio(rows, attribute):
 
 @dataclass(frozen=True)
 class _AtOnce:
-    """Both exchanges of one run, seconds: by the links, simulated, and what nothing can beat."""
+    """Both exchanges of one run, seconds: by the links, simulated, and the lower bound."""
 
     placement: str
     schedule: str
@@ -120,7 +120,7 @@ class _AtOnce:
 
 
 def _together(runs, where):
-    """The runs beside the bound, and beside cubes in sequence."""
+    """Compare the runs with the bound and with cubes in sequence."""
     cubes = next(run for run in runs if run.placement == PLACEMENTS[1])
     click.echo()
     print_table(f"5. both exchanges at once: {where.where}, grid {PART_GRID}, transform {where.transform}, simulated and "

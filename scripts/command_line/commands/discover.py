@@ -1,4 +1,4 @@
-"""`pencilmap discover`: where am I, and how is that known?"""
+"""`pencilmap discover`: the facts about the job's nodes, and their sources."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
     with temporary_folder() as folder:
         asked = _hardware(folder, hardware)
         picture = look_around(os.environ, [*files, *asked], torus)
-        told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader knows nothing but the temporary file
+        told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader only knows a temporary name
         facts = [f._replace(source=told.get(f.source, f.source)) for f in picture.facts]
         picture = replace(picture, facts=(*facts, *_launch_order()))
     if output and picture.nodes is not None:
@@ -55,7 +55,7 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
 
 
 def _launch_order():
-    """The order of the ranks if the environment tells it, in a list."""
+    """The order of the ranks in a list, if the environment tells the order."""
     launch = visible_order(os.environ)
     if launch is None:
         return []
@@ -64,7 +64,7 @@ def _launch_order():
 
 
 def _hardware(folder, wanted):
-    """The hwloc XML of this node, in a list; [] where lstopo is missing or fails."""
+    """The hwloc XML of this node, in a list; [] if lstopo is missing or fails."""
     program = next(filter(None, map(shutil.which, LSTOPO)), None)
     if not wanted or program is None:
         return []
@@ -77,7 +77,7 @@ def _hardware(folder, wanted):
 
 
 def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
-    """The picture for JSON."""
+    """Return the picture as JSON values."""
     return {"facts": [fact._asdict() for fact in picture.facts],
             "torus": format_torus(picture.torus) if picture.torus else None,
             "nodes": None if picture.nodes is None or picture.torus is None else [
@@ -88,7 +88,7 @@ def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
 
 
 def _bound(picture: Picture) -> list[str] | None:
-    """Processors of each slot of a host, if both are known and there are enough."""
+    """Processors of each slot of a host, if both are known and there are enough processors."""
     cores, tasks = picture.cores or (), (picture.tasks_per_node or 0) // hosts_per_node(picture.hosts)
     return list(slot_cores(cores, tasks)) if 0 < tasks <= len(cores) else None
 
@@ -113,4 +113,4 @@ def _show(picture, output):
         say(f"wrote {output}")
     options = _options(picture, output or "NODES (discover -o NODES writes it)")
     if options:
-        click.echo(f"options for the other commands: {options}")  # to be pasted: in one line
+        click.echo(f"options for the other commands: {options}")  # on one line, so that users can paste the options

@@ -31,7 +31,7 @@ from pencilmap.scripts.pictures.plain import image_text, loads_text
 
 @dataclass(frozen=True)
 class Order:
-    """A drawing order: the setting, the grid and the placements, and the options."""
+    """A request for a drawing: the setting, the grid and the placements, and the options."""
 
     where: Setting
     grid: ProcessGrid
@@ -44,14 +44,20 @@ class Order:
 
     @property
     def mapping(self) -> Mapping:
-        """The mapping of the one placement."""
+        """Return the mapping of the only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Which group along each dimension of the grid; FigureError for a dimension that it does not have."""
+        """Return the group along each dimension of the grid.
+
+        Raises
+        ------
+        FigureError
+            If the grid lacks a dimension.
+        """
         letters = {d.name: d.letter for d in self.grid.decomposition.dimensions}
         foreign = next((name for name in self.groups if name not in letters), None)
         if foreign:
@@ -60,7 +66,13 @@ class Order:
 
     @property
     def on_torus(self) -> "Order":
-        """Itself; FigureError where the network has no coordinates."""
+        """Return the order itself.
+
+        Raises
+        ------
+        FigureError
+            If the network has no coordinates.
+        """
         if not isinstance(self.where.network, Torus):
             raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
                               "draws the links")
@@ -68,7 +80,7 @@ class Order:
 
     @property
     def loads(self) -> LinkLoads:
-        """Of the one placement, in the exchange asked for."""
+        """Return the loads of the only placement, in the requested exchange."""
         mapping, names = self.mapping, self.mapping.grid.decomposition.names
         if self.exchange and self.exchange not in names:
             raise FigureError(f"--exchange {self.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
@@ -78,13 +90,13 @@ class Order:
 
     @property
     def drawn(self) -> str:
-        """The exchange asked for, or the first between several tasks."""
+        """Name of the requested exchange, or of the first exchange between several tasks."""
         names = self.grid.decomposition.names
         return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
 
     @property
     def exchange_title(self) -> str:
-        """Placement, exchange and routing."""
+        """Name placement, exchange and routing."""
         return self.titled(f"placement {self.placements[0]}", f"{self.drawn} exchange",
                            f"routing {self.routing or default_routing(self.where.network)}",
                            *([f"transform {self.where.transform}"] if self.where.transform else []))
@@ -101,7 +113,7 @@ def _image(order):
 
 
 def _loads(order):
-    """Loads of one exchange, in bytes when a transform is named."""
+    """Loads of one exchange, in bytes if a transform is named."""
     if order.path is None:
         return [order.exchange_title, "load of one cable on the scale of m", "", *loads_text(order.loads)]
     return draw_loads(order.on_torus.loads, order.path, order.exchange_title, with_bytes=order.where.transform is not None)

@@ -28,7 +28,7 @@ def command(name: str | None, n_nodes: int | None, wide: bool, as_json: bool) ->
 
 
 def _loaded(name):
-    from pencilmap.model.machines.machine import load_machine  # with NumPy, which the list of all machines does not need
+    from pencilmap.model.machines.machine import load_machine  # loads NumPy, which the list of all machines does not need
 
     return load_machine(name)
 
@@ -54,7 +54,7 @@ def _line(name, keys, wide):
 
 
 def _marked(figure, key):
-    """A figure as the file writes it, with an asterisk when it is not certain."""
+    """Write a figure as in the file, with an asterisk if it is uncertain."""
     if figure is None:
         return "-"
     if key == "formats":

@@ -117,7 +117,7 @@ def _threads(where, threads, grid, placement, question, as_json):
 
 
 def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str, verdict: str) -> None:
-    """The page of the report, with predictions in place of runs."""
+    """Write the page of the report, with predictions in place of runs."""
     from pencilmap.scripts.pictures.report.page import Forecast, page
     from pencilmap.scripts.pictures.report.tori import MAX_NODES, Placed
 

@@ -1,4 +1,4 @@
-"""`pencilmap report`: one page with what was predicted and what was measured."""
+"""`pencilmap report`: one page with predictions and measurements."""
 
 from pathlib import Path
 

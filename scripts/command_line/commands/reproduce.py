@@ -1,4 +1,4 @@
-"""`pencilmap reproduce`: every table and figure of the five sources, beside what is computed or measured in its place."""
+"""`pencilmap reproduce`: every table and figure of the five sources, with its computed or measured substitute."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def command(figure: str | None, seconds: float, as_json: bool) -> None:
 
 @contextmanager
 def _within(seconds: float, figure: str) -> Iterator[None]:
-    """Raise RecordError if it takes longer. Programs that run are ended, as by Ctrl-C."""
+    """Raise RecordError if the block takes longer, and end the running programs as Ctrl-C does."""
     over = Event()
 
     def ring(number, frame):
@@ -72,7 +72,7 @@ def _within(seconds: float, figure: str) -> Iterator[None]:
 
 @contextmanager
 def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
-    """Show the progress messages, and a line whenever there was none for `SILENT_S`."""
+    """Show the progress messages, and a line after every `SILENT_S` without a message."""
     done, began, last = Event(), monotonic(), [monotonic()]
 
     def listener(line):
@@ -115,7 +115,7 @@ def _how(figure):
 
 
 def _folded(name):
-    """A heading on two lines where it has several words."""
+    """Break a heading of several words into two lines."""
     mark, text = (">", name[1:]) if name.startswith(">") else ("", name)
     first, _, rest = text.partition(" ")
     return mark + (f"{first}\n{rest}" if rest else text)

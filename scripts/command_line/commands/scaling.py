@@ -79,7 +79,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
 
 
 def _peak(machine, torus, bandwidth):
-    """Bytes per second through the bisection of the named network; None where none was named."""
+    """Bytes per second through the bisection of the named network; None if no network was named."""
     rate = None if bandwidth is None else parse(bandwidth, "byte/s")
     if torus is None and machine is None:
         if rate is not None:
@@ -93,7 +93,7 @@ def _peak(machine, torus, bandwidth):
 
 
 def _strong(study, transposes, ranks, peak):
-    """A study as JSON has it."""
+    """A study as JSON values."""
     first = study.points[0]
     lines = [{"ranks": p.ranks, "grid": list(p.grid), "decomposition": p.decomposition, "time_s": p.time_s,
               "speedup": first.time_s / p.time_s, "efficiency": first.time_s * first.ranks / (p.time_s * p.ranks)}

@@ -1,4 +1,4 @@
-"""`pencilmap shapes`: which partition to ask for."""
+"""`pencilmap shapes`: the best partition for a transform."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -35,10 +35,10 @@ class Source:
     machine: Machine | None
     dimensions: int | None  #: all shapes with this number of dimensions; None for the partitions of the machine
     wrap: bool
-    bandwidth: float | None  #: bytes per second of every link instead of the machine's
+    bandwidth: float | None  #: bytes per second of every link, in place of the machine's
 
     def tori(self, n_nodes: int) -> list[Torus]:
-        """Every shape of `n_nodes` nodes: list of Torus."""
+        """Return every shape of `n_nodes` nodes."""
         return [t if self.bandwidth is None else replace(t, bandwidth=(self.bandwidth,) * t.n_dimensions)
                 for t in self._shapes(n_nodes)]
 
@@ -55,7 +55,7 @@ class Source:
         return self.machine.costs if self.machine else Costs()
 
     def notes(self, tori: Iterable[Torus], transform: Transform | None) -> Iterator[str]:
-        """Notes on the machine's figures behind predictions for these shapes."""
+        """Yield notes on the machine's figures behind predictions for these shapes."""
         if self.machine:
             replaced = {"shape": True, "partition": self.dimensions, "link_bandwidth": self.bandwidth}
             used = figures_used(self.machine, transform, [key for key, value in replaced.items() if value])
@@ -66,7 +66,10 @@ class Source:
 def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: str | None) -> Source:
     """Resolve the options for the source of partitions.
 
-    Raises PartitionError when there is neither a machine nor a number of dimensions.
+    Raises
+    ------
+    PartitionError
+        If neither a machine nor a number of dimensions is given.
     """
     if machine is None and dimensions is None:
         raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for "
@@ -78,7 +81,7 @@ def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: s
 
 
 def _count(text: str) -> int | None:
-    """The number of nodes that a number, a shape or a file gives."""
+    """Return the number of nodes of a number, a shape or a file."""
     given = given_nodes(text)
     if given.shape:
         return parse_torus(given.shape).n_nodes
@@ -88,7 +91,7 @@ def _count(text: str) -> int | None:
 
 
 class NodeCounts(click.ParamType):
-    """``4096`` or ``512,1024,2048``: tuple of int, each larger than the one before.
+    """``4096`` or ``512,1024,2048``: tuple of int, in increasing order.
 
     A shape or the name of a file that lists nodes stands for its number of nodes.
     """
@@ -170,7 +173,7 @@ class _Shown:
 
     @property
     def listed(self):
-        """The shapes of a ranking that are shown."""
+        """Return the shapes of a ranking that the command shows."""
         return [s for s in self.points[0].shapes if s.best][:self.top]
 
     def title(self):
@@ -200,7 +203,7 @@ class _Shown:
                 "slower": rest, "notes": list(notes)}
 
     def ranking_table(self, wide):
-        """One line for each shape and grid, and the one that says what to take."""
+        """Print one line for each shape and grid, and the line with the recommended shape."""
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
@@ -213,7 +216,7 @@ class _Shown:
         say(self._answer(shown[0]))
 
     def _answer(self, best):
-        """What to take, and what it saves over the worst shape."""
+        """The recommended shape, and its gain over the worst shape."""
         (shape, p), point = best, self.points[0]
         worst = max((s.bound_s for s in point.shapes if s.bound_s), default=None)
         said = f"take {shape.torus} with grid {p.grid}: "
@@ -233,7 +236,7 @@ class _Shown:
                 "notes": list(self.notes([p.best for p in self.points]))}
 
     def study_table(self, wide):
-        """One line for each number of nodes: its best shape, and the lower bound of its worst shape."""
+        """Print one line for each number of nodes: its best shape, and the lower bound of its worst shape."""
         grows = wide or len({point.transform for point in self.points}) > 1
         rows = [[point.n_nodes, *([point.transform] if grows else []), point.best.network, point.best.grid,
                  *(_by_exchange(point.best) if wide else [_exchanges(point.best)]), *_times(point.best, wide),
@@ -248,7 +251,7 @@ class _Shown:
 
 
 def _exchanges(prediction):
-    """Time of all exchanges, or what the busiest links carry where there are no times."""
+    """Time of all exchanges, or the load of the busiest links if there are no times."""
     return f"m = {float(prediction.cost):.4g}" if prediction.t_s is None else milliseconds(prediction.time_s)
 
 
@@ -268,7 +271,7 @@ def _totals(prediction, wide):
 
 
 def _times(prediction, wide):
-    """Computing, and all together; without computing the exchanges, which the narrow table already has."""
+    """Times of computing and of everything; without computing the exchanges, which the narrow table already has."""
     if prediction.total_s is not None:
         return [milliseconds(prediction.local.time_s), milliseconds(prediction.total_s)]
     return [_exchanges(prediction)] if wide else []

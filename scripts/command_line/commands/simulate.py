@@ -68,7 +68,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         say(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
         return
     if line:
-        line.stages(where.n_slots)  # says what is impossible before any run
+        line.stages(where.n_slots)  # raises an error before any run if the lines are impossible
         with hearing():
             runs = [simulation_of_lines(where, network, text, line, reps=reps, verify=verify) for text in placement]
         run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
@@ -85,7 +85,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     with hearing():
         chosen = where.grid(grid, schedule)
         if halo:
-            halo_messages(where, chosen, halo)  # says what is impossible before any run
+            halo_messages(where, chosen, halo)  # raises an error before any run if the halo is impossible
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
                               verify=verify, timing_only=timing_only, halo=halo or 0)
                 for text in placement]
@@ -94,7 +94,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
 
 def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
             wide: bool, as_json: bool) -> None:
-    """Simulate, and print predicted and simulated times."""
+    """Simulate the runs, and print predicted and simulated times."""
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
     rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]

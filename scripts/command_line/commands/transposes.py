@@ -1,4 +1,4 @@
-"""`pencilmap transposes`: tables of ratios of what transpose_bench measured, as those of Schulz (2008)."""
+"""`pencilmap transposes`: ratios of transpose_bench's times, in the form of the tables of Schulz (2008)."""
 
 from collections.abc import Sequence
 

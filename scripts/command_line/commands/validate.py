@@ -1,4 +1,4 @@
-"""`pencilmap validate`: predictions compared with what networks did; the exit status says whether they hold."""
+"""`pencilmap validate`: predictions compared with measured networks; the exit status tells whether they hold."""
 
 import json
 import re
@@ -44,10 +44,10 @@ from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationEr
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
-LINES = "lines"  # a suite of its own: break-evens, not exchanges
+LINES = "lines"  # a separate suite: break-evens, not exchanges
 LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated", ">m",
-               ">least", ">most", "exchange")  # in this order, where 80 columns of a terminal are too narrow for all
-HEADING, TEXT = 10, 40  # characters on a line of a heading or schedule, and of other cells, unless a word is longer
+               ">least", ">most", "exchange")  # dropped in this order if the table is wider than 80 columns
+HEADING, TEXT = 10, 40  # characters on a line of a heading or schedule, and of other cells; longer words stay whole
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,18 @@ class Part:
     title: str
     columns: list
     rows: list
-    droppable: tuple[str, ...] = LESS_WANTED  #: columns left out if 80 columns of a terminal are too narrow for all
-    file: str | None = None  #: --into writes the table into a result file with this ending of its name, not into the page
+    droppable: tuple[str, ...] = LESS_WANTED  #: columns to drop if the table is wider than 80 columns
+    file: str | None = None  #: ending of the name of a result file; --into writes the table there, not into the page
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a validation found.
+    """The result of a validation.
 
-    parts : tables; those in result files have different endings
-    as_dict : the same for JSON
-    holds : whether everything that was claimed is true
-    answer : that in one line
+    parts : tables; tables in result files have different endings
+    as_dict : the result as JSON values
+    holds : whether all claims hold
+    answer : the result in one line
     """
 
     parts: list
@@ -82,8 +82,8 @@ class Network:
     """One line of the table of networks.
 
     run : options by name -> Outcome
-    place : options by name -> what identifies, besides the network, the place of the tables in a document
-    options : names of the options that only this network has
+    place : options by name -> the place of the tables in a document, apart from the network
+    options : names of the options that no other network has
     """
 
     run: Callable
@@ -143,7 +143,7 @@ def _bricks_part(rows):
 
 
 def _line_claims(rows, bricks):
-    """The least and the largest ratio of the break-evens and of the exchanges of bricks, and whether all rows hold."""
+    """The range of ratios of the break-evens and of the exchanges of bricks, and whether all rows hold."""
     groups = [(f"simulated over predicted break-even, {where}: within a factor of {MOST_FACTOR:g}",
                [([row.ratio], row.holds) for row in rows if row.case.crossbar == crossbar])
               for where, crossbar in (("crossbars", True), ("rings, meshes and tori", False))]
@@ -197,7 +197,7 @@ def _times(value):
 
 
 def _published_part(rows):
-    """Errors of simulation and model against the published times, by mode and size."""
+    """Errors of simulation and model compared with the published times, by mode and size."""
     groups = {}
     for row in rows:
         if row.published_s:
@@ -300,7 +300,7 @@ def _namespaces(given):
 
 
 def _links_answer(results):
-    """Whether every link carried what was predicted."""
+    """Say whether every link carried its predicted load."""
     wrong = [result.placement for result in results if not result.holds]
     if wrong:
         return f"links did NOT carry what was predicted under {', '.join(wrong)}"
@@ -310,7 +310,7 @@ def _links_answer(results):
 
 
 def bits_per_second(text: str) -> int:
-    """A rate as `tc` writes it, or as a quantity with its unit.
+    """Return a rate in bits per second, given as in `tc` or as a quantity with its unit.
 
     >>> bits_per_second("10mbit"), bits_per_second("1.5 Mbit/s")
     (10000000, 1500000)
@@ -343,7 +343,7 @@ def _times_part(results):
 
 
 def _over(first, other):
-    """A ratio of times; None for an exchange that moves nothing."""
+    """A ratio of times; None for an exchange that moves no data."""
     return f"{first / other:.2f}" if other else "-"
 
 
@@ -418,7 +418,7 @@ FOLDED = {"placement": broken, "schedule": lambda cell: _folded(cell, HEADING),
 
 
 def _narrow(part):
-    """Headings and texts on several lines, and the less wanted columns left out where that is not enough."""
+    """Break headings and texts into several lines, and drop less wanted columns if the table is still too wide."""
     columns = [_heading(name) for name in part.columns]
     rows = [[FOLDED.get(name, lambda cell: _folded(cell, TEXT))(str(cell)) for name, cell in zip(part.columns, row)]
             for row in part.rows]

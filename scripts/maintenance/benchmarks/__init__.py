@@ -9,13 +9,13 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
 ``run()``
     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
 ``alone``
-    optional: true where rank 0 does all; the other ranks then hold nothing and sleep
+    optional: true if rank 0 does all; the other ranks then hold no data and sleep
 ``meet()``
-    optional: its threads have met when this returns, as the ranks have at their barrier
+    optional: return after all threads have met, as the ranks meet at their barrier
 ``phases()``
-    seconds of the calling rank by phase name in the last run; empty where the library has none
+    seconds of the calling rank by phase name in the last run; empty if the library has no phases
 
-Each plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
+Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
 """
 
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone"
                "dtfft": "dtfft_arrays", "peer": "peer"}  # name: module here
 BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"  # words of ours.py
 CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", *BY_ONE), "fftw": ("", "threads", "omp")}  # after a colon
-ADDED = {"pencilfft": (DESTROY, STRIDE1)}  # behind a choice and +, or in its place
-FAILED = "benchmark worker: "  # before the reason why the benchmark ends
+ADDED = {"pencilfft": (DESTROY, STRIDE1)}  # after a choice and +, or in its place
+FAILED = "benchmark worker: "  # before the reason for the end of the benchmark
 
 
 class NotOffered(Exception):
@@ -40,15 +40,15 @@ class NotOffered(Exception):
 
 
 class WrongResult(Exception):
-    """Of a contestant that must be right."""
+    """A contestant that must be right gives a wrong result."""
 
 
 @dataclass(frozen=True)
 class Case:
     """A case: extents, process grid and type as in pencilfft.h, precision.
 
-    dct and dst are of kind II on each axis; all but c2r go forward. With pages "huge", all memory of the process that is
-    worth it lies in huge pages.
+    dct and dst are of kind II on each axis; all types but c2r go forward. With pages "huge", all large allocations of the
+    process use huge pages.
     """
 
     shape: tuple[int, int, int]
@@ -63,12 +63,12 @@ class Case:
 
     @property
     def input_dtype(self) -> str:
-        """NumPy's name of what is transformed."""
+        """NumPy's name of the input type."""
         return self._dtype(self.type in ("c2c", "c2r"))
 
     @property
     def output_dtype(self) -> str:
-        """NumPy's name of what comes out."""
+        """NumPy's name of the output type."""
         return self._dtype(self.type in ("c2c", "r2c"))
 
     def _dtype(self, is_complex):
@@ -94,7 +94,7 @@ class Case:
 
 
 def refusal(name: str) -> str | None:
-    """Why there is no such contestant, None where there is.
+    """Return the reason if there is no such contestant, else None.
 
     >>> refusal("pencilfft:node+destroy"), refusal("pencilfft:destroy")
     (None, None)
@@ -113,10 +113,10 @@ def refusal(name: str) -> str | None:
 
 
 def contestant(name: str, case: Case, comm: Any) -> Any:
-    """Plan one; what follows a colon is the contestant's own, as in ``pencilfft:EXCHANGE``. Collective."""
+    """Plan a contestant; the text after a colon is its own, as in ``pencilfft:EXCHANGE``. Collective."""
     library, _, choice = name.partition(":")
     return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)
 
 
 def _peers():
-    return import_module(f"{__name__}.peers").PEERS  # not before: it is a program, too
+    return import_module(f"{__name__}.peers").PEERS  # imported late, because peers is also a program

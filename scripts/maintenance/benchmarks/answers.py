@@ -1,6 +1,6 @@
 """The input, and some elements of the correct result by the sums that define them.
 
-Every element is a function of its global index, so it is the same in every library's layout. The input of c2r is the
+Every element is a function of its global index, so every library's layout has the same array. The input of c2r is the
 transform of a few peaks, so its result is these peaks.
 """
 
@@ -10,21 +10,20 @@ import numpy as np
 
 from pencilmap.scripts.maintenance.benchmarks import Case
 
-HEIGHTS = np.array([1.0, 2.0, 0.0, 0.0])  # of the peaks at these places, for c2r
+HEIGHTS = np.array([1.0, 2.0, 0.0, 0.0])  # of the peaks at `places`, for c2r
 PLACES = len(HEIGHTS)
 KNUTH, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)  # odd numbers without a pattern
 IMAGINARY = np.uint64(1 << 40)
 
 
 def places(case: Case) -> list[tuple[int, ...]]:
-    """Positions at which the result is checked: tuples x, y, z, drawn with a fixed seed."""
+    """Return the checked positions of the result: tuples x, y, z, drawn with a fixed seed."""
     dice = np.random.default_rng(1)
     return [tuple(int(dice.integers(n)) for n in case.output_shape) for _ in range(PLACES)]
 
 
 def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
-    """The input in a part of the global array. `part` is three slices; the array is of ``case.input_dtype``, axes x, y, z.
-    """
+    """Return the input in a part of the global array: `part` is three slices, axes x, y, z, type ``case.input_dtype``."""
     if case.type == "c2r":
         return _of_peaks(case, part)
     index = _global_index(case.shape, part)
@@ -33,7 +32,7 @@ def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
 
 
 def expected(case: Case, comm: Any) -> tuple[np.ndarray, float]:
-    """The elements of the result at `places`: complex (PLACES,); and the typical size of an element. Collective."""
+    """Return the elements of the result at `places`, complex (PLACES,), and the typical size of an element. Collective."""
     if case.type == "c2r":
         whole = np.prod(case.shape, dtype=float)
         return whole * HEIGHTS, whole
@@ -61,7 +60,7 @@ def _wave(n, k):
 
 
 def _weights(case, axis, k):
-    """Of the sum that gives element k of a line along an axis."""
+    """The weights of the sum for element k of a line along an axis."""
     n = case.shape[axis]
     if case.type == "dct":
         return 2 * np.cos(np.pi * ((2 * np.arange(n) + 1) * k % (4 * n)) / (2 * n))
@@ -77,7 +76,7 @@ def _global_index(shape, part):
 
 
 def _hashed(numbers):
-    """Pseudo-random between -1/2 and 1/2."""
+    """Pseudo-random numbers between -1/2 and 1/2."""
     mixed = numbers * KNUTH
     mixed ^= mixed >> np.uint64(32)
     mixed *= MIX

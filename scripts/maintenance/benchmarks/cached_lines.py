@@ -1,7 +1,7 @@
-"""What the FFTs of a transform take where all lines lie in the caches: a part of the floor under every transform.
+"""Time the FFTs of a transform with all lines in the caches: a part of the floor under every transform.
 
-Each rank transforms its share of the lines along z, y and x, as many at a time as fill a block, always the same block:
-there is no memory to wait for. Calls from Python are part of it, some microseconds a block.
+Each rank transforms its share of the lines along z, y and x. It always uses the same block, filled with lines, so no run
+waits for memory. The time includes calls from Python, some microseconds a block.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ import numpy as np
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import FORWARD, KIND_II, MEASURE, aligned
 
-BLOCK_BYTES = 1 << 17  # as tuning.c has it
+BLOCK_BYTES = 1 << 17  # the value in tuning.c
 BACKWARD = 1
 
 
@@ -37,10 +37,10 @@ class CachedLines:
         self._work = [self._planned(case, axis, n, -(-all_of_them // comm.size)) for axis, (n, all_of_them) in lines.items()]
 
     def _planned(self, case, axis, n, lines):
-        """A plan for a block of lines, and how often it is run."""
+        """A plan for a block of lines, and its number of runs."""
         many = max(1, min(lines, BLOCK_BYTES // (2 * case.real_bytes * (n + 2))))
         memory = [aligned(2 * case.real_bytes * (n + 2) * many) for _ in range(2)]
-        self._memory += memory  # as long as the plan
+        self._memory += memory  # keep the memory as long as the plan
         kind = "r2r" if case.type in KIND_II else "dft"
         if axis == 2 and case.type in ("r2c", "c2r"):
             kind += f"_{case.type}"
@@ -61,7 +61,7 @@ class CachedLines:
         return function
 
     def lay(self) -> None:
-        """Nothing to do: zeros stay zeros."""
+        """Do nothing: zeros stay zeros."""
 
     def run(self) -> None:
         execute = self._execute

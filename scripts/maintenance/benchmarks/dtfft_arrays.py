@@ -7,11 +7,11 @@ import numpy as np
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import aligned
 
-INPUT, OUTPUT = (2, 1, 0), (0, 2, 1)  # axes of its counts before a transform and after it, fastest first
+INPUT, OUTPUT = (2, 1, 0), (0, 2, 1)  # axes of its counts before and after a transform, fastest first
 
 
 class DtFft:
-    """x divided before, y after, as it chooses."""
+    """Divides x before and y after the transform, which is dtFFT's choice."""
 
     def __init__(self, case: Case, comm: Any, _choice: str) -> None:
         try:
@@ -51,7 +51,7 @@ class DtFft:
 
 
 def _inverse(axes):
-    """Which of the counts is that of x, of y, of z."""
+    """The indices of the counts of x, y and z."""
     return [axes.index(axis) for axis in range(3)]
 
 

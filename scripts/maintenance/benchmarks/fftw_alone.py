@@ -1,6 +1,6 @@
-"""FFTW's transforms of one process (Debian: libfftw3-3) by ctypes: serial, or by as many threads as there are ranks.
+"""FFTW's transforms of one process (Debian: libfftw3-3) by ctypes: serial, or with as many threads as there are ranks.
 
-``fftw`` is serial; ``fftw:threads`` and ``fftw:omp`` use FFTW's two libraries of threads. Rank 0 works, the others sleep.
+``fftw`` is serial; ``fftw:threads`` and ``fftw:omp`` use FFTW's two thread libraries. Rank 0 works, the others sleep.
 """
 
 import ctypes
@@ -38,7 +38,7 @@ class FftwAlone:
                 getattr(threads, f"{self._name}_plan_with_nthreads")(comm.size)
             self._plan = self._planned(case)
             if threads:
-                getattr(threads, f"{self._name}_plan_with_nthreads")(1)  # it holds for all that plan later
+                getattr(threads, f"{self._name}_plan_with_nthreads")(1)  # the setting stays for all later plans
         self._execute = self._function("execute", None, [c_void_p])
 
     @staticmethod

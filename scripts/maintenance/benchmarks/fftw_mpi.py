@@ -1,4 +1,4 @@
-"""FFTW's own MPI transforms (Debian: libfftw3-mpi3) by ctypes, with transposed output: slabs, whatever the grid is."""
+"""FFTW's own MPI transforms (Debian: libfftw3-mpi3) by ctypes, with transposed output: slabs for any grid."""
 
 import ctypes
 from ctypes import POINTER, byref, c_int, c_ssize_t, c_uint, c_void_p
@@ -49,7 +49,7 @@ class FftwMpi:
 
     @staticmethod
     def _laid(where, memory, shape, dtype, kept):
-        """An array and its slices; rows of real elements are padded to those of their half transforms."""
+        """An array and its slices; rows of real elements are padded to the length of their half transforms."""
         (part, planes, axes), nz = where, shape[2]
         row = nz if nz == kept else 2 * kept
         array = np.ndarray((*planes, row), dtype, memory)[:, :, :nz].transpose(axes)
@@ -78,14 +78,14 @@ class FftwMpi:
 
 
 def form_of(case: Case) -> tuple[str, list[int]]:
-    """How FFTW's planner of a transform is called, and the numbers that say which one it is."""
+    """Return the name of FFTW's planner for a transform, and the numbers that select the transform."""
     if case.type in KIND_II:
         return "r2r_3d", [KIND_II[case.type]] * 3
     return {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
 
 
 def aligned(n_bytes: int) -> np.ndarray:
-    """So many bytes of zeros, at a multiple of 64."""
+    """Return so many bytes of zeros, at a multiple of 64."""
     memory = np.zeros(n_bytes + ALIGNMENT, np.uint8)
     offset = -memory.ctypes.data % ALIGNMENT
     return memory[offset:offset + n_bytes]

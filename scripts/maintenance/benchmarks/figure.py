@@ -1,5 +1,4 @@
-"""The picture of the benchmark: the time of each contestant divided by that of the reference, and of each pass divided by
-the memory's."""
+"""The picture of the benchmark: each contestant's time over the reference's, each pass's time over the limit."""
 
 from itertools import cycle
 from os import PathLike
@@ -17,7 +16,7 @@ ABOVE_TICKS = 2.5  # of a legend, in heights of its letters
 
 def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pass]]], reference: str,
                    path: str | PathLike[str]) -> None:
-    """Draw panels side by side over the same cases: one for each set of contestants, and one of the passes.
+    """Draw panels side by side over the same cases: one for each set of contestants, and one for the passes.
 
     A panel holds for each of its contestants (case number, lowest, median, highest) of its time over that of `reference`,
     `limits` the name of each case with its passes.
@@ -37,7 +36,7 @@ def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pa
 
 
 def _draw_ratios(axes, ratios, reference):
-    """Its contestants stand above it."""
+    """Draw ratios with the names of the contestants above the axes."""
     for (name, points), colour, mark in zip(ratios.items(), cycle(CYCLE), cycle(MARKS)):
         places, low, middle, high = zip(*points)
         axes.errorbar(middle, places, xerr=(np.subtract(middle, low), np.subtract(high, middle)),

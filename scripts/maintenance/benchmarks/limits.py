@@ -1,8 +1,8 @@
-"""What libpencilfft is held to beside its peers and the floor, and whether a benchmark found it so.
+"""Limits of libpencilfft relative to its peers and the floor, and the verdict of a benchmark.
 
-A limit is held where one round of each of its rows reaches it: rounds of one row differ by a tenth on a shared machine, so
-rows whose median is above the limit are named with their lowest and highest round. What is not a ratio of two times of a
-benchmark (memory, the choice and the time of planning) has checks of its own.
+A limit holds if one round of each of its rows reaches it, because rounds of one row differ by a tenth on a shared machine.
+Rows with a median above the limit are named with their lowest and highest round. Memory, choice and time of planning are not
+ratios of two times of a benchmark, and have their own checks.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,9 @@ LARGE = ((128, 128, 128), (256, 256, 256))
 
 @dataclass(frozen=True)
 class Limit:
-    """Contestants of ours (`mine`) beside the fastest of `beside`, which is the floor where it is empty, in the cases of
-    `among`."""
+    """A limit on our contestants `mine` relative to the fastest of `beside`, in the cases of `among`.
+
+    An empty `beside` stands for the floor."""
 
     what: str
     most: float
@@ -51,7 +52,7 @@ LIMITS = (
 
 
 def limits_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: c2c and r2c in double precision against each limit. Limits that no case has are left out."""
+    """Return columns and rows: double precision c2c and r2c compared with each limit that has a case."""
     rows = [row for limit in LIMITS if (row := _row(limit, results))]
     return ["what", ">limit", ">rows", ">medians", "held"], rows
 
@@ -68,7 +69,7 @@ def _row(limit, results):
 
 
 def _verdict(limit, found):
-    """Whether a round of each row reaches it, and the rows that do not, or not by their medians."""
+    """Whether a round of each row reaches the limit, and the rows that fail, in all rounds or by their medians."""
     several = len(limit.mine) > 1
     rows = {f"{case}{f' {name}' * several} {shown_ratio(ratios)}": ratios for (case, name), ratios in found.items()
             if not reaches(ratios[1], limit.most)}
@@ -79,7 +80,7 @@ def _verdict(limit, found):
 
 
 def reaches(found: float, most: float) -> bool:
-    """To two decimals, as the tables tell them.
+    """Compare to two decimals, as the tables show.
 
     >>> reaches(1.004, 1.0), reaches(1.006, 1.0)
     (True, False)

@@ -1,4 +1,4 @@
-"""mpi4py-fft (PyPI) on the arrays that it planned itself, which is fastest; it plans with FFTW_MEASURE by default."""
+"""mpi4py-fft (PyPI) on arrays from its own plan, its fastest way; its default is FFTW_MEASURE."""
 
 from functools import partial
 from typing import Any

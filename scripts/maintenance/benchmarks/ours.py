@@ -1,8 +1,8 @@
-"""libpencilfft by its Python binding; transforms by its C function, as FFTW's, for the binding's checks take 20 us.
+"""libpencilfft by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
 
 The choice is the exchange, or ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is
-the same with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others' may; with
-``stride1`` in the same way its layout is that one.
+``threads`` with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others may.
+``stride1`` selects the stride-1 layout in the same way.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
 
 class Ours:
-    """Any type, grid and precision."""
+    """A plan of any type, grid and precision."""
 
     def __init__(self, case: Case, comm: Any, choice: str) -> None:
         backward = case.type == "c2r"

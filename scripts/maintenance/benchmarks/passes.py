@@ -1,8 +1,8 @@
-"""How far each part of a transform of libpencilfft is from what the memory allows.
+"""Compare each part of a transform of libpencilfft with the limit by memory.
 
-A pass is the phases between two exchanges: packing and unpacking are fused with the FFTs, so that a pass reads the array
-once and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy this takes a time
-that is a limit for everything that goes through memory; arrays that fit into the caches can be faster.
+A pass is the phases between two exchanges. Packing and unpacking are fused with the FFTs, so a pass reads and writes the
+array once. An exchange reads and writes the data that leaves the rank. The time of these bytes at the rate of STREAM's copy
+is a lower limit for everything that goes through memory; arrays that fit into the caches can be faster.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/layout/forms.c
 
 @dataclass(frozen=True)
 class Pass:
-    """Its phases, its time in seconds, and that of a copy of its bytes."""
+    """The phases of a pass, its seconds, and the seconds of a copy of its bytes."""
 
     phases: tuple[str, ...]
     seconds: float
@@ -34,7 +34,7 @@ class Pass:
 def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pass]:
     """The passes of a transform.
 
-    `seconds` are those of each phase, `stream_copy` the bytes read and written in a second by all ranks together.
+    `seconds` are the times of the phases, `stream_copy` the bytes per second read and written by all ranks together.
 
     >>> from pencilmap.scripts.maintenance.benchmarks import Case
     >>> spent = {"fft_z": 1.0, "fft_y": 1.0, "pack_column": 0.5, "exchange_column": 1.0, "unpack_column": 1.0, "fft_x": 1.0}
@@ -54,7 +54,7 @@ def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pa
 
 
 def _bytes(case, phases):
-    """Read and written once: the pass with z has the real array on one side where z is halved."""
+    """The bytes read and written once. In the pass with z, one side is the real array if z is halved."""
     complex_bytes = _elements(case.output_shape if case.type == "r2c" else case.input_shape) * (
         case.real_bytes if case.type in ("dct", "dst") else 2 * case.real_bytes)
     real_bytes = _elements(case.shape) * case.real_bytes

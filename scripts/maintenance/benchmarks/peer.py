@@ -1,4 +1,4 @@
-"""A peer whose driver `peers` has built: ``peer:NAME``, in double precision."""
+"""A peer with a driver built by `peers`: ``peer:NAME``, in double precision."""
 
 import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
@@ -15,7 +15,7 @@ class _Array(ctypes.Structure):
 
 
 class Peer:
-    """The arrays that it planned."""
+    """The arrays of the peer's plan."""
 
     def __init__(self, case: Case, comm: Any, name: str) -> None:
         if not library_of(name).exists():

@@ -3,10 +3,10 @@
     python -m pencilmap.scripts.maintenance.benchmarks.peers --prefix /opt/heffte --prefix ~/2decomp-fft/build/opt
     python scripts/maintenance/benchmark_fft.py --contestant peer:heffte --contestant peer:decomp2d
 
-The code of the peers is not here; the plain way is in its driver, which can always be built. A prefix is a folder with
-include and lib (or lib64), as `cmake --install` or `make install` leaves it; those of the system are searched too. A driver
-is a small shared library in build/peers, so the peers are shared libraries, or built with position-independent code. What
-cannot be built is reported with the reason.
+The code of the peers is not part of this tree. The plain way is part of its driver and always builds. A prefix is a folder
+with include and lib (or lib64), from `cmake --install` or `make install`; the prefixes of the system are searched, too. A
+driver is a small shared library in build/peers, so the peers must be shared libraries or have position-independent code.
+The program reports each driver that cannot be built, with the reason.
 """
 
 import shutil
@@ -27,7 +27,7 @@ FFTW = ("fftw3", "fftw3f", "fftw3_threads")
 
 @dataclass(frozen=True)
 class Peer:
-    """Its driver, the wrapper that compiles it, and the libraries that it is linked with."""
+    """A peer's driver, the compiler wrapper, and the libraries to link."""
 
     source: str
     compilers: tuple[str, ...]
@@ -45,12 +45,12 @@ PEERS = {
 
 
 def library_of(name: str) -> Path:
-    """Where the driver of a peer is, or would be."""
+    """Return the path of a peer's driver, built or not."""
     return FOLDER / f"libpeer_{name}.so"
 
 
 def build(name: str, prefixes: tuple[str, ...]) -> str | None:
-    """Build the driver of a peer; None, or why that is not possible."""
+    """Build the driver of a peer; return None, or the reason if the build fails."""
     peer = PEERS[name]
     compiler = next(filter(None, map(shutil.which, peer.compilers)), None)
     if compiler is None:

@@ -1,4 +1,4 @@
-"""What a benchmark found, as ratios and tables: by case the results of all its rounds, each as worker.py gives it."""
+"""Results of a benchmark as ratios and tables: by case the results of all rounds, each from worker.py."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -10,7 +10,7 @@ from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 
 Spread: TypeAlias = tuple[float, float, float]  #: lowest, median, highest
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
-PAIRS = {  # what is compared in the same rounds, a table each
+PAIRS = {  # comparisons in the same rounds, a table each
     "Beside the plain way": ((OURS, "peer:plain"), (f"{OURS}:node", "peer:plain"), (f"{OURS}:auto", "peer:plain"),
                              (REFERENCE, "peer:plain")),
     "One rank beside its peers": (("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
@@ -23,7 +23,7 @@ PAIRS = {  # what is compared in the same rounds, a table each
 
 
 def name_of(case: Case) -> str:
-    """Precision, grid and pages are left out where they are double, 1x2 and normal.
+    """Name a case; double precision, grid 1x2 and normal pages are left out.
 
     >>> name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), name_of(Case((4, 6, 8), (2, 1), pages="huge"))
     ('r2c 128^3, single', 'c2c 4x6x8 2x1, huge')
@@ -34,7 +34,7 @@ def name_of(case: Case) -> str:
 
 
 def spread(found: Sequence[float]) -> Spread | None:
-    """Lowest, median and highest; None of nothing.
+    """Return lowest, median and highest; None for an empty sequence.
 
     >>> spread([3, 1, 2]), spread([])
     ((1, 2, 3), None)
@@ -43,8 +43,9 @@ def spread(found: Sequence[float]) -> Spread | None:
 
 
 def ratio(results: list[dict[str, Any]], name: str, references: Sequence[str] = (REFERENCE,)) -> Spread | None:
-    """Spread, over the rounds that have both, of a contestant's time divided by that of the fastest of the references; None
-    where there is none.
+    """Return the spread of a contestant's time over the time of the fastest reference, in the rounds that have both.
+
+    None if there is no such round.
 
     >>> rounds = [{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4], "b": [1]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}]
     >>> ratio(rounds, "a"), ratio(rounds, "a", ("fftw-mpi", "b")), ratio(rounds, "a", ("c",))
@@ -59,7 +60,7 @@ def ratio(results: list[dict[str, Any]], name: str, references: Sequence[str] = 
 
 
 def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
-    """Median of the rounds, as text.
+    """Return the median of the rounds, as text.
 
     >>> milliseconds_of([{"times_s": {"a": [0.1, 0.2, 0.3]}}, {"times_s": {"a": [0.4]}}, {"times_s": {"b": [0.1]}}], "a")
     '300.0'
@@ -79,8 +80,9 @@ def is_of_one_rank(contestant: str) -> bool:
 
 def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str],
                 of_one_rank: bool) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of the contestants on all ranks, or of those on one: the reference in milliseconds, the others as
-    ratios to it. Cases that none of them ran are left out."""
+    """Return columns and rows of the contestants on all ranks, or of the contestants on one rank.
+
+    The reference is in milliseconds, the others are ratios to the reference. Cases without any contestant are left out."""
     others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
     columns = ["transform", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []
@@ -95,7 +97,7 @@ ON_PAGE = (OURS, f"{OURS}:node", f"{OURS}:auto", "mpi4py-fft", "dtfft", "peer:pl
 
 
 def page_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of the short table for readers: medians of c2c and r2c in double precision, on 1x2 in normal pages.
+    """Return columns and rows of the short table for readers: medians of c2c and r2c in double precision, 1x2, normal pages.
 
     >>> rounds = [{"times_s": {"pencilfft": [0.01], "fftw-mpi": [0.02]}}]
     >>> page_table({Case((8, 8, 8), (1, 2)): rounds, Case((8, 8, 8), (1, 2), "dct"): rounds})[1]
@@ -109,8 +111,9 @@ def page_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], li
 
 def pairs_table(results: dict[Case, list[dict[str, Any]]],
                 pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: contestants beside what each is to be compared with, as ratios of times in the same round. Pairs and
-    cases of which nothing was measured are left out.
+    """Return columns and rows of pairs of contestants, as ratios of times in the same round.
+
+    Pairs and cases without measurements are left out.
 
     >>> rounds = [{"times_s": {"a": [1], "b": [2]}}]
     >>> pairs_table({Case((8, 8, 8), (1, 2)): rounds, Case((4, 4, 4), (1, 2)): [{"times_s": {}}]}, [("a", "b"), ("a", "c")])
@@ -131,19 +134,19 @@ def shown_ratio(found: Spread | None) -> str:
 
 
 def passes_of(case: Case, rounds: list[dict[str, Any]]) -> list[Pass]:
-    """The passes of our transform, medians of all repetitions of all rounds."""
+    """Return the passes of our transform, medians of all repetitions of all rounds."""
     phases = {name: median(list(chain.from_iterable(r["phases_s"][OURS][name] for r in rounds)))
               for name in rounds[0]["phases_s"][OURS]}
     return passes(case, phases, stream_copy(rounds))
 
 
 def stream_copy(rounds: list[dict[str, Any]]) -> float:
-    """Bytes in a second, median of all."""
+    """Return the bytes per second, median of all."""
     return median(list(chain.from_iterable(r["stream_copy"] for r in rounds)))
 
 
 def passes_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: each pass of our transform compared with the memory's limit."""
+    """Return columns and rows: each pass of our transform compared with the limit by memory."""
     columns = ["transform", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
     rows = [[name_of(case), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
              f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
@@ -151,9 +154,10 @@ def passes_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], 
 
 
 def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: where the time of our transform goes, beside the floor: a copy of the bytes of each pass at STREAM's
-    rate, and the FFTs of all lines in the caches, one after the other. Then each of our contestants on all ranks, as a ratio
-    to the floor of the same round."""
+    """Return columns and rows: the parts of our transform's time, compared with the floor.
+
+    The floor is a copy of the bytes of each pass at STREAM's rate, plus the FFTs of all lines in the caches. Then follows
+    each of our contestants on all ranks, as a ratio to the floor of the same round."""
     ours = [name for name in contestants if name.partition(":")[0] == OURS and not is_of_one_rank(name)]
     columns = ["transform", ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
                ">left of passes", *(f">{name} / floor" for name in ours)]
@@ -169,16 +173,16 @@ def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
 
 
 def moving(parts: Sequence[Pass]) -> list[Pass]:
-    """Passes without the exchanges."""
+    """Return the passes without the exchanges."""
     return [part for part in parts if not part.is_exchange]
 
 
 def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
-    """Seconds of the passes' copies and of the FFTs in the caches."""
+    """Return the seconds of the passes' copies and of the FFTs in the caches."""
     copies = sum(part.limit_s for part in moving(passes_of(case, rounds)))
     return copies, median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
 
 
 def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> Spread | None:
-    """Spread, over the rounds, of a contestant's time divided by the floor of its round."""
+    """Return the spread, over the rounds, of a contestant's time over the floor of its round."""
     return spread([median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds if name in r["times_s"]])

@@ -2,11 +2,11 @@
 
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
-Before each run the input is set again, and the ranks meet at a barrier, or the threads of one rank; the time is the slowest
-rank's. Each repetition has an order of its own: who always ran behind the same one would find the caches as that one left
-them, or processors that have just been idle. Some elements of each result are compared with the sums that define them. Where
-there are as many processors as ranks, each rank is bound to one, unless one rank works alone: two that wait for each other
-on one processor take as long as the system's time slices.
+Before each run, the input is set again, and the ranks, or the threads of one rank, meet at a barrier. The time is the
+slowest rank's. Each repetition has a random order; in a fixed order, a contestant would always find the caches, or idle
+processors, of the same predecessor. Some elements of each result are compared with the sums that define them. If there are
+as many processors as ranks, each rank is bound to a processor, unless one rank works alone. Two ranks that wait for each
+other on one processor take as long as the system's time slices.
 """
 
 import ctypes
@@ -29,15 +29,15 @@ from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_par
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
 
-STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
+STREAM_BYTES = 1 << 27  # STREAM's rule: an array of all ranks has four times the size of the caches or more
 ALL_PROCESSORS = os.sched_getaffinity(0)
-LEFT_OUT = ("dtfft", "peer")  # where the result of one of these is wrong, its time is left out; else the benchmark ends
+LEFT_OUT = ("dtfft", "peer")  # a wrong result of these only leaves out their time; another wrong result ends the benchmark
 WITH_THREADS = ("threads", "omp")  # words of contestants whose threads need all processors
-TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
+TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's typical random size
 
 
 def found(entrant: Any, where: list[tuple[int, ...]], comm: Any) -> np.ndarray:
-    """A contestant's result at these positions."""
+    """Return a contestant's result at these positions."""
     mine = np.zeros(len(where), complex)
     for i, place in enumerate(where):
         if all(axis.start <= k < axis.stop for axis, k in zip(entrant.output_part, place, strict=True)):
@@ -46,7 +46,7 @@ def found(entrant: Any, where: list[tuple[int, ...]], comm: Any) -> np.ndarray:
 
 
 class Copy:
-    """STREAM's copy by all ranks at once: the memory limit."""
+    """STREAM's copy by all ranks at once: the limit by memory."""
 
     alone = False
 
@@ -55,7 +55,7 @@ class Copy:
         self.n_bytes = 2 * self._from.nbytes * comm.size
 
     def lay(self) -> None:
-        """Nothing to do: a copy leaves what it reads."""
+        """Do nothing: a copy keeps its input."""
 
     def run(self) -> None:
         np.copyto(self._to, self._from)
@@ -78,7 +78,7 @@ class Entrant:
 
 
 def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """Entrants by name, and why others do not take part; all ranks agree."""
+    """Return the entrants by name, and the refusals of others with their reasons; all ranks agree."""
     entrants, refused = {}, {}
     _threads_before_mpi()
     for name in names:
@@ -87,14 +87,15 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
             entrants[name] = Entrant(name, case, comm)
         except NotOffered as error:
             refused[name] = str(error)
-        _sleep_until_all_are_here(comm)  # one that plans alone times its threads
+        _sleep_until_all_are_here(comm)  # a contestant on one rank times its threads while planning
     return entrants, refused
 
 
 def _threads_before_mpi():
-    """GCC's OpenMP counts the processors when it is loaded: in a process that is bound to one, threads would sleep after
-    each parallel region at once, and take long to wake. FFTW-MPI makes no plan if FFTW's threads are initialised after it,
-    as mpi4py-fft does when it follows ours."""
+    """Load OpenMP before MPI binds this process, because GCC's OpenMP counts the processors on loading.
+
+    In a process bound to one processor, threads would sleep right after each parallel region and wake slowly. FFTW-MPI makes
+    no plan if FFTW's threads are initialised later, as by mpi4py-fft after our plan."""
     with suppress(OSError):
         ctypes.CDLL("libgomp.so.1")
     for letter in ("", "f"):
@@ -103,7 +104,7 @@ def _threads_before_mpi():
 
 
 def bind(comm: Any, rank: int | None) -> None:
-    """Let this process run on one processor, that of a rank; None: on all."""
+    """Let this process run on the processor of a rank; None: on all processors."""
     processors = sorted(ALL_PROCESSORS)
     if 1 < comm.size <= len(processors):
         os.sched_setaffinity(0, processors if rank is None else [processors[rank]])
@@ -111,8 +112,20 @@ def bind(comm: Any, rank: int | None) -> None:
 
 def measure(runners: dict[str, Any], repetitions: int, comm: Any,
             seed: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
-    """Seconds of the slowest rank, and of its phases, by name: lists over repetitions. The first repetition is not kept.
-    `seed`, the same on all ranks, gives the order in each repetition."""
+    """Run all contestants in turn, and return the seconds of the slowest rank.
+
+    Parameters
+    ----------
+    seed
+        The same on all ranks; it determines the order in each repetition.
+
+    Returns
+    -------
+    dict
+        Name -> seconds of each repetition; the first repetition is left out.
+    dict
+        Name -> phase -> seconds of each repetition.
+    """
     times: dict[str, list[float]] = {name: [] for name in runners}
     phases: dict[str, list[dict[str, float]]] = {name: [] for name in runners}
     orders = Random(seed)
@@ -128,7 +141,7 @@ def measure(runners: dict[str, Any], repetitions: int, comm: Any,
             runner.run()
             times[name].append(perf_counter() - begin)
             if meet:
-                sleep(REST_S)  # its threads still wait busily, which would disturb the next one
+                sleep(REST_S)  # the contestant's threads still wait busily and would disturb the next contestant
             if runner.alone:
                 _sleep_until_all_are_here(comm)
             phases[name].append(runner.phases())
@@ -140,14 +153,14 @@ def measure(runners: dict[str, Any], repetitions: int, comm: Any,
 
 
 def _sleep_until_all_are_here(comm):
-    """A barrier in which nobody turns round: the processors are another's."""
+    """A barrier without busy waiting, because other contestants need the processors."""
     there = comm.Ibarrier()
     while not there.Test():
         sleep(0.001)
 
 
 def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
-    """The result of one case, the same on all ranks."""
+    """Return the result of one case, the same on all ranks."""
     case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
     entrants, refused = enter(request["contestants"], case, comm)
     copy = Copy(comm)
@@ -176,7 +189,7 @@ def main(request: str, result: str) -> None:
     comm = MPI.COMM_WORLD
     try:
         found_all = run(json.loads(Path(request).read_text()), comm)
-    except Exception as error:  # one rank's failure is the job's
+    except Exception as error:  # the failure of one rank ends the whole job
         expected_one = isinstance(error, (PencilfftError, MemoryError, WrongResult))
         sys.stderr.write(f"{FAILED}{error}\n{'' if expected_one else traceback.format_exc()}")
         comm.Abort(1)

@@ -1,7 +1,7 @@
-"""The box: a run in its own network, mount and process namespaces, which end with it, however it ends.
+"""The box: a run in its own network, mount and process namespaces, which always end with the run.
 
-When the program in it ends, or this process is killed, the kernel kills everything in the box, and the named namespaces,
-links and files of the run disappear with the last process. Without root a user namespace is added, where allowed. """
+If the program in the box ends, or this process is killed, the kernel kills every process in the box. The named namespaces,
+links and files of the run disappear with the last process. Without root, a user namespace is added if Linux allows it. """
 
 import json
 import os
@@ -18,7 +18,7 @@ from pencilmap.scripts.networks.namespaces.network import EmulationError
 
 TOOL_PACKAGES = {"setpriv": "util-linux", "unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
                  "tc": "iproute2", "mpirun.openmpi": "openmpi-bin", "hostname": "hostname", "mount": "mount", "cc": "gcc"}
-SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # where tools are that an ordinary user's PATH may lack
+SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # folders of tools that an ordinary user's PATH may lack
 PROBE_S = 30
 SET_UP = 'mount -t tmpfs tmpfs /run && mkdir /run/netns /run/pencilmap && exec "$@"'
 
@@ -28,19 +28,19 @@ class UnavailableError(EmulationError):
 
 
 def command() -> list[str]:
-    """Words that start `inside.py` in a box."""
+    """Return the words that start `inside.py` in a box."""
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     return ["setpriv", "--pdeathsig", "KILL", "unshare", *as_root, "--net", "--mount", "--pid", "--fork", "--kill-child",
             "--mount-proc", "sh", "-c", SET_UP, "box", sys.executable, "-m", "pencilmap.scripts.networks.namespaces.inside"]
 
 
 def search_path() -> str:
-    """PATH with the system's folders behind it."""
+    """Return PATH followed by the system folders."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_FOLDERS])
 
 
 def check_available() -> None:
-    """Raise UnavailableError with the reason unless networks can be made here; takes a fraction of a second."""
+    """Raise UnavailableError with the reason unless this machine can make networks; takes a fraction of a second."""
     missing = {tool: package for tool, package in TOOL_PACKAGES.items() if not shutil.which(tool, path=search_path())}
     if missing:
         raise UnavailableError(f"networks of namespaces need {', '.join(missing)}; on Debian: apt-get install "
@@ -54,9 +54,14 @@ def check_available() -> None:
 
 
 def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
-    """Run a job in a box; return the result of each run. Raises EmulationError.
+    """Run a job in a box and return the result of each run. `inside.py` describes the job.
 
-    For the job see `inside.py`; the time is that of the whole box.
+    `timeout_s` limits the whole box.
+
+    Raises
+    ------
+    EmulationError
+        If the job fails.
     """
     with tempfile.TemporaryFile("w+") as complaints:
         box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
@@ -78,7 +83,7 @@ def _converse(box, job, complaints, late):
         box.stdin.write(json.dumps(job))
         box.stdin.close()
     except BrokenPipeError:
-        pass  # it has already ended, with its reason
+        pass  # the process has already ended and gave its reason
     runs = []
     for line in box.stdout:
         message = json.loads(line)

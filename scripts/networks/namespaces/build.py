@@ -1,4 +1,4 @@
-"""Carries out the plan in a box; afterwards the network is up."""
+"""Carry out the plan in a box; afterwards the network is up."""
 
 import subprocess
 
@@ -8,7 +8,13 @@ from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, Emulated
 
 
 def build(network: EmulatedNetwork) -> None:
-    """Make all namespaces, cables, routes and shapes. Raises EmulationError with what `ip`, `tc` or the kernel says."""
+    """Make all namespaces, cables, routes and shapes.
+
+    Raises
+    ------
+    EmulationError
+        If `ip`, `tc` or the kernel fails, with its output.
+    """
     _run(["ip", "-batch", "-"], plan.namespaces(network))
     _settings(network)
     _run(["ip", "-n", HEADQUARTERS, "-batch", "-"], plan.batch(plan.cables(network)))

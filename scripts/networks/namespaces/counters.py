@@ -1,4 +1,4 @@
-"""What each link has sent, from the counters of its device, without a clock."""
+"""Bytes that each link has sent, from the counters of its device; no clock is needed."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.scripts.networks.namespaces import kernel
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
-_SENT = 8  # of the numbers behind the name of a device: bytes sent
+_SENT = 8  # index of the bytes sent among the numbers after the device name
 
 
 def sent_bytes(network: EmulatedNetwork) -> Ints:
-    """Bytes that every link has sent, headers included: int64 array, shape ``torus.link_shape``."""
+    """Return the bytes that every link has sent, headers included: int64 array, shape ``torus.link_shape``."""
     sent = np.zeros(network.torus.link_shape, dtype=np.int64)
     for node, name in enumerate(network.nodes):
         with kernel.inside(name):
@@ -23,7 +23,7 @@ def sent_bytes(network: EmulatedNetwork) -> Ints:
 
 
 def read_devices(text: str) -> dict[str, int]:
-    """Bytes sent by device, of the text of /proc/net/dev.
+    """Return the bytes sent by each device, from the text of /proc/net/dev.
 
     >>> read_devices("h\\nh\\n  xp: 1 2 3 4 5 6 7 8 950 10 11 12 13 14 15 16\\n")
     {'xp': 950}

@@ -1,4 +1,4 @@
-"""Several placements on one emulated network: the job, its link counters and its times compared with the model."""
+"""Run several placements on one emulated network; compare link counters and times with the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,22 +23,22 @@ from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
 
 VERIFIED_BYTES = 4096  # per task: verification moves its data over the same slow links
-EXCHANGE_S = 0.16     # how long a link should be busy; in a shorter time the shaper's free burst would matter
+EXCHANGE_S = 0.16     # a link should be busy for this time; a shorter time would be distorted by the shaper's free burst
 LINK_TOLERANCE = 0.1
-IDLE_SHARE = 0.02     # of what the busiest link carries
+IDLE_SHARE = 0.02     # of the load of the busiest link
 WARMUP = 1
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """The experiment."""
+    """Placements of one transform on one emulated network; invalid placements raise an error at once."""
 
     network: EmulatedNetwork
     grid: ProcessGrid
     placements: tuple[str, ...]
     #: by default the smallest cube of even blocks that keeps a link busy for a while
     transform: Transform = None  # type: ignore[assignment]  # filled in
-    reps: int = 3  #: timed repetitions of each placement; one more precedes them
+    reps: int = 3  #: timed repetitions of each placement, after one untimed repetition
     verify: bool = True  #: whether a small transform is verified first
 
     def __post_init__(self) -> None:
@@ -51,18 +51,18 @@ class Experiment:
             raise EmulationError(f"transform {self.transform} is too small: the traffic of a run of {self.least} "
                                  "is subtracted, and something must remain")
         for placement in self.placements:
-            self.mapping(placement)  # report bad input before anything is built
+            self.mapping(placement)  # report bad input before building the network
 
     def mapping(self, placement: str) -> Mapping:
         return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
 
     @property
     def least(self) -> Transform:
-        """The smallest transform with even blocks: its run sends little more than the overhead of every run."""
+        """Return the smallest transform with even blocks; its run sends little more than the overhead of every run."""
         return self.cube(1)
 
     def cube(self, bytes_per_task: float) -> Transform:
-        """The smallest cube of even blocks that gives every task at least so many bytes."""
+        """Return the smallest cube of even blocks that gives every task at least so many bytes."""
         step = lcm(*self.grid.shape)
         n = (bytes_per_task * self.grid.n_tasks / Transform(1, 1, 1).total_bytes) ** (1 / 3)
         return Transform(*[step * max(1, ceil(n / step - 1e-9))] * 3)
@@ -70,41 +70,47 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one placement."""
+    """The measurements of one placement, with predictions."""
 
     placement: str
     links: list[LinkCheck]
-    comparisons: list[Comparison]  #: of every exchange
-    backlog_drops: int  #: packets that the kernel dropped between devices meanwhile, for everything on this machine
+    comparisons: list[Comparison]  #: one for each exchange
+    backlog_drops: int  #: packets that the kernel dropped between devices during the run, on the whole machine
     record: dict[str, Any]
 
     @property
     def ratios(self) -> list[float]:
-        """Carried over predicted, of the links that should carry something."""
+        """Return carried over predicted bytes of the links that should carry data."""
         return [link.ratio for link in self.links if link.ratio is not None]
 
     @property
     def stray_share(self) -> float:
-        """The most that an idle link carried, as a share of the busiest link's prediction; 0 when none is idle."""
+        """Return the largest load of an idle link as a share of the busiest link's prediction; 0 if no link is idle."""
         most = max(float(link.predicted_bytes) for link in self.links)
         return max((link.carried_bytes for link in self.links if not link.predicted_bytes), default=0.0) / most
 
     @property
     def holds(self) -> bool:
-        """Whether every link carried what was predicted, and nothing else did."""
+        """Whether every link carried its predicted load and the idle links stayed idle."""
         return (all(abs(ratio - 1) <= LINK_TOLERANCE for ratio in self.ratios) and self.stray_share <= IDLE_SHARE)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result as JSON values."""
         return {"placement": self.placement, "holds": self.holds, "links": [link.as_dict() for link in self.links],
                 "exchanges": [c.as_dict() for c in self.comparisons], "backlog_drops": self.backlog_drops}
 
 
 def run(experiment: Experiment, timeout_s: float) -> list[Result]:
-    """Build the network in a box, run every placement on it, and compare. Results are in the order of the placements.
+    """Build the network in a box, run every placement on it, and return the results in the order of the placements.
 
-    The time is that of each run; the box as a whole may take as long as all of them. Raises UnavailableError when this
-    machine cannot make such networks, EmulationError when a run fails.
+    `timeout_s` limits each run; the box may take as long as all runs together.
+
+    Raises
+    ------
+    UnavailableError
+        If this machine cannot make such networks.
+    EmulationError
+        If a run fails.
     """
     check_available()
     program = ensure_built().mpi_runner
@@ -120,7 +126,7 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
 
 def launch_of(experiment: Experiment, program: Path, placement: str, transform: Transform,
               more: Sequence[str] = ()) -> dict[str, Any]:
-    """One run of a job: the runner with `more` options, timed, and the host of each rank."""
+    """Return one run of a job: fft_runner with `more` options, timed, and the host of each rank."""
     options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP), *more]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
@@ -145,9 +151,9 @@ def _options(experiment, transform):
 
 
 def _result(experiment, placement, least, done):
-    """The links, by the traffic of the transform minus that of the smallest one.
+    """Compare the links by the traffic of the transform minus the traffic of the smallest transform.
 
-    So messages that start the run, agree on a time and end the run, and message headers, cancel out. """
+    The difference cancels message headers and the messages that start the run, agree on a time and end the run. """
     network = experiment.network
     sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
     links = check_links(network, sent, _loads(experiment, placement, experiment.transform),

@@ -1,7 +1,7 @@
-"""The whole run, as a program in a box: a job comes in on standard input, JSON lines go out on standard output.
+"""The whole run, as a program in a box: read a job from standard input, write JSON lines to standard output.
 
-Out: ``{"progress": text}``, ``{"run": ...}`` for each run of the job, and last ``{"end": true}`` or ``{"error": text}``.
-A job without runs checks whether this machine can make the network.
+The lines are ``{"progress": text}``, ``{"run": ...}`` for each run of the job, and last ``{"end": true}`` or
+``{"error": text}``. A job without runs checks whether this machine can make the network.
 """
 
 import json
@@ -16,7 +16,7 @@ from pencilmap.scripts.networks.namespaces.kernel import backlog_drops
 from pencilmap.scripts.networks.namespaces.launch import launch
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError
 
-FOLDER = Path("/run/pencilmap")  # in memory, gone with the box
+FOLDER = Path("/run/pencilmap")  # in memory; disappears with the box
 
 
 def say(**message: Any) -> None:
@@ -43,7 +43,7 @@ def _work(job):
 
 
 def _run(network, run, timeout_s):
-    """One launch, and the increase of the counters of every link."""
+    """Launch one run; return its result and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)
     before, drops = sent_bytes(network), backlog_drops()

@@ -1,4 +1,4 @@
-"""What no tool offers: entering another network namespace temporarily, and giving veth devices their own queues."""
+"""Kernel calls that `ip` and `tc` lack: enter another network namespace, give veth devices their own queues."""
 
 import ctypes
 import fcntl
@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """This thread in a named network namespace, and back again."""
+    """Put this thread into a named network namespace, and back at the end."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         there = os.open(NAMED / name, os.O_RDONLY)
@@ -40,15 +40,15 @@ def _enter(descriptor):
 
 
 def write_settings(settings: dict[str, str]) -> None:
-    """Kernel settings of the network namespace that this thread is in."""
+    """Write kernel settings of the network namespace of this thread."""
     for key, value in settings.items():
         Path("/proc/sys/net", key).write_text(value)
 
 
 def own_queue(device: str) -> None:
-    """Give a veth device a receive queue of its own (as ``ethtool -K DEVICE tso off gro on``).
+    """Give a veth device its own receive queue (as ``ethtool -K DEVICE tso off gro on``).
 
-    Otherwise all devices share the backlog of their processor, 1000 packets, which overflows silently.
+    Otherwise all devices share the backlog of their processor: 1000 packets, with silent overflow.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for command, on in ((ETHTOOL_STSO, 0), (ETHTOOL_SGRO, 1)):
@@ -57,5 +57,5 @@ def own_queue(device: str) -> None:
 
 
 def backlog_drops() -> int:
-    """Packets that the kernel has dropped between devices since it started."""
+    """Return the number of packets that the kernel has dropped between devices since the boot."""
     return sum(int(line.split()[1], 16) for line in Path("/proc/net/softnet_stat").read_text().splitlines())

@@ -1,4 +1,4 @@
-"""Open MPI on the network: one run of the runner, launched as a user would launch it, from a hostfile."""
+"""Start Open MPI on the network: one run of fft_runner, launched from a hostfile as users do."""
 
 import os
 import subprocess
@@ -8,29 +8,29 @@ from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulationError
 
 HERE = Path(__file__).resolve().parent
-EAGER = "8000000"  # bytes; a rendezvous would wait behind the data in the opposite direction
+EAGER = "8000000"  # bytes; with a rendezvous, data in the opposite direction would delay the handshake
 SETTINGS = {
     "plm": "rsh",
     "plm_rsh_agent": f"sh {HERE / 'agent.sh'}",
     "plm_rsh_no_tree_spawn": "1",
     "plm_rsh_num_concurrent": "256",
-    "oob_tcp_if_include": "10.78.0.0/16",      # its own messages go over the service network
+    "oob_tcp_if_include": "10.78.0.0/16",      # Open MPI's own messages use the service network
     "pml": "ob1",
     "btl": "self,tcp",
-    "btl_tcp_if_include": "10.77.0.0/16",      # those of the program over the torus
+    "btl_tcp_if_include": "10.77.0.0/16",      # the program's messages use the torus
     "btl_tcp_eager_limit": EAGER,
     "btl_tcp_rndv_eager_limit": EAGER,
     "btl_tcp_max_send_size": EAGER,
     "mpi_yield_when_idle": "1",
     "coll_tuned_use_dynamic_rules": "1",
-    "coll_tuned_alltoall_algorithm": "1",      # all messages at once; the default changes with their size
+    "coll_tuned_alltoall_algorithm": "1",      # all messages at once; the default changes with the message size
     "coll_tuned_alltoallv_algorithm": "1",
 }
 NAP_US = "2000"
 
 
 def build_nap(folder: Path) -> Path:
-    """Build the library that lets waiting processes sleep."""
+    """Build the library that lets waiting processes sleep, and return its path."""
     library = Path(folder) / "nap.so"
     done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "nap.c"], text=True, capture_output=True)
     if done.returncode:
@@ -39,15 +39,19 @@ def build_nap(folder: Path) -> Path:
 
 
 def _own_environment():
-    """The environment of this process without variables of other MPI jobs or Open MPI settings of the user."""
+    """The environment of this process, without variables of other MPI jobs or the user's Open MPI settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
 
 def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
-    """Run a program, rank i on ``hosts[i]``.
+    """Run a program, rank i on ``hosts[i]``, and return its output.
 
-    Raises EmulationError when it fails or does not end in time, with the end of its output. A host is named once for each of
-    its ranks. Files may be put into `folder`.
+    `hosts` names a host once for each of its ranks. Temporary files go into `folder`.
+
+    Raises
+    ------
+    EmulationError
+        If the program fails or does not end in time, with the end of its output.
     """
     folder = Path(folder)
     hostfile = folder / "hosts.txt"

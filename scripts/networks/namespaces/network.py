@@ -13,28 +13,28 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.traffic.loads import LinkLoads
 
 MOST_NODES = 256
-HEADQUARTERS = "hq"  # where mpirun runs; every node has an unshaped link to it, as Blue Gene has a service network
+HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, as Blue Gene has a service network
 TIES = ("parity", "plus")
-IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux puts into each
+IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux adds
 ETHERNET = 14
 ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for every two with data
 
 
 class EmulationError(PencilmapError):
-    """A network that cannot be made of namespaces, or a run on one that failed."""
+    """A network cannot be made of namespaces, or a run failed."""
 
 
 @dataclass(frozen=True)
 class EmulatedNetwork:
-    """A torus or mesh to be made of network namespaces. Raises EmulationError.
+    """A torus or mesh for network namespaces; invalid settings raise EmulationError.
 
     >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
     >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use
     9.36
     """
 
-    torus: Torus  #: its bandwidth is not used
-    rate_bits_per_s: int  #: what a link is shaped to, headers included
+    torus: Torus  #: its bandwidth is ignored
+    rate_bits_per_s: int  #: shaped rate of a link, headers included
     mtu: int = 1500  #: bytes of the largest IP packet
     #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
     #: always +
@@ -56,31 +56,31 @@ class EmulatedNetwork:
 
     @property
     def routing(self) -> str:
-        """Name of the model's rule for the same routes."""
+        """Name of the model's routing rule for the same routes."""
         return f"dimension-order:{self.tie}"
 
     @property
     def nodes(self) -> list[str]:
-        """Names of the namespaces, by node number; they carry the coordinates."""
+        """Names of the namespaces, by node number; they contain the coordinates."""
         return Hosts(self.torus).names(range(self.torus.n_nodes))
 
     @property
     def payload_share(self) -> float:
-        """Payload bytes per byte on a link: what remains after headers and acknowledgements."""
+        """Payload bytes per byte on a link: the rest are headers and acknowledgements."""
         return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
 
     @property
     def payload_bytes_per_s(self) -> float:
-        """What MPI can send over one link."""
+        """Bytes per second that MPI can send over one link."""
         return self.rate_bits_per_s / 8 * self.payload_share
 
     @property
     def burst_bytes(self) -> int:
-        """Ten milliseconds of the link: less loses tokens when the kernel is late, more lets data through for free."""
+        """Ten milliseconds of the link: less loses tokens if the kernel is late, more sends data above the rate."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
     def neighbour(self, node: int, i: int, direction: int) -> int | None:
-        """Node number next to `node` in dimension `i`, `direction` +1 or -1; None where the line ends."""
+        """Return the node next to `node` in dimension `i`, `direction` +1 or -1; None if the line ends there."""
         coordinate, n = self._coordinate(node, i), self.torus.shape[i]
         there = coordinate + direction
         if not 0 <= there < n:
@@ -90,17 +90,17 @@ class EmulatedNetwork:
         return int(node + (there - coordinate) * self.torus.strides[i])
 
     def ports(self, node: int) -> list[tuple[int, int, int]]:
-        """(dimension, direction, neighbour) of every link that leaves a node."""
+        """Return (dimension, direction, neighbour) of every link that leaves a node."""
         return [(i, direction, there) for i in range(self.torus.n_dimensions) for direction in (1, -1)
                 if (there := self.neighbour(node, i, direction)) is not None]
 
     def cables(self) -> list[tuple[int, int, int]]:
-        """(node, dimension, neighbour upwards) of every cable."""
+        """Return (node, dimension, neighbour upwards) of every cable."""
         return [(node, i, there) for node in range(self.torus.n_nodes) for i, direction, there in self.ports(node)
                 if direction == 1]
 
     def next_hop(self, node: int, target: int) -> tuple[int, int, int] | None:
-        """(dimension, direction, neighbour) by which a message for `target` leaves `node`; None at its target."""
+        """Return (dimension, direction, neighbour) of the next hop from `node` to `target`; None at the target."""
         for i in range(self.torus.n_dimensions):
             here, there = self._coordinate(node, i), self._coordinate(target, i)
             if here != there:
@@ -121,21 +121,21 @@ class EmulatedNetwork:
         return node // self.torus.strides[i] % self.torus.shape[i]
 
     def device(self, i: int, direction: int) -> str:
-        """Name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
+        """Return the name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
         return self.torus.axes[i] + ("p" if direction > 0 else "m")
 
     def link_index(self, i: int, direction: int, node: int) -> tuple[int, int, int]:
-        """Where the link stands in an array of loads, see `Torus.link_shape`."""
+        """Return the index of the link in an array of loads, see `Torus.link_shape`."""
         return i, 0 if direction > 0 else 1, node
 
 
 def address(node: int) -> str:
-    """IP address of a node on the torus."""
+    """Return the IP address of a node on the torus."""
     return _address(77, node + 1)
 
 
 def service_address(node: int) -> str:
-    """IP address of a node on the service network; -1 is where mpirun runs."""
+    """Return the IP address of a node on the service network; -1 is the node of mpirun."""
     return _address(78, node + 1 if node >= 0 else 0xFFFE)
 
 
@@ -145,7 +145,7 @@ def _address(second, number):
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """The additional payload of a link over the run of another transform, and its prediction; bytes of messages."""
+    """The payload of a link beyond the run of a smaller transform, and its prediction; bytes of messages."""
 
     link: str  #: ``0-3:x+``: the node it leaves, dimension and direction
     predicted_bytes: Fraction
@@ -153,21 +153,25 @@ class LinkCheck:
 
     @property
     def ratio(self) -> float | None:
-        """Carried over predicted, None for a link that should be idle."""
+        """Return carried over predicted bytes, None for a link that should be idle."""
         return self.carried_bytes / float(self.predicted_bytes) if self.predicted_bytes else None
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the check as JSON values."""
         return {"link": self.link, "predicted_bytes": float(self.predicted_bytes), "carried_bytes": self.carried_bytes,
                 "ratio": self.ratio}
 
 
 def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
-    """Compare the counters with the predicted loads, link by link. There is one check for each link that exists.
+    """Compare the counters with the predicted loads; return one check for each link that exists.
 
-    `wire_bytes`, of shape ``torus.link_shape``, is what every link sent, less what it sent in the run of a smaller
-    transform; `loads` and `without` are those of the exchanges of one repetition of either transform.
+    Parameters
+    ----------
+    wire_bytes
+        Array of shape ``torus.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
+    loads, without
+        Loads of the exchanges of one repetition of the transform, and of the smaller transform.
     """
     checks = []
     for node, name in enumerate(network.nodes):

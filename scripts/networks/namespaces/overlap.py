@@ -1,4 +1,4 @@
-"""Exchanges beside each other on an emulated network: whole verified transforms, each schedule beside the sequence."""
+"""Concurrent exchanges on an emulated network: whole verified transforms, each schedule compared with the sequence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +18,10 @@ from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import Claim
 
 TRANSFORM = Transform(64, 64, 96)  # rows or columns keep a link of 10 Mbit/s busy for a third of a second
-BOXES = "box:2x2"  # the placement that `best` finds for sequence and for chunks alike on 4x4:mesh
+BOXES = "box:2x2"  # `best` finds this placement on 4x4:mesh both for sequence and for chunks
 RUNS = tuple((placement, schedule) for schedule in (SEQUENCE, "overlap:4:x", "overlap:8:x", "two-way")
              for placement in ("default", BOXES))
-ROUNDS = 3  # each runs everything once, so that whatever else the machine does meets all alike
+ROUNDS = 3  # each round runs every case once, so that other load on the machine affects all cases alike
 
 
 def _claim(chunks, least):
@@ -35,31 +35,36 @@ CLAIMS = _claim(4, 1.3), _claim(8, 1.45)
 
 @dataclass(frozen=True)
 class Row:
-    """The runs of one placement under one schedule; seconds of the slowest rank for a whole transform."""
+    """The runs of one placement under one schedule; times are seconds of the slowest rank for a whole transform."""
 
     placement: str
     schedule: str
-    t_s: float  #: predicted, by the links alone
+    t_s: float  #: predicted from the links only
     measured_s: float  #: median of all repetitions of all rounds
     spread: tuple[float, float]
     verified: bool  #: the result of every run
-    sequence_s: float = 0.0  #: median of the placement that is fastest in sequence
+    sequence_s: float = 0.0  #: median of the fastest placement in sequence
 
     @property
     def gain(self) -> float:
-        """How many times faster than the best placement in sequence."""
+        """Return the speed-up over the best placement in sequence."""
         return self.sequence_s / self.measured_s
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the row as JSON values."""
         return {**self.__dict__, "spread": list(self.spread), "gain": self.gain}
 
 
 def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transform, reps: int, rounds: int,
                   timeout_s: float) -> tuple[list[Row], list[dict[str, Any]]]:
-    """Run every placement and schedule in turn, several rounds of them. Returns rows and run records.
+    """Run every placement and schedule in turn, in several rounds. Return the rows and the run records.
 
-    Raises UnavailableError when this machine cannot make such networks, EmulationError when a run fails.
+    Raises
+    ------
+    UnavailableError
+        If this machine cannot make such networks.
+    EmulationError
+        If a run fails.
     """
     experiment = Experiment(network, grid, tuple(dict.fromkeys(placement for placement, _ in RUNS)), transform, reps)
     check_available()
@@ -73,7 +78,7 @@ def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transf
 
 
 def rows_of(found: Sequence[Sequence[dict[str, Any]]]) -> list[Row]:
-    """A row for each of `RUNS`, of its records of all rounds."""
+    """Return a row for each of `RUNS`, from the records of all rounds."""
     rows = []
     for (placement, schedule), records in zip(RUNS, found):
         samples = [seconds for record in records for seconds in record["phases"]["total"]["max_s"]]

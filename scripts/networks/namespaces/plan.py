@@ -1,23 +1,23 @@
 """The network as input of `ip -batch` and `tc -batch`: one text for each namespace.
 
-Cables are created with both ends in their namespaces, so nothing exists outside. Links have no addresses; a node has one, on
-a bridge without ports (`lo` does not work: Open MPI skips it and uses the service network). """
+Each cable is created with both ends in their namespaces, so nothing exists outside. Links have no addresses. A node has one
+address, on a bridge without ports; on `lo`, Open MPI would skip the address and use the service network. """
 
 from collections.abc import Iterable, Iterator
 
 from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulatedNetwork, address, service_address
 
 QUEUE = "8m"         # large enough that no packet is dropped before its sender's window is full
-LEAST_TIMEOUT = "3s"  # queues hold packets for longer than the 200 ms after which TCP would send them again
+LEAST_TIMEOUT = "3s"  # packets wait in queues for longer than TCP's default of 200 ms, after which TCP would send them again
 
 
 def namespaces(network: EmulatedNetwork) -> str:
-    """For ``ip -batch -``."""
+    """Return the input of ``ip -batch -``."""
     return _lines(f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
 
 
 def cables(network: EmulatedNetwork) -> Iterator[str]:
-    """For ``ip -n hq -batch -``: all cables, and the service network."""
+    """Yield the input of ``ip -n hq -batch -``: all cables, and the service network."""
     names, mtu = network.nodes, network.mtu
     yield from (f"link add {network.device(i, 1)} mtu {mtu} netns {names[a]} type veth "
                 f"peer name {network.device(i, -1)} mtu {mtu} netns {names[b]}" for a, i, b in network.cables())
@@ -31,7 +31,7 @@ def cables(network: EmulatedNetwork) -> Iterator[str]:
 
 
 def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
-    """For ``ip -n NODE -batch -``: addresses, links up, a route to every other node."""
+    """Yield the input of ``ip -n NODE -batch -``: addresses, links up, a route to every other node."""
     yield "link set lo up"
     yield "link add node type bridge"
     yield f"addr add {address(a)}/32 dev node"
@@ -47,24 +47,24 @@ def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
 
 
 def shaping(network: EmulatedNetwork, a: int) -> Iterator[str]:
-    """For ``tc -n NODE -batch -``: the rate of every link."""
+    """Yield the input of ``tc -n NODE -batch -``: the rate of every link."""
     return (f"qdisc add dev {network.device(i, direction)} root tbf rate {network.rate_bits_per_s}bit "
             f"burst {network.burst_bytes} limit {QUEUE}" for i, direction, _ in network.ports(a))
 
 
 WINDOW = "4096 262144 262144"
 SETTINGS = {  # below /proc/sys/net, in every namespace
-    "ipv4/conf/all/rp_filter": "0",              # routes there and back differ
+    "ipv4/conf/all/rp_filter": "0",              # the routes of the two directions differ
     "ipv4/conf/default/rp_filter": "0",
     "ipv4/conf/all/send_redirects": "0",
     "ipv4/conf/default/send_redirects": "0",
     "ipv4/conf/all/accept_redirects": "0",
-    "ipv4/tcp_congestion_control": "reno",       # shares a link evenly; what is inherited may not
+    "ipv4/tcp_congestion_control": "reno",       # shares a link evenly; the inherited algorithm may not
     "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1",
-    "ipv4/tcp_early_retrans": "0",               # no probes for packets that are only waiting in a queue
+    "ipv4/tcp_early_retrans": "0",               # no probes for packets that only wait in a queue
     "ipv4/tcp_recovery": "0",
-    "ipv4/tcp_reordering": "100",                # two processors may reorder, routes do not
+    "ipv4/tcp_reordering": "100",                # two processors may reorder packets, routes do not
     "ipv4/tcp_max_reordering": "1000",
     "ipv4/tcp_wmem": WINDOW,
     "ipv4/tcp_rmem": WINDOW,
@@ -75,7 +75,7 @@ FORWARDING = {"ipv4/ip_forward": "1"}  # in the nodes, not in the headquarters
 
 
 def batch(lines: Iterable[str]) -> str:
-    """Lines as one text."""
+    """Join lines to one text."""
     return _lines(lines)
 
 

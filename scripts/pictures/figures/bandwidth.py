@@ -1,8 +1,8 @@
 """Measured and predicted bandwidth of a link against the size of the transform, after Fig. 8 and 9 of UT-CS-08-613 (2008).
 
-One panel for one exchange: the bandwidth at which the busiest link carries its load. This is eq. 16 solved for B, with the
-routed load instead of m. Marks are measured, with the spread of the repetitions; lines are the time model; the dashed line
-is the link bandwidth, the limit under this routing.
+One panel shows one exchange: the bandwidth at which the busiest link carries its load. This is eq. 16 solved for B, with
+the routed load instead of m. Marks are measured, with the spread of the repetitions; lines are the time model. The dashed
+line is the link bandwidth, the limit under this routing.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, s
 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46
-_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size stand side by side, so that none hides another
-_LABEL = 0.1    # of the axis: as wide as the text of a size
+_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size are side by side, so that no mark hides another
+_LABEL = 0.1    # of the axis: the width of the text of a size
 _COLOURS = (canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE, canvas.SKY)
 _SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 
@@ -26,8 +26,8 @@ _SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 class Point:
     """One exchange of one run; rates are bytes per second."""
 
-    series: str  #: what is joined by a line
-    n: float  #: extent of the transform, the geometric mean where they differ
+    series: str  #: points of one series share a line
+    n: float  #: extent of the transform; the geometric mean if the extents differ
     measured: float
     slowest: float
     fastest: float
@@ -36,10 +36,10 @@ class Point:
 
 
 def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
-    """The point of a comparison, None where nothing was predicted or no time passed.
+    """Return the point of a comparison; None if there is no prediction or no time.
 
-    `nominal` is the bytes per second of the link. The label is the same for all sizes; network and type of transform are
-    added.
+    `nominal` is the bytes per second of the link. `label` is the same for all sizes; the function adds network and type of
+    transform.
     """
     if not comparison.t_ratio or comparison.t_s is None:
         return None
@@ -53,7 +53,7 @@ def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None
 
 
 def rate_text(rate: float) -> str:
-    """The bandwidth of a link, in words for titles and legends.
+    """Return the bandwidth of a link, in words for titles and legends.
 
     >>> rate_text(148e6), rate_text(1.8e9), rate_text(4.63e10)
     ('148 MB/s', '1800 MB/s', '46300 MB/s')
@@ -108,7 +108,7 @@ def _axis_of_sizes(axes, sizes):
 
 
 def _labels(sizes):
-    """The sizes as text, empty where the text would overlap the previous one."""
+    """The sizes as text; empty for text that would overlap the previous text."""
     apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
     found, last = [], 0.0
     for n in sizes:

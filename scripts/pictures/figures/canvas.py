@@ -1,8 +1,8 @@
-"""Shared by all pictures: one style, and files that are byte for byte the same when drawn again.
+"""Common code of all pictures: one style, and files with the same bytes when drawn again.
 
 For papers: vector formats, text kept as text (fonts embedded in PDF), 7 inches wide, and the colours of Okabe and Ito, which
-colour-blind readers can tell apart; where it matters, marks differ in shape as well as colour. Matplotlib is imported only
-when a picture is drawn, because loading it takes longer than most commands.
+colour-blind readers can distinguish. Important marks also differ in shape. Matplotlib is imported only to draw a picture,
+because the import takes longer than most commands.
 """
 
 import warnings
@@ -27,7 +27,7 @@ WIDTH = 7.0  # inches
 TALLEST = 9.5
 BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
-CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # one for each of at most eight dimensions
+CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # one for each of up to eight dimensions
 GREY, PALE = "#9a9a9a", "#d4d4d4"
 RAMP = ("#d9dee4", "#d9a441", "#7a1f5c")  # of loads, from none to the largest, as in the report
 
@@ -37,7 +37,7 @@ _STYLE = {
     "lines.linewidth": 1.2, "text.parse_math": False, "legend.frameon": False, "hatch.linewidth": 0.6,
     "svg.fonttype": "none", "svg.hashsalt": "pencilmap", "pdf.fonttype": 42, "path.simplify": False,
 }
-_METADATA: dict[str, dict[str, Any]] = {  # nothing that changes from run to run or from machine to machine
+_METADATA: dict[str, dict[str, Any]] = {  # nothing that depends on the run or on the machine
     "svg": {"Date": None, "Creator": "pencilmap"},
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "pencilmap", "Producer": "pencilmap"},
     "png": {"Software": "pencilmap"},
@@ -45,13 +45,19 @@ _METADATA: dict[str, dict[str, Any]] = {  # nothing that changes from run to run
 
 
 def check_matplotlib() -> None:
-    """FigureError where matplotlib is missing; it is no requirement of pencilmap, whose other commands do without."""
+    """Raise FigureError if matplotlib is missing; pencilmap does not require it, because other commands work without."""
     if find_spec("matplotlib") is None:
         raise FigureError("pictures need matplotlib, which is not installed: pip install matplotlib")
 
 
 def suffix(path: str | PathLike[str]) -> str:
-    """``svg``, ``png`` or ``pdf``; FigureError for the name of any other file, and where matplotlib is missing."""
+    """Return ``svg``, ``png`` or ``pdf``.
+
+    Raises
+    ------
+    FigureError
+        If the suffix is unknown, or matplotlib is missing.
+    """
     check_matplotlib()
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in _METADATA:
@@ -61,14 +67,20 @@ def suffix(path: str | PathLike[str]) -> str:
 
 
 def heading(text: str, width: float) -> tuple[str, float]:
-    """A title broken into lines that fit a width in inches, and the height that it takes."""
+    """Break a title into lines of a width in inches; return the text and its height."""
     lines = wrap(text, int(width * 14), break_on_hyphens=False)
     return "\n".join(lines), 0.16 * len(lines) + 0.1
 
 
 @contextmanager
 def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
-    """An empty figure of that height in inches, in our style. FigureError where matplotlib is missing."""
+    """Yield an empty figure of that height in inches, in our style.
+
+    Raises
+    ------
+    FigureError
+        If matplotlib is missing.
+    """
     check_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
@@ -78,16 +90,21 @@ def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> 
 
 
 def load_colours() -> Any:
-    """The colours of loads, for matplotlib."""
+    """Return the colours of loads, for matplotlib."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("load", RAMP)
 
 
 def save(drawn: "Figure", path: Target) -> None:
-    """Write a figure in the format of its suffix; the file is written whole or not at all. Inside `figure`.
+    """Write a figure in the format of its suffix, completely or not at all; call it inside `figure`.
 
-    A binary file object in place of a path gets an SVG. FigureError for texts that the font of another format lacks.
+    A binary file object in place of a path gets an SVG.
+
+    Raises
+    ------
+    FigureError
+        If the font of another format lacks a letter.
     """
     if not isinstance(path, str | PathLike):
         _render(drawn, path, "svg")

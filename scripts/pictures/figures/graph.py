@@ -1,7 +1,7 @@
-"""A network without coordinates: its hosts and switches, the links coloured by their load in one exchange.
+"""A network without coordinates: its hosts and switches, with links coloured by their load in one exchange.
 
-Switches stand above the hosts that they are nearest to, by the number of links to the nearest host; without switches the
-hosts stand where springs of their links put them. Hosts of the chosen row and column have the marks of an image in a torus.
+Switches are above their nearest hosts, at a height given by the number of links to the nearest host. Without switches, a
+spring layout places the hosts. Hosts of the chosen row and column have the same marks as in the image of a torus.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes, 
 
 MAX_VERTICES = 1000
 HEIGHT = 4.6         # inches
-NAMED = 40           # vertices that have their names beside them
+NAMED = 40           # largest number of vertices with names
 LONGEST_NAME = 12    # letters
 
 
 def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str) -> None:
-    """Draw hosts, switches and links. `numbers` say which row and column; FigureError where there is too much to draw."""
+    """Draw hosts, switches and links. `numbers` selects row and column; raise FigureError if there is too much to draw."""
     from matplotlib.collections import LineCollection
 
     network = mapping.network
@@ -93,7 +93,7 @@ def _places(network: GraphNetwork) -> Floats:
         return np.array([found[k] for k in range(n)])
     level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
     right = {k: (k + 0.5) / n for k in range(n)}
-    for height in range(1, max(level.values()) + 1):  # each switch above the middle of what hangs below it, none on another
+    for height in range(1, max(level.values()) + 1):  # each switch above the middle of its lower neighbours, without overlap
         here = [k for k, at in level.items() if at == height]
         middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in here}
         ordered = sorted(here, key=lambda k: (middle[k], k))

@@ -1,10 +1,10 @@
 """The image of one row and one column in the torus, as in Fig. 4 to 6 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
-So for pencils; of any decomposition, the image of one group along each dimension of the process grid.
+This holds for pencils; other decompositions show the image of one group along each dimension of the process grid.
 
-Three dimensions make one lattice: the first to the right, the second up, the third into the page, by a parallel
-projection whose slant is chosen so that no node hides another. Each combination of further coordinates is one more lattice.
-Nodes shrink with their depth. Of more than three dimensions the longest three make the lattices. Dimensions of one node are
+Three dimensions make one lattice: the first to the right, the second up, the third into the page. The slant of the parallel
+projection is chosen so that no node hides another. Each combination of further coordinates is one more lattice. If there are
+more than three dimensions, the longest three make the lattices. Nodes shrink with their depth. Dimensions of one node are
 omitted. Short dotted ends of lines mean that the dimension closes to a ring.
 """
 
@@ -29,15 +29,15 @@ MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
 GAP = 1.3                                          # between lattices, in distances of nodes
 MAX_STEP = 0.6                                     # inches between neighbours
-SMALL = 0.6                                        # of the largest lattices that could be drawn
+SMALL = 0.6                                        # of the largest possible size of the lattices
 LEFT, RIGHT, BELOW, ABOVE = 0.75, 0.45, 0.45, 0.36  # inches for labels around the lattices
 LETTER = 0.062                                     # inches, mean width at this size
-KEY = 0.48                                         # inches of a mark of the legend and the space around it
+KEY = 0.48                                         # inches of a mark of the legend with its surroundings
 
 
 @dataclass(frozen=True)
 class Lattices:
-    """Where each node of a torus is drawn, in distances of nodes."""
+    """The position of each node of a torus in the picture, in distances of nodes."""
 
     torus: Torus
 
@@ -65,7 +65,7 @@ class Lattices:
 
     @cached_property
     def panels(self) -> list[tuple[int, ...]]:
-        """Further coordinates of every lattice, the first of them fastest: list of tuples."""
+        """Further coordinates of every lattice, the first coordinate fastest: list of tuples."""
         extents = [range(self.torus.shape[i]) for i in reversed(self.further)]
         return [values[::-1] for values in cartesian(*extents)]
 
@@ -75,8 +75,7 @@ class Lattices:
 
     @cached_property
     def columns(self) -> int:
-        """Lattices side by side: a full cycle of the leading further dimensions per row, unless that makes the picture
-        small."""
+        """Lattices side by side: a full cycle of the leading further dimensions per row, if the picture stays large."""
         if not self.further:
             return 1
         fitting = range(1, min(len(self.panels), max(1, int((canvas.WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
@@ -114,12 +113,12 @@ class Lattices:
         return (np.array([self.columns, self.rows]) - 1) * self.pitch + self.size
 
     def corner(self, panel: ArrayLike) -> Floats:
-        """Right and up of the first node of each lattice, by its number: shape ``panel.shape + (2,)``."""
+        """Return right and up of the first node of each lattice, by its number: shape ``panel.shape + (2,)``."""
         panel = np.asarray(panel)
         return np.stack([panel % self.columns, self.rows - 1 - panel // self.columns], axis=-1) * self.pitch
 
     def screen(self, coordinates: ArrayLike) -> Floats:
-        """Right and up of nodes: float array, shape ``coordinates.shape[:-1] + (2,)``."""
+        """Return right and up of nodes: float array, shape ``coordinates.shape[:-1] + (2,)``."""
         coordinates = np.asarray(coordinates)
         panel, stride = np.zeros(coordinates.shape[:-1], dtype=np.int64), 1
         for i in self.further:
@@ -128,14 +127,14 @@ class Lattices:
         return coordinates[..., self.drawn] @ self.steps + self.corner(panel)
 
     def nearness(self, coordinates: Ints) -> Floats:
-        """1 for nodes in front, less for those behind: float array."""
+        """Return 1 for nodes in front, less for nodes behind."""
         if len(self.drawn) < 3:
             return np.ones(coordinates.shape[:-1])
         return 1 - 0.35 * coordinates[..., self.drawn[2]] / (self.torus.shape[self.drawn[2]] - 1)
 
 
 def _slant(depth: int) -> tuple[float, float]:
-    """Right and up of one step into the page: no node hides another, no line runs along another."""
+    """Right and up of one step into the page: no node hides another, no line overlaps another."""
     def clearance(step):
         apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
         return min((min(2.5 * min(a), hypot(*a)) for a in apart), default=1.0)
@@ -147,8 +146,12 @@ def _slant(depth: int) -> tuple[float, float]:
 def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
     """Draw the nodes of one group along each dimension of the grid.
 
-    Raises FigureError when there is no such group, or the torus is too large for a picture. `numbers` says which group, by
-    the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
+    `numbers` selects the group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
+
+    Raises
+    ------
+    FigureError
+        If there is no such group, or if the torus is too large for a picture.
     """
     torus, groups = mapping.network, groups_of(mapping, numbers)
     lattices = Lattices(as_torus(torus))
@@ -169,8 +172,13 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
 
 
 def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int, Ints]]:
-    """The group along each dimension of the grid that `numbers` say, and the nodes of its ranks; FigureError where there is
-    none."""
+    """Return the group along each dimension of the grid, selected by `numbers`, and the nodes of its ranks.
+
+    Raises
+    ------
+    FigureError
+        If there is no such group.
+    """
     grid, groups = mapping.grid, {}
     for dimension in grid.decomposition.dimensions:
         what, ranks = dimension.name, grid.groups(dimension.letter)
@@ -183,7 +191,7 @@ def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int,
 
 @contextmanager
 def _page(lattices, title, narrowest):
-    """A figure of the size that the lattices and the legend need, with axes in distances of nodes."""
+    """A figure with the size of the lattices and the legend, with axes in distances of nodes."""
     width, height = lattices.box * lattices.step + (LEFT + RIGHT, ABOVE + BELOW)
     page = max(narrowest, width)
     top, bottom = heading(title, page)[1], 0.35
@@ -198,7 +206,7 @@ def _page(lattices, title, narrowest):
 
 
 def _lattice_lines(axes, lattices):
-    """Every line of the lattice whole; ends of rings stand out a little."""
+    """Draw every line of the lattice whole; the ends of rings are slightly longer."""
     from matplotlib.collections import LineCollection
 
     torus = lattices.torus
@@ -222,17 +230,17 @@ LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "e
 
 
 def _looks(groups):
-    """How each kind of node is drawn: those of each group alone, of several, of none, and those without a task."""
+    """The look of each kind of node: in one group, in several, in none, and without a task."""
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
 
 
 def look_of(kind: str, groups: Iterable[str]) -> tuple[str, str, float]:
-    """Colour, marker and size, in distances of nodes, of a kind of node: of a group, or "both", "other", "empty"."""
+    """Return colour, marker and size, in distances of nodes, of a kind: a group, or "both", "other", "empty"."""
     return _looks(groups)[kind]
 
 
 def _nodes(axes, lattices, groups, empty):
-    """Marks of all nodes: of each group, of others, and of those without a task."""
+    """Draw the marks of all nodes: of each group, of other nodes, and of nodes without a task."""
     kinds, looks = kinds_of_nodes(groups), _looks(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
     _scatter(axes, lattices, rest, "other-nodes", *looks["other"], 2)
@@ -244,14 +252,14 @@ def _nodes(axes, lattices, groups, empty):
 
 
 def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
-    """Nodes of each group alone, and of several."""
+    """Return the nodes of each group alone, and of several."""
     nodes, count = np.unique(np.concatenate([np.unique(found) for _, found in groups.values()]), return_counts=True)
     alone = {what: np.intersect1d(found, nodes[count == 1]) for what, (_, found) in groups.items()}
     return {**alone, "both": nodes[count > 1]}
 
 
 def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
-    """Marks of one kind; those of one depth are one group, whose shape the file then holds once."""
+    """Draw the marks of one kind; marks of one depth are one group, so that the file holds their shape once."""
     coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
     where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
     for depth, near in enumerate(np.unique(nearness)[::-1]):
@@ -261,7 +269,7 @@ def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
 
 
 def _links_between(axes, lattices, nodes, colour, name, level):
-    """Links between neighbours that belong to one image make its shape visible."""
+    """Draw links between neighbours of one image, which make its shape visible."""
     from matplotlib.collections import LineCollection
 
     torus = lattices.torus
@@ -292,7 +300,7 @@ def _labels(axes, lattices):
 
 
 def _legend(groups, empty):
-    """What each mark means: dict of kind to text."""
+    """The meaning of each mark: dict of kind to text."""
     meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
     if len(kinds_of_nodes(groups)["both"]):

@@ -7,15 +7,18 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, Target, figure, heading, save
 
-MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # beside each other for all exchanges
+MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # side by side, in all exchanges
 SHADES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "***")   # dimensions can be told apart without colour
 LETTER = 0.062                                                         # inches, mean width under the bars
 
 
 def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
-    """Draw the lengths and loads of each placement in each dimension.
+    """Draw the lengths and loads of each placement in each dimension; all predictions are for one torus.
 
-    Raises FigureError when there are too many placements for a picture. All predictions are for one torus.
+    Raises
+    ------
+    FigureError
+        If there are too many placements for a picture.
     """
     if len(predictions) > MAX_PLACEMENTS:
         raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")

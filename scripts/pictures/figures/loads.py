@@ -1,9 +1,9 @@
 """Link loads of one exchange as a heat map: every link of the torus is one cell.
 
-One strip for each dimension and direction. In a strip the position along the dimension runs to the right and the next
-dimension upwards; the others repeat that block, the third to the right, the fourth upwards, the fifth to the right again,
-each with a wider gap ("x in z": a numbered block of x for each z). A link that does not exist (the end of an open line) is
-left white.
+Each dimension and direction has a strip. In a strip, the position along the dimension runs to the right and the next
+dimension upwards. The others repeat that block: the third to the right, the fourth upwards, the fifth to the right again,
+each with a wider gap ("x in z": a numbered block of x for each z). The cell of a missing link (the end of an open line) is
+white.
 """
 
 
@@ -16,18 +16,23 @@ from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, load_colours, save
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
-FLAT = 0.25                    # strips flatter than this are as wide as the page, others stand side by side
+FLAT = 0.25                    # flatter strips have the width of the page, others are side by side
 LOWEST, HIGHEST = 0.3, 3.2     # inches of a strip
-AROUND, MARGINS = 0.46, 0.55   # inches of labels above and below a strip; beside it
+AROUND, MARGINS = 0.46, 0.55   # inches of labels above and below a strip; at its sides
 LETTER = 0.06                  # inches, mean width in labels
 BAR = 0.55                     # inches of the scale of colours
 TICK = 0.13                    # inches that the text of a tick needs
 
 
 def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> None:
-    """Draw the load of every link. Raises FigureError when there are too many links for a picture.
+    """Draw the load of every link.
 
-    With `with_bytes` loads are megabytes (a transform is named), otherwise on the scale of m.
+    With `with_bytes` (a transform is named), loads are megabytes, otherwise on the scale of m.
+
+    Raises
+    ------
+    FigureError
+        If there are too many links for a picture.
     """
     torus = as_torus(loads.network)
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]
@@ -57,7 +62,7 @@ def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> 
 
 
 def _heights(strips, width, columns):
-    """Size of each strip in inches: square cells, unless that is too flat to see and label or too high for a page."""
+    """Size of each strip in inches: square cells, unless the strip is too flat for labels or too high for a page."""
     lowest = [max(LOWEST, len(b.label(1)) * LETTER) for b in strips]
     heights = [min(HIGHEST, max(low, width * b.extent[1] / b.extent[0])) for low, b in zip(lowest, strips)]
     room = (TALLEST - BAR) * columns / 2 - AROUND * len(strips)
@@ -65,7 +70,7 @@ def _heights(strips, width, columns):
 
 
 def link_values(loads: LinkLoads, with_bytes: bool) -> Floats:
-    """Load of one cable of each link, nan where there is no link: float array, shape (d, 2, N)."""
+    """Return the load of one cable of each link, nan for missing links: float array, shape (d, 2, N)."""
     torus = as_torus(loads.network)
     cables = np.array(torus.cables)[:, None, None]
     scale = 1e-6 if with_bytes else float(m_scale(1, torus, loads.total_bytes))
@@ -97,17 +102,17 @@ class Blocks:
         self.extent = tuple(extent)
 
     def along(self, side: int) -> list[int]:
-        """Dimensions that run to the right (0) or upwards (1), the inner ones first."""
+        """Return the dimensions that run to the right (0) or upwards (1), the inner ones first."""
         return self.order[side::2]
 
     def place(self) -> Ints:
-        """Right and up of the cell of each node: int array, shape (2, N)."""
+        """Return right and up of the cell of each node: int array, shape (2, N)."""
         coordinates = self.torus.coordinates(np.arange(self.torus.n_nodes))
         return np.stack([sum((coordinates[:, j] * self.strides[j] for j in self.along(side)),
                              np.zeros(len(coordinates), dtype=np.int64)) for side in (0, 1)])
 
     def ticks(self, side: int, most: int) -> tuple[list[float], list[str]]:
-        """Centres and numbers of the outermost blocks of a side, up to a limit."""
+        """Return centres and numbers of the outermost blocks of a side, up to a limit."""
         if not self.along(side):
             return [], []
         outer = self.along(side)[-1]
@@ -117,12 +122,12 @@ class Blocks:
         return [k * stride + block / 2 for k in shown], [str(k) for k in shown]
 
     def label(self, side: int) -> str:
-        """The dimensions of a side in words."""
+        """Return the dimensions of a side in words."""
         return " in ".join(self.torus.axes[j] for j in self.along(side))
 
 
 def _strip(axes, blocks, values, largest, raster):
-    """One dimension and direction: a cell for each node."""
+    """Draw one dimension and direction: a cell for each node."""
     cells = np.full(blocks.extent[::-1], np.nan)
     right, up = blocks.place()
     cells[up, right] = values

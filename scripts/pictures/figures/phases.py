@@ -1,8 +1,8 @@
-"""Where the time of a transform goes: the phases of each run, one bar per run.
+"""The distribution of a transform's time: the phases of each run, one bar per run.
 
-The phases are means over the ranks, because only means add up: the slowest rank of one phase is not the slowest of another.
-A mark shows the total of the slowest rank. Time waited in barriers is not part of the total: its bars stand
-beside the others, on the same scale, from a zero of their own.
+The phases are means over the ranks, because only means add up: different ranks are slowest in different phases. A mark shows
+the total of the slowest rank. The total excludes the time waited in barriers; the bars of waiting are next to the others, on
+the same scale, from their own zero.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, s
 WIDTH = 3.6                       # inches
 LETTERS_OF_NAME = 56
 MAX_BARS = 20                     # in one picture
-LEAST_BESIDE = 0.4                # of the other scale: room for the name of one of the two
+LEAST_BESIDE = 0.4                # of the other scale: room for one of the two names
 WAITING = "waiting before exchanges"
 FFT, COPY = "FFT", "pack, unpack"
 _LOOK = {FFT: (canvas.SKY, ""), COPY: (canvas.YELLOW, "..."), WAITING: (canvas.PALE, "xxx")}
@@ -23,7 +23,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Every phase of records with these exchanges, but the total, which is the sum of all but the waiting: by kind.
+    """Return every phase of records with these exchanges, by kind; the total is the sum of all phases except waiting.
 
     >>> kinds_of(["slab"])["pack, unpack"]
     ('pack_slab', 'unpack_slab')
@@ -39,12 +39,12 @@ class Bar:
     """One run."""
 
     name: str
-    seconds: dict[str, float]  #: for each of its kinds of phases, mean over the ranks
+    seconds: dict[str, float]  #: for each kind of phases, mean over the ranks
     slowest_s: float  #: total of the slowest rank, without waiting
 
     @property
     def longest_s(self) -> float:
-        """How far to the right it reaches, without waiting."""
+        """Right end of the bar, without waiting."""
         return max(self.total_s, self.slowest_s)
 
     @property
@@ -53,7 +53,7 @@ class Bar:
 
 
 def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
-    """Draw stacked bars, and to their right those of the waiting, where there was any. There are at most `MAX_BARS`."""
+    """Draw stacked bars, and waiting to their right if there was any. There are at most `MAX_BARS` bars."""
     lines, top = heading(title, WIDTH)
     longest, waited = max(bar.longest_s for bar in bars), max(bar.seconds.get(WAITING, 0.0) for bar in bars)
     room, beside = max(longest, LEAST_BESIDE * waited), max(waited, LEAST_BESIDE * longest)
@@ -74,7 +74,7 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
             axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK, in_layout=not apart)
         _scale(axes, len(bars), room / scale, f"total, {unit}" if waited else f"mean over the ranks, {unit}")
         for other in apart:
-            other.patch.set_visible(False)  # names of runs reach over it
+            other.patch.set_visible(False)  # long names of runs may overlap the patch
             handles.append(_bars(other, [bar.seconds.get(WAITING, 0.0) / scale for bar in bars], looks[WAITING], WAITING))
             _scale(other, len(bars), beside / scale, f"waiting, {unit}")
             other.locator_params(axis="x", nbins=3)

@@ -1,8 +1,8 @@
 """The published Blue Gene/L measurements and the model, after Fig. 8 and 9 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
-Effective bandwidth of a link against the size of the transform: the bandwidth with which eq. 16 gives the measured time.
-Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are measured, full where the time was fitted and hollow where it
-was predicted; lines are the time model; the dashed line is the paper's bound.
+The plots show the effective bandwidth of a link against the size of the transform: eq. 16 with this bandwidth gives the
+measured time. Above are short rows, Fig. 8; below are long rows, Fig. 9. Marks are measured, full if the time was fitted and
+hollow if it was predicted. Lines are the time model; the dashed line is the paper's bound.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
 _SERIES = tuple(zip((canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE), "os^Dv"))  # colour, mark
-_ASIDE = 0.07  # of an octave: marks of one size are side by side, so that none hides another
+_ASIDE = 0.07  # of an octave: marks of one size are side by side, so that no mark hides another
 
 
 def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
                    title: str) -> None:
     """Draw exchanges, one panel for each kind of grid and exchange.
 
-    The cells have predictions, and `fitted` are those that the model was fitted to; `bandwidth` is the bytes per second of a
-    link, the bound.
+    `cells` are comparisons with predictions; `fitted` are the comparisons in the fit of the model. `bandwidth` is the bytes
+    per second of a link, the bound.
     """
     groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:
@@ -51,7 +51,7 @@ def _n(cell):
 
 
 def _by_series(cells):
-    """Cells by grid, placement and tasks on a node, as the legend calls them."""
+    """Cells by grid, placement and tasks on a node, with the name for the legend."""
     series = {}
     for cell in sorted(cells, key=lambda c: (c.tasks_per_node, _n(c))):
         mode = "1 task/node" if cell.tasks_per_node == 1 else f"{cell.tasks_per_node} tasks/node"

@@ -1,6 +1,6 @@
 """Strong scaling and its fit, after Fig. 4 of Pekurovsky, SIAM J. Sci. Comput. 34 (2012): time over ranks, both logarithmic.
 
-Marks are the times of the fastest grids; lines the fitted a/P + d/P^(2/3); the thin line is what a/P alone would take.
+Marks are the times of the fastest grids, lines the fitted a/P + d/P^(2/3), and the thin line is a/P alone.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,13 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
 
 def draw_scaling(studies: Sequence[dict[str, Any]], path: Target) -> None:
-    """Draw studies of strong scaling, as `pencilmap scaling --json` has them. FigureError where there is none."""
+    """Draw studies of strong scaling, as `pencilmap scaling --json` has them.
+
+    Raises
+    ------
+    FigureError
+        If there are no studies.
+    """
     if not studies:
         raise FigureError("there is no strong scaling to draw: no transform has times on two numbers of ranks")
     with figure(3.4, 5.0) as drawn:

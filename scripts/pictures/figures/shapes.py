@@ -11,7 +11,7 @@ _COMPUTING = ("computing", canvas.GREEN, "...")
 
 
 def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None:
-    """Time of the best grid of each shape, as stacked bars. They are searched, with times; the fastest first."""
+    """Draw the time of the best grid of each shape, as stacked bars, the fastest first; the shapes have times."""
     lines, top = heading(title, canvas.WIDTH)
     with figure(0.24 * len(shapes) + 0.9 + top) as drawn:
         drawn.suptitle(lines, fontsize=8)

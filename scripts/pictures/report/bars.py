@@ -1,4 +1,4 @@
-"""Bars of times on the page: what the exchanges take under each placement, side by side, with what they need at best."""
+"""Bars of times on the page: the exchanges of each placement, side by side, with their lower limit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.report.entries import Entry
 
-TOGETHER = "together"  # exchanges beside each other, which have one time
+TOGETHER = "together"  # concurrent exchanges, which have one time
 
 
 @dataclass(frozen=True)
 class Part:
-    """One exchange of a bar; kind is the colour: that of its groups in the torus."""
+    """One exchange of a bar; kind is the colour: the colour of its groups in the torus."""
 
     name: str
     kind: str
@@ -22,7 +22,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bar:
-    """One placement. group : what must be alike in bars side by side; least_s : what the busiest links need, seconds."""
+    """One placement. group : the same for bars side by side; least_s : seconds that the busiest links need."""
 
     group: str
     label: str
@@ -35,7 +35,7 @@ class Bar:
 
 
 def bar_of_entry(entry: Entry) -> Bar:
-    """Measured: the slowest rank, the median of the repetitions."""
+    """Return the measured bar: the slowest rank, the median of the repetitions."""
     rows = entry.comparisons
     least = [row.t_s for row in rows]
     group = ", ".join(filter(None, (entry.machine, rows[0].torus.strip("-"), rows[0].transform, rows[0].network)))
@@ -43,7 +43,7 @@ def bar_of_entry(entry: Entry) -> Bar:
 
 
 def bar_of_forecast(prediction: Prediction) -> Bar | None:
-    """Predicted by all terms of the time model; None where no time is known."""
+    """Return the bar predicted by all terms of the time model; None if no time is known."""
     found = prediction.schedule
     if prediction.time_s is None:
         return None
@@ -58,7 +58,7 @@ def bar_of_forecast(prediction: Prediction) -> Bar | None:
 
 
 def groups_of_bars(bars: Iterable[Bar | None]) -> list[dict]:
-    """For the template: bars of the same torus and transform, all on one scale; a bar alone is left out."""
+    """Return bars of the same torus and transform on one scale, for the template; single bars are left out."""
     groups: dict[str, list[Bar]] = {}
     for bar in bars:
         if bar and bar.seconds > 0:
@@ -68,7 +68,7 @@ def groups_of_bars(bars: Iterable[Bar | None]) -> list[dict]:
 
 
 def kinds_of_bars(groups: Sequence[dict]) -> dict[str, str]:
-    """The colours of the legend, with their meaning."""
+    """Return the colours of the legend, with their meaning."""
     parts = [part for group in groups for bar in group["bars"] for part in bar["parts"]]
     return {part.kind: "exchanges beside each other" if part.kind == TOGETHER else f"{part.name} exchange" for part in parts}
 

@@ -19,18 +19,18 @@ from pencilmap.scripts.pictures.report.tori import Placed
 
 @dataclass(frozen=True)
 class Entry:
-    """One run record and its prediction."""
+    """One run record with its prediction."""
 
     source: str  #: ``FILE:LINE``
     record: dict[str, Any]
-    comparisons: tuple[Comparison, ...]  #: of every exchange
-    torus: str = ""  #: its torus where other records have different ones, see `named`
-    details: tuple[str, ...] = ()  #: what else distinguishes it from the other records
-    run: int = 0  #: numbers records that are otherwise indistinguishable; 0 when it is the only one
+    comparisons: tuple[Comparison, ...]  #: one for each exchange
+    torus: str = ""  #: name of the torus if other records have other tori, see `named`
+    details: tuple[str, ...] = ()  #: other differences from the other records
+    run: int = 0  #: number of a record that is otherwise indistinguishable; 0 if there is no such other record
 
     @cached_property
     def prediction(self) -> Prediction | None:
-        """For the placement that the ranks had; None where the run does not know its torus."""
+        """Return the prediction for the placement of the ranks; None if the run does not know its torus."""
         return prediction_of_record(self.record)[0]
 
     @property
@@ -47,49 +47,49 @@ class Entry:
 
     @property
     def machine(self) -> str | None:
-        """The machine it names."""
+        """Name of the machine, if the record has one."""
         return self.record["labels"].get("machine")
 
     @property
     def mapping(self) -> Mapping | None:
-        """None where the run does not know its torus."""
+        """Return the mapping of the ranks; None if the run does not know its torus."""
         if self.prediction is None:
             return None
         return mapping_of_record(self.record, self.prediction.network, self.placement)
 
     @property
     def series(self) -> str:
-        """The label it shares with the same run of other sizes."""
+        """Label that the same runs of other sizes share."""
         return label_of(self.comparisons[0], self.torus, *self.details)
 
     @property
     def distinction(self) -> str:
-        """What distinguishes it from the same placement on the same torus; empty where nothing is needed."""
+        """Distinction from the same placement on the same torus; empty for a unique placement."""
         return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
 
     @property
     def label(self) -> str:
-        """What distinguishes it from other records of its size and network."""
+        """Distinction from other records of the same size and network."""
         return label_of(self.comparisons[0], self.torus) + self.distinction
 
     @property
     def title(self) -> str:
-        """What distinguishes it from other records."""
+        """Distinction from all other records."""
         return f"{self.label}, {self.transform}, {self.network}"
 
     @property
     def stages(self) -> list[str]:
-        """The names of its exchanges."""
+        """The names of the exchanges."""
         return [stage["name"] for stage in self.record["stages"]]
 
     @cached_property
     def typical(self) -> int:
-        """The repetition whose total is the median; of two in the middle the faster one."""
+        """Return the repetition with the median total; of two in the middle the faster one."""
         totals = self.record["phases"]["total"]["max_s"]
         return sorted(range(len(totals)), key=totals.__getitem__)[(len(totals) - 1) // 2]
 
     def phase_s(self, *names: str) -> float:
-        """Seconds in phases, mean over the ranks in the typical repetition: they add up to that of ``total``.
+        """Return seconds in phases, mean over the ranks in the typical repetition; all phases add up to ``total``.
 
         Phases that the run did not have count as 0.
         """
@@ -98,13 +98,12 @@ class Entry:
 
     @property
     def slowest_s(self) -> float:
-        """Total of the slowest rank in the typical repetition."""
+        """Return the total of the slowest rank in the typical repetition."""
         return self.record["phases"]["total"]["max_s"][self.typical]
 
     @property
     def slowest_rank(self) -> str:
-        """That rank, its place and what delayed it, in words; empty where the run did not record it
-        (``--per-rank``)."""
+        """Describe the slowest rank, its place and the reason for its delay; empty without ``--per-rank`` in the run."""
         phases = self.record["phases"]
         if "ranks_s" not in phases["total"]:
             return ""
@@ -120,7 +119,7 @@ class Entry:
                 f"ranks {milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
 
     def notes(self, comparison: Comparison) -> list[str]:
-        """Why the times of a comparison may not be the predicted ones: list of str."""
+        """Return possible reasons why the times of a comparison differ from the prediction."""
         return [*filter(None, [comparison.note]), *self.record.get("warnings", [])]
 
     @property
@@ -129,7 +128,7 @@ class Entry:
 
     @property
     def placed(self) -> Placed | None:
-        """Where its links have loads; None where the run does not know its torus."""
+        """Return the placement with link loads; None if the run does not know its torus."""
         mapping, prediction = self.mapping, self.prediction
         if mapping is None or prediction is None:
             return None
@@ -139,14 +138,15 @@ class Entry:
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:
-    """The records of several files, in their order: list of Entry."""
+    """Return the records of several files, in their order."""
     return named([entry for path in paths for entry in _joined(map(printable, read_records(path)), printable(path))])
 
 
 def printable(value: Any) -> Any:
-    """A JSON value whose texts can be displayed: blanks for other spaces, replacement characters for unprintable ones.
+    """Return a JSON value with displayable texts: blanks for other spaces, replacement characters for unprintable ones.
 
-    Labels may contain control characters, SVG may not; those that change the writing direction hide what follows.
+    Labels may contain control characters, but SVG may not; characters that change the writing direction hide the text after
+    them.
 
     >>> printable({"a b": ["\\u65e5", "x\\ty\\x1b[31m", 1]})
     {'a b': ['日', 'x y\ufffd[31m', 1]}
@@ -159,7 +159,7 @@ def printable(value: Any) -> Any:
 
 
 def entries_of(records: Iterable[dict[str, Any]], source: str) -> list[Entry]:
-    """Records joined with their comparisons: list of Entry."""
+    """Return the records with their comparisons."""
     return named(_joined(records, source))
 
 
@@ -169,8 +169,9 @@ def _joined(records, source):
 
 
 def named(entries: list[Entry]) -> list[Entry]:
-    """Entries that know by what they differ: in torus from any other, in the rest from those of one network and
-    placement."""
+    """Return entries with the distinctions that they need.
+
+    The torus distinguishes an entry from all others, the other facts from entries of the same network and placement."""
     groups, tori = dict[Any, list[tuple[str, ...]]](), {entry.comparisons[0].torus for entry in entries}
     for entry in entries:
         groups.setdefault(_group(entry), []).append(_facts(entry))
@@ -190,7 +191,7 @@ def _group(entry):
 
 
 def _facts(entry):
-    """What may distinguish runs of one network, torus, grid, placement and size."""
+    """Facts that may distinguish runs of one network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
             f"schedule {entry.schedule}", f"sync {record['sync']}", record.get("layout", "stride1"),
@@ -199,6 +200,6 @@ def _facts(entry):
 
 
 def label_of(comparison: Comparison, *more: str) -> str:
-    """Grid and placement of a run and what else tells it apart, as legends call it."""
+    """Return grid and placement of a run and its other distinctions, as legends show them."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
     return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))

@@ -15,10 +15,16 @@ _COLOURS = {  # of a picture, by the name of the variable in page.css
 
 
 def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
-    """An SVG element that can stand in a page beside others.
+    """Return an SVG element for a page with several pictures.
 
-    `draw` draws into the binary file it is given; `label` is text for readers who cannot see the picture; `name` is the
-    prefix of every id, so that ids of several pictures differ.
+    Parameters
+    ----------
+    draw
+        Function that draws into a binary file.
+    label
+        Text for readers who cannot see the picture.
+    name
+        Prefix of every id, so that ids of several pictures differ.
     """
     content = BytesIO()
     draw(content)

@@ -1,4 +1,4 @@
-"""The page: a template, a style and a script, filled with the records and put into one file."""
+"""The page: a template, a style and a script, filled with the records, in one file."""
 
 import json
 from collections.abc import Sequence
@@ -27,19 +27,27 @@ NOT_IN_TOTAL = f"not in the total: {WAITING}"
 
 @dataclass(frozen=True)
 class Forecast:
-    """A prediction without a run, with what its torus shows."""
+    """A prediction without a run, with the placement for its torus."""
 
     prediction: Prediction
-    placed: Placed | None  #: None where the torus is too large to be drawn
+    placed: Placed | None  #: None if the torus is too large to draw
     transform: Transform | None = None
 
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
          forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None) -> str:
-    """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
+    """Return the report as HTML: one file that loads nothing, the same bytes for the same records.
 
-    `command` is the command line that makes it; `cells` are published exchanges beside the records, `forecasts` predictions
-    without a run, of `machine` where one is named. `verdict` is the sentence on top: what was found.
+    Parameters
+    ----------
+    command
+        The command line that makes the report.
+    cells
+        Published exchanges to show with the records.
+    forecasts
+        Predictions without a run, of `machine` if a machine is named.
+    verdict
+        The sentence with the result, at the top.
     """
     found, of_all = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts)])
     of_entry, of_forecast = of_all[:len(entries)], of_all[len(entries):]
@@ -63,7 +71,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
 
 
 def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None) -> str:
-    """Machine, torus, grid, placements and sizes, as far as they are few: what the page is about."""
+    """Return the subject of the page: machine, torus, grid, placements and sizes, if they are few."""
     if entries:
         rows = [entry.comparisons[0] for entry in entries]
         machines = [entry.machine or "" for entry in entries]
@@ -88,8 +96,10 @@ def _measured_s(entry):
 
 
 def _pair(found, timed):
-    """Numbers of the views before and after: the launch order or else the slowest, and the fastest of another one on
-    the same torus. The second is None where there is no other."""
+    """Numbers of the views before and after, on the same torus.
+
+    Before is the launch order or else the slowest view, after is the fastest view of another order; None if there is
+    none."""
     best: dict[int, float] = {}
     for view, seconds in timed:
         if view is not None:
@@ -107,7 +117,7 @@ def _inline(pictures):
 
 
 def _phases_table(entries):
-    """Columns and cells of the table of phases, in ms; waiting comes after the total, because it is not part of it."""
+    """Columns and cells of the table of phases, in ms; waiting follows the total, because the total excludes waiting."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
     after = {NOT_IN_TOTAL: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
@@ -118,13 +128,13 @@ def _phases_table(entries):
 
 
 def _numbered(comparisons):
-    """Comparisons with what tells them apart and the numbers of their notes, and the notes."""
+    """Comparisons with their distinctions and the numbers of their notes, and the notes."""
     notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
     return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
 
 
 def _script_data(value):
-    """JSON that can stand in a script element: nothing in it ends the element."""
+    """JSON for a script element; nothing in the text ends the element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

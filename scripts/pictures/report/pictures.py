@@ -16,8 +16,8 @@ from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, dr
 from pencilmap.scripts.pictures.report.entries import Entry, label_of
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed
 
-LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
-ONE_AXIS = 4  # links that are faster by more than this also have their own panels
+LONG = 16    # rows with more tasks are long: they have their own panels, as in the paper
+ONE_AXIS = 4  # links that are faster by more than this factor have their own panels
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Picture:
 
 
 def published_cells() -> list[Comparison]:
-    """Exchanges of the published table."""
+    """Return the exchanges of the published table."""
     return [cell for cell in compare_published() if cell.stage != "total"]
 
 
 def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = ()) -> list[Picture]:
-    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed.
+    """Return Fig. 8 and 9: a picture for each exchange, of short and of long rows, and of links of about one speed.
 
-    None where all is of one size, for a line of one point shows nothing.
+    Return no picture if all sizes are equal, because one point makes no line.
     """
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := point_of(comparison, nominal, label))]
@@ -53,7 +53,7 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
 
 
 def _speeds(rates):
-    """Rate of links to the slowest of those in the same panel."""
+    """The ratio of each link's rate to the slowest rate in the same panel."""
     found, first = {}, 0.0
     for rate in sorted(set(rates)):
         first = rate if rate > ONE_AXIS * first else first
@@ -72,7 +72,7 @@ def _with_nominal(entries, cells):
 
 
 def _slowest_link(network, exchange):
-    """Bandwidth in the dimension of the busiest link."""
+    """The bandwidth in the dimension of the busiest link."""
     return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
@@ -85,7 +85,7 @@ def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
 
 
 def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
-    """Where the time goes: a picture for each size and network, so that its runs can be told by length."""
+    """Return the phases of runs: a picture for each size and network, so that bars can be compared by length."""
     groups: dict[str, list[Bar]] = {}
     for entry in entries:
         groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
@@ -99,13 +99,13 @@ def _phases_picture(name, title, bars):
 
 
 def _bar(entry):
-    """Without the waiting for an agreed time, which says nothing about the ranks."""
+    """The phases without the waiting for an agreed time, which says nothing about the ranks."""
     seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
 def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
-    """Images and link loads of every placement, for files."""
+    """Return images and link loads of every placement, for files."""
     first = {view: one for one, view in reversed(list(zip(placed, of_placed))) if one and view is not None}
     return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
@@ -122,7 +122,7 @@ def _of_torus(placed, number):
 
 
 def make_folder(path: str | PathLike[str]) -> None:
-    """A folder for pictures, which may be there; FigureError when it cannot be made."""
+    """Make a folder for pictures, unless it exists; raise FigureError on failure."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -130,7 +130,7 @@ def make_folder(path: str | PathLike[str]) -> None:
 
 
 def write_pictures(pictures: Iterable[Picture], folder: str | PathLike[str], kind: str) -> tuple[list[str], list[str]]:
-    """Write every picture into a folder. Returns the files, and what could not be drawn, with the reason."""
+    """Write every picture into a folder. Return the files, and the failures with their reasons."""
     files, refused = [], []
     for picture in pictures:
         path = Path(folder) / f"{picture.name}.{kind}"

@@ -1,4 +1,4 @@
-"""The tori on the page: placements with the loads of their exchanges, each alone and all at once."""
+"""The tori on the page: placements with the loads of their exchanges, separately and all at once."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -17,19 +17,19 @@ from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.pictures.figures.loads import link_values
 
 AT_ONCE = "all exchanges at once"
-MAX_NODES = 20_000  # of a torus that is drawn
+MAX_NODES = 20_000  # of the largest torus that is drawn
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A placement whose links have loads: that of a run, or one that is only predicted."""
+    """A placement whose links have loads, from a run or from a prediction."""
 
     mapping: Mapping
     name: str  #: of the placement
     routing: str
     transform: Transform | None
-    beside: bool  #: whether the schedule has exchanges beside each other: then their loads at once are shown first
-    hosts: dict[int, str] = field(default_factory=dict)  #: node -> name, as far as they are known
+    beside: bool  #: whether the schedule has concurrent exchanges: then their combined loads are shown first
+    hosts: dict[int, str] = field(default_factory=dict)  #: node -> name, as far as known
 
     @property
     def title(self) -> str:
@@ -37,13 +37,13 @@ class Placed:
 
     @property
     def shown(self) -> list[str]:
-        """What has loads on the links: each exchange alone, and all at once."""
+        """Return the items with link loads: each exchange alone, and all at once."""
         names = list(self.mapping.grid.decomposition.names)
         once = [AT_ONCE] * (len(names) > 1)
         return once + names if self.beside else names + once
 
     def link_loads(self, shown: str) -> LinkLoads:
-        """Loads of all links in one exchange, or in all at once."""
+        """Return the loads of all links in one exchange, or in all at once."""
         network = self.mapping.network
         rule, found = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
         loads = [rule.loads(network, each, self.mapping.node_of_rank) for each in found if shown in (each.name, AT_ONCE)]
@@ -52,8 +52,10 @@ class Placed:
                        denominator=common)
 
     def view(self) -> dict[str, Any]:
-        """For the script of the page: ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one
-        cable, scale of m, nan where there is no link) are base64, little-endian."""
+        """Return the data for the script of the page.
+
+        ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of m, nan if there is
+        no link) are base64, little-endian."""
         mapping, torus = self.mapping, as_torus(self.mapping.network)
         return {
             "title": self.title,
@@ -67,9 +69,9 @@ class Placed:
 
 
 def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
-    """The data of the tori, one dict for all that are alike; second, for each placement the number of its view.
+    """Return the data of the tori, one dict for equal placements, and for each placement the number of its view.
 
-    None for a placement that is None or whose torus is too large to be drawn.
+    The number is None for a placement that is None or has a torus too large to draw.
     """
     numbers, found, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for one in placed:

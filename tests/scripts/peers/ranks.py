@@ -19,7 +19,7 @@ def from_half(a):
 
 
 def compared(comm, folder, name, grid, kind):
-    """What rank 0 says."""
+    """Return rank 0's verdict."""
     peers.FOLDER = Path(folder)
     rows, columns = map(int, grid.split("x"))
     case = Case(SHAPE, (rows, columns), kind)
