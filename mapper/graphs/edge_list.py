@@ -32,8 +32,15 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document) -> Any:
-    """The graph; several lines for one edge are parallel edges.
+    """Return the graph; several lines for one edge are parallel edges.
 
+    Raises
+    ------
+    GraphError
+        If a line is not understood, or there are too many kinds of edges.
+
+    Examples
+    --------
     >>> from pencilmap.mapper.formats.lines import Document
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])
