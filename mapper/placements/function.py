@@ -79,7 +79,7 @@ def _call(found, site, grid):
 
 @contextmanager
 def _user_code(path, name):
-    """Run a user's file, which may import modules from its folder; turn exceptions into PlacementError with file and line."""
+    """Run a user's file, which may import modules from its folder. Exceptions become a PlacementError with file and line."""
     before = list(sys.path)
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
