@@ -174,7 +174,7 @@ def _quick(here, grid):
 
 
 def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
-    """Yield a grid under the best schedule that keeps the boxes; on small machines also try placements for this schedule."""
+    """Yield a grid under the best schedule that keeps the boxes; on small machines also try its own placements."""
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = [leader.product or here.place(leader.placement, leader.grid)]
     if here.n_slots <= SMALL and leader.placement == BEST:
