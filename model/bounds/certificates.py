@@ -108,7 +108,7 @@ class Bounds:
         return why_unreachable(self.site, self.grid) if self._is_even else None
 
     def _or_spectral(self, found):
-        """Return a bound, or the bound by eigenvalues of the usable nodes if higher. It is higher only for scattered nodes."""
+        """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain by it."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2:
             return found

@@ -1,15 +1,15 @@
 """The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
 
 A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does
-(`pencilmap.model.times.timing`). Link and injection are what all exchanges in flight put on the links and through the ports
-together. Every chunk that starts adds a start and its messages. Computing that runs beside the flow is hidden, but only as
-far as the MPI then makes progress. That share is `Costs.progress`. Nothing is hidden where it is not known.
+(`pencilmap.model.times.timing`). Link and injection are the joint loads of all exchanges in flight on links and ports.
+Every chunk that starts adds a start and its messages. Computing beside the flow is hidden only as far as the MPI then
+makes progress. This share is `Costs.progress`. Nothing is hidden if the share is unknown.
 
-Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links
-cut. All shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`),
-under any schedule. The bound in sequence holds for what travels in phases of its own
-(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for any
-transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
+Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the cut
+links. All shares together are both exchanges whole. So T is never below the bound on both exchanges together
+(`lower_bound`), under any schedule. The bound in sequence holds for traffic in phases of its own
+(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for
+any transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
 """
 
 from collections import Counter
@@ -50,26 +50,38 @@ from pencilmap.model.traffic.exchange import Exchange, exchanges
 from pencilmap.model.traffic.joint_loads import JointLoads, routed_joint, undominated
 from pencilmap.model.traffic.loads import LinkLoads, m_time
 
-MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
+MOST_CHOSEN = 16         # chunks, if the number is chosen: more can gain a sixteenth of a ramp at most
 MOST_NODES_AT_RANDOM = 4096
 
 
 @dataclass(frozen=True)
 class ScheduleForecast:
-    """What a schedule makes of a placement; times are None where those of the prediction are.
+    """The forecast of a schedule for a placement; times are None if those of the prediction are None.
 
-    For a pair of transforms, a forward and a backward one, costs and times are those of both.
+    For a pair of transforms, a forward and a backward transform, costs and times are the sums of both.
 
-    schedule : with everything chosen, so that its text can be given to the runner
-    sizes : of the lanes: relative sizes of chunks, planes or fields
-    axis : along which the lanes are cut, None where nothing is
-    load_joint : largest load of all exchanges at once in each class of links, on the m scale
-    cost : T by the links alone, on the m scale, slower links counted longer (exact)
-    t_joint_s : seconds of the busiest link with all exchanges at once
-    t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
-    hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
-    bounds : Bounds of the grid; None where none is proved for the schedule
-    alone : the share of each exchange that travels beside no other
+    Parameters
+    ----------
+    schedule : Schedule
+        With all choices made, so that the runner understands its text.
+    sizes : tuple of int
+        Relative sizes of the lanes: chunks, planes or fields.
+    axis : str or None
+        Axis along which the lanes are cut.
+    load_joint : tuple of Fraction
+        Largest load of all exchanges at once in each class of links, on the m scale.
+    cost : Fraction
+        T by the links alone, on the m scale, slower links counted longer (exact).
+    t_joint_s : float or None
+        Seconds of the busiest link with all exchanges at once.
+    t_s, time_s, total_s : float or None
+        Seconds of T by the links alone, by all terms, and with the computing that is not hidden.
+    hidden_s : float or None
+        Seconds of computing beside the exchanges, as far as the MPI makes progress meanwhile.
+    bounds : Bounds or None
+        Bounds of the grid; None if none is proved for the schedule.
+    alone : Fraction
+        Share of each exchange that travels alone.
     """
 
     schedule: Schedule
@@ -89,36 +101,36 @@ class ScheduleForecast:
 
     @property
     def name(self) -> str:
-        """Its text."""
+        """Text of the schedule."""
         return str(self.schedule)
 
     @property
     def transforms(self) -> int:
-        """How many transforms its times are for."""
+        """Number of transforms in the times."""
         return 1 + (self.direction == PAIR)
 
     @property
     def certificate(self) -> float | None:
-        """Cost over what no placement of the grid can beat under this schedule; None where that is not known."""
+        """Cost over the lower bound for the grid under this schedule; None without a bound."""
         return certificate(self.cost / self.transforms, self.bounds.under(self.alone) or None) if self.bounds else None
 
     @property
     def certificate_any(self) -> float | None:
-        """Cost over what no placement, schedule or order of exchanges can beat; None where that is not known."""
+        """Cost over the lower bound for any placement, schedule and order of exchanges; None without a bound."""
         return certificate(self.cost / self.transforms, self.bounds.any) if self.bounds else None
 
     @property
     def chunks(self) -> int:
-        """Into how many lanes the transform is cut."""
+        """Number of lanes of the transform."""
         return len(self.sizes)
 
     @property
     def known_s(self) -> float | None:
-        """The most complete time there is."""
+        """The most complete known time."""
         return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return all figures for JSON."""
         return {"name": self.name, "chunks": self.chunks, "axis": self.axis, "sizes": list(self.sizes),
                 "load_joint": [_plain(x) for x in self.load_joint], "t_joint_s": self.t_joint_s, "t_s": self.t_s,
                 "time_s": self.time_s, "total_s": self.total_s, "certificate": self.certificate,
@@ -130,31 +142,31 @@ def _plain(value):
 
 
 def _worth(found):
-    """The number by which schedules are compared: the time where there is one, else the cost."""
+    """Return the number that compares schedules: the time if known, else the cost."""
     return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
 
 
 def _twice(found):
-    """The forecast of a forward transform and then a backward one."""
+    """Return the forecast of a forward transform and then a backward transform."""
     times = {name: None if getattr(found, name) is None else 2 * getattr(found, name)
              for name in ("t_s", "time_s", "total_s", "hidden_s")}
     return replace(found, cost=2 * found.cost, direction=PAIR, **times)
 
 
 class Forecaster:
-    """Schedules of one placement. What they have in common is worked out once.
+    """Schedules of one placement. Common parts are computed once.
 
     Parameters
     ----------
     stages : sequence of ExchangePrediction
         The exchanges of the placement one by one, `local` its computing (LocalTerms or None).
     placed, transform, routing_name, costs
-        As for `pencilmap.model.predict.predict`; `product` if the groups of the placement are those of one, `closed` if the
-        exchanges have closed forms.
+        As for `pencilmap.model.predict.predict`; `product` if the groups of the placement are those of a product, `closed`
+        if the exchanges have closed forms.
     bounds : Bounds
-        Of the grid.
+        Bounds of the grid.
     loads : sequence of LinkLoads or None
-        Of the exchanges that were routed already.
+        Loads of the exchanges that were already routed.
     """
 
     def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None,
@@ -171,10 +183,21 @@ class Forecaster:
         self._found: dict[Any, _Resources] = {}
 
     def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
-        """The schedule that `text` names, with everything chosen, or `best`: the fastest of those that keep the boxes.
+        """Return the forecast of a named schedule with all choices made; `best` is the fastest that keeps the boxes.
 
-        A backward transform takes as long as a forward one. The transforms of a pair run at once where the schedule has a
-        way for that, and otherwise one after the other. Raises ScheduleError.
+        A backward transform takes as long as a forward transform. The transforms of a pair run at once if the schedule
+        has a way for pairs, and otherwise one after the other.
+
+        Parameters
+        ----------
+        text : str
+        direction : str
+            One of `pencilmap.model.schedules.schedule.DIRECTIONS`.
+
+        Raises
+        ------
+        ScheduleError
+            If the schedule or direction is not understood, or the schedule does not fit.
         """
         if direction not in DIRECTIONS:
             raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
@@ -184,13 +207,13 @@ class Forecaster:
             schedule = parse_schedule(text)
             return self._with_hints(self._of(schedule, PAIR)) if SCHEDULES[schedule.name].pair else _twice(self._one(text))
         found = [_twice(self._one(text))]
-        if self.transform is None or self.transform.fields == 1:  # then the boxes of a pair stay, whatever its schedule is
+        if self.transform is None or self.transform.fields == 1:  # then a pair keeps its boxes under any schedule
             able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
             found += [self._of(schedule, PAIR) for schedule in able if self._is_possible(schedule, PAIR)]
         return min(found, key=_worth)
 
     def _one(self, text):
-        """Of one transform."""
+        """Return the forecast of one transform."""
         if text == BEST:
             return self._fastest(self._keeping_boxes())
         schedule = parse_schedule(text)
@@ -200,7 +223,7 @@ class Forecaster:
 
     @property
     def joint(self) -> JointLoads:
-        """The loads of all exchanges of the transform, whole."""
+        """Loads of all whole exchanges of the transform."""
         return self._plain.links
 
     @cached_property
@@ -225,7 +248,7 @@ class Forecaster:
         return True
 
     def _overlaps(self):
-        """The numbers of chunks, axes and sizes that could be best. There is at least one."""
+        """Return the numbers of chunks, axes and sizes that could be best, at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
             block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
@@ -238,13 +261,13 @@ class Forecaster:
         return found or [Schedule("overlap", (1,))]
 
     def _fastest(self, schedules):
-        """Of those within one per cent of the fastest, the one with the fewest chunks."""
+        """Return the schedule with the fewest chunks among those within one per cent of the fastest."""
         found = [self._of(schedule) for schedule in schedules]
         least = min(map(_worth, found))
         return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
     def _with_hints(self, found):
-        """With notes on what would be faster."""
+        """Add notes on faster schedules."""
         notes = list(found.notes)
         name = found.schedule.name
         if name != "sequence" and found.bounds and found.bounds.unreachable:
@@ -278,7 +301,7 @@ class Forecaster:
                                 self._notes(course, phases, times), direction)
 
     def _in_sequence(self, schedule):
-        """The forecast of the sequence, which the stages have already. Their exchanges may have rounds."""
+        """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
         load = self.joint.largest((1,) * len(self.stages))
@@ -290,7 +313,7 @@ class Forecaster:
                                 None if total_s is None else 0.0, self.bounds, Fraction(1))
 
     def _check_beside(self, schedule):
-        """Raise ScheduleError where an exchange can only run alone."""
+        """Raise ScheduleError if an exchange can only run alone."""
         for stage in self.stages:
             if not algorithm_named(stage.algorithm).beside:
                 able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
@@ -302,7 +325,7 @@ class Forecaster:
 
     def _times(self, course: Course, phases: Sequence[Any],
                transforms: int) -> tuple[float | None, float | None, float | None, float | None]:
-        """t_s, time_s, total_s, hidden_s of a course."""
+        """Return t_s, time_s, total_s, hidden_s of a course."""
         if None in phases:
             return None, None, None, None
         t_s, time_s = sum(p.link_s for p in phases), sum(p.time_s for p in phases)
@@ -315,7 +338,7 @@ class Forecaster:
         return t_s, time_s, time_s + transforms * self.local.time_s - hidden, hidden
 
     def _phase(self, phase, course, resources):
-        """The times of one phase, None without any."""
+        """Return the times of one phase, None without any."""
         link_s = self._seconds(resources.links.largest(phase.shares))
         if link_s is None:
             return None
@@ -335,16 +358,14 @@ class Forecaster:
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
     def _message_roots(self, phase, course, resources):
-        """The message roots of the exchanges that are started. Their messages are the shares of the whole ones that are in
-        flight.
-        """
+        """Return the message roots of the started exchanges. Their messages are shares of the whole messages."""
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
         return sum(n * self.stages[i].work.message_roots * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     def _adaptive_s(self, phase, course, resources, link_s):
-        """Seconds of the busiest link if routers chose at random."""
+        """Return the seconds of the busiest link if routers chose at random."""
         if self.product is not None:
             shares = [Fraction(0)] * len(self.stages)
             for part, share, held in zip(course.parts, phase.shares, resources.held):
@@ -361,7 +382,7 @@ class Forecaster:
         return tuple(routing(name).joint_of_product(self.product, letters) for name in (DEFAULT_ROUTING, "minimal-adaptive"))
 
     def _notes(self, course, phases, times):
-        """Notes on what decides beside the links, and on what is assumed about the computing."""
+        """Return notes on the deciding terms beside the links, and on assumptions about the computing."""
         if course.schedule.name == "sequence" or times[1] is None:
             return ()
         notes, flow, routed = [], sum(p.flow_s for p in phases), sum(p.routed_s for p in phases)
@@ -374,7 +395,7 @@ class Forecaster:
 
     @cached_property
     def _plain(self):
-        """Of the exchanges, whole."""
+        """The course of the whole exchanges."""
         n = len(self.stages)
         links = self._closed_joint()
         if links is None:
@@ -395,11 +416,11 @@ class Forecaster:
         return tuple(self._carried(i)(exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
 
     def _carried(self, i):
-        """The messages that the algorithm of exchange `i` sends."""
+        """Return the messages that the algorithm of exchange `i` sends."""
         return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.mapping)
 
     def _measured(self, found, links):
-        """The resources that some exchanges take on the mapping."""
+        """Return the resources that some exchanges take on the mapping."""
         on_task = np.stack([sent_by_rank(self.mapping, exchange) for exchange in found], axis=1)
         on_node = np.stack([np.bincount(self.mapping.node_of_rank, column) for column in on_task.T], axis=1)
         adaptive = None
@@ -411,7 +432,7 @@ class Forecaster:
     def _resources(self, course: Course):
         if course.plain:
             return self._plain
-        cut = all(part.length is not None for part in course.parts)      # then the sizes are in the shares, not in the parts
+        cut = all(part.length is not None for part in course.parts)      # if so, the shares have the sizes, not the parts
         key = course.axis if cut else (course.axis, course.sizes)
         if key not in self._found:
             if self.grid.n_tasks > MOST_ROUTED:
@@ -425,7 +446,7 @@ class Forecaster:
 
 
 def _alone(course, n_stages):
-    """The share of each exchange that travels in phases of its own. It is 0 where parts of one exchange differ."""
+    """Return the share of each exchange that travels in phases of its own; 0 if parts of one exchange differ."""
     if not course.plain:
         return Fraction(0)
     found = [Fraction(0)] * n_stages
@@ -451,10 +472,10 @@ class _PhaseTimes:
 
 @dataclass(frozen=True)
 class _Resources:
-    """What each part of a course takes: columns of all arrays are the parts.
+    """Resources of each part of a course: columns of all arrays are the parts.
 
     task_bytes, node_bytes : bytes that tasks, and nodes, send to other nodes: float arrays, shape (k, parts)
-    held : the share of its exchange that each part is
+    held : share of its exchange in each part
     """
 
     links: JointLoads
