@@ -29,8 +29,15 @@ DEFAULT_ALGORITHM = "alltoallv"
 
 
 def algorithm_named(name: str) -> Algorithm:
-    """The algorithm of that name. Raises ExchangeError when there is none.
+    """Return the algorithm of that name.
 
+    Raises
+    ------
+    ExchangeError
+        If there is no such algorithm.
+
+    Examples
+    --------
     >>> algorithm_named("p2p").is_alltoall
     False
     """
