@@ -3,7 +3,7 @@
 `RoutingRule.make` gives a frozen value with six methods:
 ``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
 ``of_product(product, letters) -> ProductLoad or None`` is the closed form for an exchange of a product placement with even
-blocks, None where there is none; `letters` are the grid dimensions along which its groups lie;
+blocks, None without a closed form; `letters` are the grid dimensions along which its groups lie;
 ``of_blocks(product, blocks) -> ProductLoad or None`` is the same for the blocks of a transform, a `StageBlocks`;
 ``joint_of_product(product, letters) -> JointLoads or None`` is the closed form for several exchanges at once, `letters` one
 text for each;
@@ -17,11 +17,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RoutingRule:
-    """What the table has for a name.
+    """The entry of a name in the table.
 
-    make : argument text -> rule; raises RoutingError where the text is not understood
-    kinds : networks that the rule can be used on
-    variants : arguments that get a line where all rules are compared; the first is the default
+    Parameters
+    ----------
+    make : callable
+        Argument text -> rule; raises RoutingError if the text is not understood.
+    kinds : tuple of type
+        Networks on which the rule works.
+    variants : tuple of str
+        Arguments that get a line in comparisons of all rules; the first is the default.
     """
 
     make: Callable
