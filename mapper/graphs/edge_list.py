@@ -6,9 +6,9 @@
     a b {'bandwidth': '12.5 GB/s', 'cables': 2}
     s1 {'kind': 'switch'}
 
-A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). It says nothing about bandwidth
-and is ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a comment.
-Names have no blanks, commas or semicolons.
+A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
+bandwidth and are ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a
+comment. Names have no blanks, commas or semicolons.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
 Hosts are the objects that run tasks: cores, NUMA nodes or packages. Objects that hold several hosts are switches, each
-linked to the next object above. hwloc gives no bandwidth for these links. So give one (``--bandwidth``), or none if only
-loads are wanted.
+linked to the next object above. hwloc gives no bandwidth for these links. So give a bandwidth (``--bandwidth``), or none if
+only loads are wanted.
 Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is also read.
 """
 

@@ -61,7 +61,7 @@ def _figure(key: str, found: Fitted, machine: Machine, source: str) -> Figure:
 
 
 def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float | list[str]:
-    """Return a fitted figure as a machine file writes it: four digits and the unit, a plain number for contention.
+    """Return a fitted figure in the form of a machine file: four digits and the unit, a plain number for contention.
 
     >>> from pencilmap.model.times.calibrate import Fitted
     >>> figure_text("message_cost", Fitted(8.2063e-7, 0.2), None), figure_text("contention", Fitted(0.4861, 0.2), None)

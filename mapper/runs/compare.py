@@ -238,7 +238,7 @@ def _prediction(text, changed):
 
 
 def _placed(record, changes):
-    """Return the mapping of a run on its torus, or None if it is unknown, and a note."""
+    """Return the mapping of a run on its torus, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"

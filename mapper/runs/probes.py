@@ -137,7 +137,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
 
 
 def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
-    """Return the bandwidth of a link as a machine file writes it: one text, or one for each dimension, or None."""
+    """Return the bandwidth of a link in the form of a machine file: one text, or one for each dimension, or None."""
     known = {c.axis: c.link_bandwidth for c in fit.cuts if c.link_bandwidth is not None}
     if not known:
         return None
@@ -148,7 +148,7 @@ def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
 
 
 def range_text(each: MessageRange) -> dict[str, Any]:
-    """Return a range of messages as a machine file writes it.
+    """Return a range of messages in the form of a machine file.
 
     >>> range_text(MessageRange(8192, 2e-6, 3, 1e9))
     {'up_to': '8192 B', 'start': '2 us', 'ports': 3, 'rate': '1000 MB/s'}

@@ -30,7 +30,7 @@ SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "r
 
 
 def read_records(path: str | PathLike[str]) -> list[Record]:
-    """Read the run records of a JSON lines file, check each against the schema of its version and upgrade it to version 2.
+    """Read the run records of a JSON lines file, each checked by the schema of its version and upgraded to version 2.
 
     Raises
     ------
@@ -124,14 +124,14 @@ def _validator(schema):
     each = library.VALIDATORS["items"]
 
     def items(validator, allowed, found, where):
-        """Lists of numbers at once; the library, which takes a hundred times as long for each, where one is wrong."""
+        """Check lists of numbers at once. The library takes a hundred times as long, so it gets only lists with an error."""
         if not (isinstance(found, list) and _are_numbers(allowed, found)):
             yield from each(validator, allowed, found, where)
     return jsonschema.validators.extend(library, {"items": items})(json.loads(text))
 
 
 def _are_numbers(allowed, found):
-    """Whether a schema asks for numbers, perhaps with a smallest one, and all that were found are such."""
+    """Return whether a schema asks for numbers, perhaps with a least number, and all items found are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
     if not set(allowed) <= {"type", "minimum"} or not set(map(type, found)) <= kinds:
         return False

@@ -93,7 +93,7 @@ def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = Non
 def _whole_products(site, grid, wanted):
     n_slots = site.network.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
-        for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
+        for size in _nearest_divisors(n_slots, length):  # rows of pencils for any decomposition
             yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
                                wanted), dimension
 

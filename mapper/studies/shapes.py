@@ -1,10 +1,10 @@
 """Partition shapes ranked by the time of a transform, so that a user can ask for the right partition.
 
-Idea: search every shape over all grids in closed form, the shape with the lowest bound first. The bound of a shape
-needs no search (`pencilmap.model.bounds.any_routing.machine_bound`). Once enough shapes are found, a shape is skipped if
-its bound is no better than the time of the last of them, because its time would be no better either. Cost: about a
-millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and are not
-searched.
+Idea: search every shape over all grids in closed form, the shape with the lowest bound first. The bound of a shape needs
+no search (`pencilmap.model.bounds.any_routing.machine_bound`). Once enough shapes are found, a shape is skipped if its
+bound is no better than the time of the last of them, because its time would be no better either.
+Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
+are not searched.
 """
 
 from collections.abc import Callable, Iterable, Sequence

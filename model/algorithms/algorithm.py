@@ -36,7 +36,7 @@ class Algorithm:
 
 
 def at_once(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round: every message starts at once."""
+    """Return a single round: every message starts at once."""
     return (exchange,)
 
 

@@ -1,10 +1,10 @@
 """Messages that carry the blocks of many ranks: radix-r all-to-alls after Bruck, with r = 2, 4 and 8.
 
 Idea: a block for the member d above travels by the digits of d in base r, the lowest digit first. In round k a member
-sends a message to each member v r^k above it, v = 1 to r - 1. This message has all blocks of the sender whose digit k is v.
-Such a block has the distance d = low + v r^k + high r^(k+1). It goes from the member `low` below the sender to the member
-v r^k + high r^(k+1) above it. So a message has as many bytes as the product of two sums of block lengths. The last `high`
-is an exception, because its `low` may end early.
+sends a message v r^k members up, for v = 1 to r - 1. This message has all blocks of the sender whose digit k is v.
+Such a block has the distance d = low + v r^k + high r^(k+1). The block goes from the member `low` below the sender to the
+member v r^k + high r^(k+1) above the sender. So a message has as many bytes as the product of two sums of block lengths.
+The last `high` is an exception, because its `low` may end early.
 Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
 multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
 fft_runner/src/exchange/bruck.c.
@@ -60,7 +60,7 @@ def _below(send, n):
 
 
 def rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round for each digit. Groups of one have a single round without messages."""
+    """Return a round for each digit. Groups of one have a single round without messages."""
     p, found = exchange.size, []
     unit = 1
     for far in steps(p, radix):

@@ -12,7 +12,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round of padded messages."""
+    """Return a single round of padded messages."""
     return (padded(exchange),)
 
 

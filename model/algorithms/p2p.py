@@ -29,7 +29,7 @@ def targets(p: int) -> Ints:
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round for each phase. Groups of one have a single round without messages."""
+    """Return a round for each phase. Groups of one have a single round without messages."""
     if isinstance(mapping.network, Torus):
         return _on_torus(exchange, mapping, mapping.network) or (exchange,)
     everyone = np.arange(len(exchange.members))

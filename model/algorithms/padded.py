@@ -27,7 +27,7 @@ def padded(exchange: Exchange) -> Exchange:
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round of padded messages."""
+    """Return a single round of padded messages."""
     return (padded(exchange),)
 
 

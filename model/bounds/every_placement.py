@@ -157,7 +157,7 @@ def _in_turn(site, grid, ordered, split):
 
 
 def _units(torus, capacity, sizes, n_tasks):
-    """Return the length that one message adds to a link of each exchange, half of it if messages are divided in two.
+    """Return the length that one message adds to a link of each exchange, or half of this length for divided messages.
 
     None if links differ.
     """

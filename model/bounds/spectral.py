@@ -43,7 +43,7 @@ ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK
 
 
 def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> LowerBound | None:
-    """Return the bound for even blocks, under that routing and any schedule. None if unknown, or if it takes too long.
+    """Return the bound for even blocks, under that routing and any schedule, or None if unknown or too slow.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
         return None
     worth = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])[:, None, None]
     n = len(nodes) // 8
-    unit = 4 * torus.n_nodes / n  # eigenvalues are those of nodes times the tasks of a node
+    unit = 4 * torus.n_nodes / n  # eigenvalues of nodes times the tasks of a node
     slots = n * tasks_per_node
     best = np.zeros(slots)
     carried = worth * routes.loads(np.ones((n, n)))

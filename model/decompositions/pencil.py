@@ -36,8 +36,11 @@ def least_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
     sends y (C-y) of D_T / (P C). With sum x = sum y = k the least is 2 P k - C sum x^2 - R sum y^2. Pushing the cells of
     every row to the left and sorting the rows by length keeps all x. The columns' y then majorise the y before (Gale,
     Ryser), and sum y^2, which is Schur-convex, does not fall. So some Young diagram is best, rows l_1 >= l_2 >= ..., for
-    which sum y^2 = sum (2q-1) l_q: one knapsack over row lengths in falling order. Source: compression as in J. H.
-    Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
+    which sum y^2 = sum (2q-1) l_q: one knapsack over row lengths in falling order.
+
+    References
+    ----------
+    Compression as in J. H. Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
 
     Examples
     --------

@@ -3,7 +3,7 @@
 The steps are the steps of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
 columns. N1 and N2 minimise the most points of a rank. If a rank would still have more than twice N/P, as for primes, a
 convolution of M >= 2N - 1 points (a chirp) takes the place of the line. Binary exchanges have a stage for each factor of P,
-and in natural order one all-to-all more. A dense DFT is one stage of all ranks.
+and in natural order an additional all-to-all. A dense DFT is a stage of all ranks.
 Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
 """
 

@@ -1,12 +1,12 @@
 """The best relative sizes of the chunks of `overlap`.
 
 Idea: T is linear in the sizes except for the largest over the links in each phase. So the best sizes are the solution of a
-linear program. It is a chain: a phase has the sizes of two neighbours. T is t if the least of (T - t times all sizes) is
-0 with the first chunk as the unit. Begin with the last chunk. The worth of a chunk follows from the next chunk, whose best
-ratio is a ratio at which the busiest link changes. Bisection finds t. If rows and columns are alike, this gives equal
-chunks. If they use different links, it gives a geometric series with ratio t_column / t_row. Neither is a special case
-here. Blocks hold whole elements, so the sizes are then rounded, and single elements move from chunk to chunk as long as T
-falls.
+linear program. The program is a chain: a phase has the sizes of two neighbours. T is t if the least of (T - t times all
+sizes) is 0 with the first chunk as the unit. Begin with the last chunk. The worth of a chunk follows from the next chunk,
+whose best ratio is a ratio at which the busiest link changes. Bisection finds t. If rows and columns are alike, the chunks
+are equal. If they use different links, the sizes form a geometric series with ratio t_column / t_row. Neither is a special
+case here. Blocks hold whole elements, so the sizes are then rounded, and single elements move from chunk to chunk as long
+as T falls.
 Source: the program of flow shops with lots (see `overlap`); W. Dinkelbach, "On nonlinear fractional programming",
 Management Science 13 (1967). No solver of linear programs is used, because loading a solver takes longer than all other
 work for advice.

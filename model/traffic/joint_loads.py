@@ -1,9 +1,9 @@
 """Loads of several exchanges link by link, so that any share of each can be put on the network at once.
 
 Idea: for many sets of shares w, the largest of w_1 load_1 + w_2 load_2 + ... over the links decides. A link never decides
-if another link of its class exceeds it in every exchange. So only non-dominated links are kept, seldom more than a few
-dozen. For a product placement the loads in a dimension depend on the position on the line alone, so one line stands for all
-lines.
+if another link of its class has a larger load in every exchange. So only non-dominated links are kept, seldom more than a
+few dozen. For a product placement the loads in a dimension depend on the position on the line alone, so a single line
+stands for all lines.
 Cost: routing each exchange once, and O(L log L) for L links.
 """
 
