@@ -1,4 +1,4 @@
-"""Which launch order applies: that of the job's settings, of the launcher, of the machine, or the usual one.
+"""The choice of the launch order: from the job's settings, the launcher, the machine, or the usual order.
 
 The settings are variables of the environment. A visible setting decides even if its order cannot be written here: then no
 order applies, and no gain is stated.
@@ -27,10 +27,11 @@ OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_b
 
 def launch_order(site: Site, machine: Machine | None = None, launcher: str | None = None,
                  environ: Mapping[str, str] | None = None) -> LaunchOrder:
-    """The launch order of a site, in the letters of its network.
+    """Return the launch order of a site, in the letters of its network.
 
     Parameters
     ----------
+    site : Site
     machine : Machine, optional
         Its file may name the order, or else the formats of its launcher.
     launcher : str, optional
@@ -56,7 +57,7 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
 
 
 def _on(site, order):
-    """The order here. Where a node has one slot, orders that differ in the slot alone are one."""
+    """Return the order here. If a node has one slot, orders that differ in the slot alone are merged."""
     here = order.on(site.network.axes, site.digits)
     if site.tasks_per_node > 1 or not here.orders:
         return here
@@ -65,7 +66,7 @@ def _on(site, order):
 
 
 def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
-    """The orders that may apply without a setting of the job, the first one first."""
+    """Yield the orders that may apply without a setting of the job, the preferred order first."""
     formats = machine.figures["formats"].value if machine and "formats" in machine.figures else ()
     if launcher and launcher not in formats:
         yield from _of_format(launcher)
@@ -88,12 +89,12 @@ def _of_batch_system(environ):
 
 
 def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
-    """The order that the environment of a job tells: its settings, or else its batch system. None without either."""
+    """Return the order from the environment of a job: its settings, or else its batch system. None without either."""
     return job_setting(environ) or next(_of_batch_system(environ), None)
 
 
 def job_setting(environ: Mapping[str, str]) -> LaunchOrder | None:
-    """The order that a variable of the job sets, None if no such variable is set.
+    """Return the order that a variable of the job sets, None if no such variable is set.
 
     >>> job_setting({"MPICH_RANK_REORDER_METHOD": "2"}).orders, job_setting({})
     ((), None)
@@ -107,7 +108,7 @@ def _set(environ, variable, title, orders, source):
 
 
 def _cray(environ):
-    """Every method but 1, which keeps the order of srun or aprun."""
+    """Return the order of every method but 1, which keeps the order of srun or aprun."""
     return None if environ.get("MPICH_RANK_REORDER_METHOD") == "1" else _cray_default(environ)
 
 
@@ -120,7 +121,7 @@ def _cray_default(environ):
 
 
 def _slurm(environ):
-    """SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
+    """Return the order of SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
     given = environ.get("SLURM_DISTRIBUTION", "")
     if not given:
         return None
@@ -134,7 +135,7 @@ def _slurm(environ):
 
 
 def _openmpi(environ):
-    """Open MPI 4 has the variables OMPI_MCA, and 5 those of PRRTE."""
+    """Return the order of the variables OMPI_MCA of Open MPI 4, or PRTE_MCA of 5."""
     given = {variable: environ.get(variable, "") for variable in OPENMPI_POLICIES}
     given |= {variable: policy if environ.get(variable, "") in ("1", "true") else ""
               for variable, policy in OPENMPI_SWITCHES.items()}
@@ -156,14 +157,14 @@ def _intel(environ):
 
 
 def _runjob(environ):
-    """Blue Gene/Q: letters, the rightmost fastest, or a file."""
+    """Return the order of Blue Gene/Q: letters, the rightmost fastest, or a file."""
     given = environ.get("RUNJOB_MAPPING", "")
     orders = (given[::-1].lower(),) if re.fullmatch("[A-ET]{6}", given) else ()
     return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if given else None
 
 
 def _mpirun(environ):
-    """Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
+    """Return the order of Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
     for variable in ("BG_MAPPING", "BGLMPI_MAPPING"):
         given = environ.get(variable, "")
         if given:
