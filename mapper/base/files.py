@@ -86,6 +86,13 @@ def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapErro
 
     Pipes and devices get as much text as they have room for.
 
+    Parameters
+    ----------
+    path : str or PathLike
+    text : str
+    error : type
+        Class of the error.
+
     Raises
     ------
     error

@@ -69,7 +69,19 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
 
 
 def parse_graph(document: Document, format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
-    """Return the network in a document, as `read_graph` does for a file."""
+    """Return the network in a document, as `read_graph` does for a file.
+
+    Parameters
+    ----------
+    document : Document
+    format_name, bandwidth
+        As for `read_graph`.
+
+    Raises
+    ------
+    GraphError
+        If the document is not understood.
+    """
     if not document.text.strip():
         raise GraphError(f"{document.label} is empty; a graph has at least one edge")
     with reading(document.label, GraphError, len(document.text)):

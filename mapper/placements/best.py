@@ -131,7 +131,19 @@ def _cost(product, wanted):
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
     """Search for a placement that minimises the worst cost over the rules for ties.
 
-    The list is empty if the local search does not apply.
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    share : int
+        Divides the usual number of evaluations; 0 for no search.
+
+    Returns
+    -------
+    list of Mapping
+        Empty if the local search does not apply.
     """
     if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
         return []

@@ -8,7 +8,14 @@ from pencilmap.model.placement.mapping import Mapping
 
 
 def from_file(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Read a placement from ``PATH`` or ``PATH,FORMAT``.
+    """Read a placement from a file.
+
+    Parameters
+    ----------
+    argument : str
+        ``PATH`` or ``PATH,FORMAT``.
+    site : Site
+    grid : ProcessGrid
 
     Raises
     ------

@@ -36,7 +36,14 @@ USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giv
 
 
 def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Load FILE.py, call the function and check its result.
+    """Load a user's file, call the function and check its result.
+
+    Parameters
+    ----------
+    argument : str
+        ``FILE.py:function``.
+    site : Site
+    grid : ProcessGrid
 
     Raises
     ------

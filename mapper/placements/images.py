@@ -48,6 +48,13 @@ class Image:
 def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Read the file and lay the groups along a dimension of the grid onto its images.
 
+    Parameters
+    ----------
+    argument : str
+        ``PATH`` or ``PATH,GROUPS``, e.g. ``PATH,columns``.
+    site : Site
+    grid : ProcessGrid
+
     Raises
     ------
     PlacementError
@@ -177,7 +184,17 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
 
 
 def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
-    """Lay the groups along dimension `i` of the grid on images, in order. `label` names the file in errors.
+    """Lay the groups along a dimension of the grid on images, in order.
+
+    Parameters
+    ----------
+    found : sequence of Image
+    label : str
+        Name of the file in errors.
+    site : Site
+    grid : ProcessGrid
+    i : int
+        Number of the dimension of the grid.
 
     Raises
     ------

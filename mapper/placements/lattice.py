@@ -22,7 +22,14 @@ _SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=
 
 
 def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Return the given tiling, or search: ``lattice`` or ``lattice:seed=2,evaluations=100000``.
+    """Return the given tiling, or the best tiling found.
+
+    Parameters
+    ----------
+    argument : str
+        Empty, options such as ``seed=2,evaluations=100000``, or a tiling.
+    site : Site
+    grid : ProcessGrid
 
     Raises
     ------

@@ -108,6 +108,13 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
 
     Figures of the probe replace the figures of the file, and the costs of messages by size in the file.
 
+    Parameters
+    ----------
+    machine : Machine
+    fit : ProbeFit
+    source : str
+        Name of the data, for the sources of the figures.
+
     Raises
     ------
     CalibrationError

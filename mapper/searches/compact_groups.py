@@ -140,7 +140,18 @@ def distances(site: Site) -> np.ndarray:
 
 
 def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the hops between coordinates, shapes (A, d) and (B, d): int array, shape (A, B)."""
+    """Return the hops between any two coordinates of two sets.
+
+    Parameters
+    ----------
+    torus : Torus
+    some, others : int array, shapes (A, d) and (B, d)
+        Coordinates of nodes.
+
+    Returns
+    -------
+    int array, shape (A, B)
+    """
     found = np.zeros((len(some), len(others)), dtype=np.int64)
     for i, n in enumerate(torus.shape):
         hops = np.abs(some[:, None, i] - others[None, :, i])
@@ -149,7 +160,16 @@ def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray
 
 
 def grown(site: Site, count: int, size: int, geometric: Callable[[], Groups]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield named orders of slots, `size` for each of `count` groups: blobs, spectral and geometric parts, all matched."""
+    """Yield named orders of slots: blobs, spectral and geometric parts as groups, all matched.
+
+    Parameters
+    ----------
+    site : Site
+    count, size : int
+        Number of groups, and slots of each.
+    geometric : callable
+        Gives the geometric parts.
+    """
     if site.n_slots > MOST_SLOTS or min(count, size) < 2:
         return
     for name, make in (("blobs", lambda: blobs(site, [size] * count)), ("spectral", lambda: spectral(site, [size] * count)),

@@ -228,6 +228,16 @@ def _contains(below, i, vector):
 def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) -> bool:
     """Return whether a form is upper triangular, of this index, and of a sub-lattice that contains every n_i e_i.
 
+    Parameters
+    ----------
+    shape : int array, shape (d,)
+        The extents n_i.
+    form : tuple of tuple of int
+        Rows of the form.
+    index : int
+
+    Examples
+    --------
     >>> is_form(np.array([4, 2]), ((1, 1), (0, 2)), 2), is_form(np.array([4, 2]), ((1, 1), (0, 1)), 2)
     (True, False)
     """
@@ -253,7 +263,18 @@ def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.nd
 def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
     """Return the different lattices whose cosets are columns or rows, the least load of cosets and tile first.
 
-    Lattices are left out if their tiles are too large, or if no tiling can cost less than `below`.
+    Parameters
+    ----------
+    torus : Torus
+    shape : int array, shape (d + 1,)
+        Extents of the torus, and the slots of a node.
+    grid : ProcessGrid
+    below : float
+        Leave out lattices on which no tiling can cost less.
+
+    Notes
+    -----
+    Lattices with too large tiles are also left out.
     """
     found: dict[tuple, Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])

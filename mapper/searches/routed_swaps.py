@@ -416,6 +416,16 @@ def remember(s: State) -> None:
 def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     """Make `steps` proposals while the temperature falls from `hot` to `cold`, and keep the best placement seen.
 
+    Parameters
+    ----------
+    s : State
+        Changed in place.
+    steps : int
+    hot, cold : float
+        Temperatures in units of the energy.
+
+    Notes
+    -----
     If every term counts one exchange alone, the exchange of small groups is routed first. A change is given up if the
     other exchanges would have to gain more than `gain`.
     """

@@ -73,10 +73,17 @@ def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
 
 
 def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
-    """Yield the best product placements of the whole torus with groups of the right size; unusable slots are skipped.
+    """Yield the best product placements of the whole torus with groups of the right size.
 
-    If the torus has no such product, yield products with the next shorter and the next longer groups. `wanted` is the
-    objective of `best_product`.
+    If the torus has no such product, yield products with the next shorter and the next longer groups.
+
+    Parameters
+    ----------
+    site : Site
+        Its unusable slots are skipped.
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective of `best_product`.
     """
     for product, dimension in _whole_products(site, grid, wanted):
         yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)

@@ -9,7 +9,14 @@ from pencilmap.model.placement.mapping import Mapping
 
 
 def placed_lines(where: Setting, problem: LineProblem, text: str) -> Mapping:
-    """Return the placement that `text` describes, on the grid of `LineProblem.grids` with the least time of the lines.
+    """Return a placement on the grid of `LineProblem.grids` with the least time of the lines.
+
+    Parameters
+    ----------
+    where : Setting
+    problem : LineProblem
+    text : str
+        Name of the placement.
 
     Raises
     ------

@@ -34,10 +34,19 @@ def steps(p: int, radix: int) -> list[list[int]]:
 
 
 def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
-    """Return the units that each member sends to the member `far` above, in the round of that unit: int array, shape (p,).
+    """Return the units that each member sends in a round: int array, shape (p,).
 
-    `send` and `receive` are the block lengths of an exchange, shape (p,).
+    Parameters
+    ----------
+    send, receive : int array, shape (p,)
+        Block lengths of an exchange.
+    radix, unit : int
+        The round sends by the digit of value `unit`.
+    far : int
+        Distance to the receiver, upwards.
 
+    Examples
+    --------
     >>> carried(np.array([1, 1, 1, 1]), np.array([1, 1, 1, 2]), 2, 1, 1).tolist()    # distances 1 and 3
     [3, 2, 3, 2]
     """

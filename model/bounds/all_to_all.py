@@ -65,9 +65,20 @@ def may_reach(torus: Torus, R: int, C: int) -> bool:
 def least_factor(torus: Torus, R: int, C: int) -> Fraction:
     """Return a lower bound on the joint load of even blocks on all slots, over the load of the all-to-all.
 
-    The factor is 1 if nothing better is proved: if a binding dimension is no ring, if the binding dimensions differ, and on
-    rings of 4.
+    Parameters
+    ----------
+    torus : Torus
+    R, C : int
+        Extents of the grid.
 
+    Returns
+    -------
+    Fraction
+        1 if nothing better is proved: if a binding dimension is no ring, if the binding dimensions differ, and on rings
+        of 4.
+
+    Examples
+    --------
     >>> print(least_factor(Torus((8, 8, 8)), 16, 32), least_factor(Torus((8, 8, 8)), 8, 64))
     127/120 1
     """

@@ -184,7 +184,7 @@ def _unit(k, like):
 
 
 def _prices(found):
-    """Return prices of the room in each class at which every group found so far costs most; None if all groups fit."""
+    """Return the prices that maximise the least cost of the groups found so far, or None if these groups find room."""
     from scipy.optimize import linprog  # slow to import
 
     groups, classes = found.shape

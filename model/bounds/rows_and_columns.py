@@ -76,6 +76,17 @@ def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
 def least_whole(capacity: float, share: float, floors: tuple[float, float], units: tuple[float, float]) -> float:
     """Return the least sum as `least_total`, with lengths and floors that are multiples of the length of one message.
 
+    Parameters
+    ----------
+    capacity, share : float
+        As for `least_total`.
+    floors : (float, float)
+        Floors of the row length and the column length.
+    units : (float, float)
+        Length of one message of each exchange.
+
+    Examples
+    --------
     >>> least_whole(1 / 32, 0.5, (2.0, 2.0), (0.5, 0.5))
     9.0
     """
@@ -100,7 +111,14 @@ def steps(R: int, C: int, k: int) -> int:
 
 @lru_cache(maxsize=64)
 def exact_frontier(R: int, C: int, k: int) -> Floats | None:
-    """Return the non-dominated traffic of rows and columns of an RxC grid across a cut with k tasks on one side.
+    """Return the non-dominated traffic of rows and columns across a cut.
+
+    Parameters
+    ----------
+    R, C : int
+        Extents of the grid.
+    k : int
+        Tasks on one side of the cut.
 
     Returns
     -------

@@ -38,7 +38,7 @@ LONGEST_STEP = 2.0  # of the logarithm of a weight
 FIRST_POWER = 2     # of the loads of an all-to-all, as the first weights
 WITH_WEIGHTS_ALONE = 1 / 6  # of the rounds
 SPARED = 0.01       # weight of a step of Z beside a step of the weights
-FLAT = 1e-20        # gradients too small for a step
+FLAT = 1e-20        # relative slopes too small for a step
 ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK errs
 
 

@@ -166,9 +166,20 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
                    routing_name: str | None = None, points: float | None = None) -> tuple[LineTimes, float]:
-    """Return the time of one exchange with P points a rank, and the seconds of the busiest link for each point of a rank.
+    """Return the times of one exchange with P points a rank.
 
-    Costs by ranges of sizes are taken as in `line_times`.
+    Parameters
+    ----------
+    mapping : Mapping
+    exchange : Exchange
+    costs, ports, routing_name, points
+        As for `line_times`.
+
+    Returns
+    -------
+    LineTimes
+    float
+        Seconds of the busiest link for each point of a rank.
 
     Raises
     ------
@@ -205,7 +216,15 @@ def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int =
 
 
 def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
-    """Return an exchange with P points a rank: one all-to-all, or whole blocks in groups of (ranks, distance)."""
+    """Return an exchange with P points a rank.
+
+    Parameters
+    ----------
+    ranks : int
+    group : (int, int) or None
+        Ranks of a group and their distance, to exchange whole blocks; None: one all-to-all.
+    element_bytes : int
+    """
     everyone = np.arange(ranks)
     if group is None:
         return _exchange(everyone[None], 1, element_bytes)

@@ -294,9 +294,17 @@ class BreakEven:
 
 def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
                 routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
-    """Return the break-even of every algorithm except the transposes, with results in that order.
+    """Return the break-even of every algorithm except the transposes.
 
     The closed form takes the bytes per second of the fastest link, or of a node's injection if less.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    order : str
+        Order of the results, one of `ORDERS`.
+    costs, ports, routing_name, element_bytes
+        As for `line_forecast`.
     """
     ranks, found = mapping.n_tasks, []
     if ranks == 1:

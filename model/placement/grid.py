@@ -124,8 +124,17 @@ def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = 
 
 
 def dealt(order: np.ndarray, grid: ProcessGrid, letter: str) -> np.ndarray:
-    """Return the entry of `order` for each rank if entries are dealt out group by group along a dimension of the grid.
+    """Return the entry of each rank if entries are dealt out group by group along a dimension of the grid.
 
+    Parameters
+    ----------
+    order : array, shape (P,)
+    grid : ProcessGrid
+    letter : str
+        Letter of the dimension.
+
+    Examples
+    --------
     >>> dealt(np.array([0, 1, 2, 3, 4, 5]), ProcessGrid(2, 3), "c").tolist()    # column by column
     [0, 3, 1, 4, 2, 5]
     """

@@ -116,11 +116,22 @@ def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
 
 
 def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: int) -> Fraction:
-    """Return the paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
+    """Return the paper's m_i of a group, per cable.
 
     m_i is n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0
-    for a single node (equation 16 and the table of m_i). m_i is per cable. For a ring map it is the best cut.
+    for a single node (equation 16 and the table of m_i). For a ring map m_i is the load of the best cut.
 
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+        Image of the group in dimension `i`.
+    letters : str
+        Grid dimensions of the group.
+    torus : Torus
+    i : int
+
+    Examples
+    --------
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
     ['4', '2', '4', '0']
@@ -155,9 +166,22 @@ class RingLoad:
 
 
 def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> np.ndarray:
-    """Return the half messages of a group along `letters` on the links of one line: int array, shape (2, n).
+    """Return the half messages of a group on the links of one line.
 
-    ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards; ties as in `ring_link_loads`.
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+    letters : str
+        Grid dimensions of the group.
+    ring : bool
+        Whether the line closes.
+    tie : str
+        Rule at half a ring, as for `ring_link_loads`.
+
+    Returns
+    -------
+    int array, shape (2, n)
+        ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards.
     """
     check_lines((pattern.n,))
     group = pattern.group(letters)
@@ -167,9 +191,9 @@ def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str =
 
 @lru_cache(maxsize=4096)
 def ring_load(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> RingLoad:
-    """Return the loads of `pattern` under dimension-ordered routing in the shortest direction.
+    """Return the loads of a pattern under dimension-ordered routing in the shortest direction.
 
-    Ties follow `ring_link_loads`.
+    The parameters are those of `ring_halves`.
 
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)

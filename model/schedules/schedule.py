@@ -210,7 +210,16 @@ def _only(i, axis, length, grid, transform):
 
 
 def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[int, int]) -> tuple[Fraction, ...]:
-    """Return the share of every part in flight. `in_flight` gives the chunk of each exchange that travels."""
+    """Return the share of every part in flight.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    sizes : tuple of int
+        Relative sizes of the chunks.
+    in_flight : dict of int to int
+        The travelling chunk of each exchange in flight.
+    """
     def share(part):
         if part.stage not in in_flight:
             return Fraction(0)
@@ -226,7 +235,18 @@ def passes(grid: ProcessGrid) -> list[str]:
 
 
 def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: dict[int, int]) -> tuple[Fraction, ...]:
-    """Return the share of every pass to compute: chunk ``chunks[i]`` of pass i, if given and if the pass has chunks."""
+    """Return the share of every pass that ranks compute.
+
+    Parameters
+    ----------
+    grid : ProcessGrid
+    axis : str or None
+        Axis of the chunks.
+    sizes : tuple of int
+        Relative sizes of the chunks.
+    chunks : dict of int to int
+        The chunk of each pass. The share is 0 without a chunk, or if the pass has no chunks.
+    """
     def share(i, axes):
         k = chunks.get(i, -1)
         return Fraction(sizes[k], sum(sizes)) if axis and axis not in axes and 0 <= k < len(sizes) else Fraction(0)

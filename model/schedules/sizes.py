@@ -81,9 +81,17 @@ def _corners(row, column):
 
 
 def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
-    """Return the lengths of `chunks` chunks of a block of `block` elements, each at least 1, with the least T.
+    """Return the lengths of chunks with the least T, each at least 1.
 
     Chunks are equal, by the cut rule, if nothing is better by more than a rounding error.
+
+    Parameters
+    ----------
+    loads : JointLoads
+    chunks : int
+        Number of chunks.
+    block : int
+        Elements of the block.
     """
     pairs = loads.weighted
     equal = [block * (k + 1) // chunks - block * k // chunks for k in range(chunks)]

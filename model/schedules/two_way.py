@@ -26,6 +26,15 @@ def default_planes(nz: int, R: int, C: int) -> int:
 
     The rule takes the smallest larger share, then the smallest sum, then the fewest lower planes.
 
+    Parameters
+    ----------
+    nz : int
+        Planes of z.
+    R, C : int
+        Extents of the grid.
+
+    Examples
+    --------
     >>> default_planes(256, 8, 64), default_planes(64, 8, 64), default_planes(129, 8, 64)
     (128, 1, 65)
     """

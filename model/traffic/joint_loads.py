@@ -115,10 +115,22 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
 
 @lru_cache(maxsize=8192)
 def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
-    """Return the loads of the exchanges along `letters` on the deciding links of one line of a product, on the m scale.
+    """Return the loads of several exchanges on the deciding links of one line of a product, on the m scale.
 
     For one cable, even blocks and dimension order; every line of the dimension has the same loads.
 
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+    letters : tuple of str
+        Grid dimensions of the groups of each exchange.
+    ring : bool
+        Whether the line closes.
+    tie : str
+        Rule at half a ring, as for `ring_link_loads`.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.pattern import parse_pattern
     >>> [[str(x) for x in vector] for vector in ring_vectors(parse_pattern("r2c4"), ("r", "c"), True)]
     [['2', '4']]

@@ -90,7 +90,16 @@ def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) ->
 
 
 def m_time(m: Iterable[Fraction | float], network: Network, total_bytes: int) -> float | None:
-    """Return equation 16: t >= max_i m_i D_T / (4 N B_i); `m` is one number for each dimension. None without bandwidth."""
+    """Return the seconds of equation 16: t >= max_i m_i D_T / (4 N B_i). None without bandwidth.
+
+    Parameters
+    ----------
+    m : iterable of number
+        One number for each dimension.
+    network : Network
+    total_bytes : int
+        D_T.
+    """
     return transfer_time([Fraction(x) * total_bytes / (4 * network.n_nodes) for x in m], network)
 
 
