@@ -76,7 +76,7 @@ class Decomposition:
     name : str
     dimensions : tuple of GridDimension
         Dimensions of the process grid, the fastest first; their letters differ.
-    start : dict of str to str
+    start : (str, str, str)
         For each axis x, y, z the letters of the dimensions that divide the axis in the beginning.
     stages : tuple of LocalPass or ExchangeStage
         Local passes and exchanges in the order of a forward transform.

@@ -102,8 +102,9 @@ class Course:
         Relative sizes of the lanes: chunks, planes or fields.
     axis : str or None
         Axis along which the lanes are cut.
-    even : bool
-        Whether all lanes' messages of one exchange have one size.
+    parts : tuple of Part
+    phases : tuple of Phase
+        In the order of a forward transform.
     """
 
     schedule: Schedule
