@@ -17,19 +17,19 @@ from pencilmap.mapper.searches.routed_swaps import compiled, copy_into
 HOT, COLD = 0.015, 0.0003  # temperatures in units of the length at the start
 
 Folded = namedtuple("Folded", "shape stride unit key sums hop half length slots")
-Folded.__doc__ = """Where the messages of a tile go.
+Folded.__doc__ = """The links that the messages of a tile load.
 
 Parameters
 ----------
 shape, stride : int64 arrays, shape (d,)
 unit : float array, shape (2 * d * K,)
-    What half a message on a link counts on the weighted m scale; links by dimension, direction, and coset of K.
+    Length of half a message on a link on the weighted m scale; links by dimension, direction, and coset of K.
 key : int64 array, shape (N,)
-    For every node the number of its coset.
+    Number of the coset of every node.
 sums : int32 array, shape (K, 2 * d * K)
-    From the coset of a message's start, and a link as it is from coset 0, the link.
+    The link for the coset of a message's start and a link as seen from coset 0.
 hop, half : int32 arrays, shape (N, H); length : int64 array, shape (N,)
-    For every displacement the links of its path from coset 0, the half messages on each, and how many there are.
+    For every displacement the links of its path from coset 0, the half messages on each link, and the number of links.
 slots : int
     Tasks of a node.
 """

@@ -27,52 +27,52 @@ State = namedtuple("State", "P T step size order leg legs shape stride ring lane
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
-one direction; lane k + 1 runs down where lane k, an even number, runs up.
+one direction; lane k + 1 runs down if lane k, an even number, runs up.
 
 Parameters
 ----------
 P, T : int
     Tasks, slots of a node.
 step, size : int64 arrays, shape (E,)
-    Of each exchange: from a rank to the next of its group, and how many are in a group; small groups first.
+    Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
 order, leg : int64 arrays, shape (Q, d)
-    Of each rule the dimensions in the order in which they are routed, and the first line of each dimension in `legs`.
+    Of each rule the dimensions in the order of routing, and the first line of each dimension in `legs`.
 legs : int64 array, shape (lines, 6)
-    A leg from coordinate a to b of a dimension of n nodes is line a n + b: whether it runs down, how many half messages,
-    where in the lane they begin and end to be carried, whether they are carried around its end, and the line of the other
-    half, or -1.
+    A leg from coordinate a to b of a dimension of n nodes is line a n + b. Its columns: whether the leg runs down, its
+    half messages, its first link in the lane, the link after its last link, whether it goes around the end of the lane,
+    and the line of the other half, or -1.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
 lane : int64 array, shape (N, d)
     For every node and dimension the lane that runs up.
 start, extent : int64 arrays, shape (K,)
-    Where each lane begins in the changes of a flow, W in all, one more than it has links; its dimension.
+    The first entry of each lane in the changes of a flow (W in all, one more than links in each lane), and its dimension.
 worth : float array, shape (M,); rule : int64 array, shape (M,)
-    What the largest length of each term of the objective counts; the rule it belongs to. The worst rule counts.
+    Factor of the largest length of each term in the objective, and the rule of the term. The worst rule counts.
 alone : int64 array, shape (M,)
-    The only flow in a term, -1 where there are several.
+    The only flow in a term, -1 if there are several.
 unit : float array, shape (M, Q E, d)
-    What half a message on a link of a dimension adds to its length on the weighted m scale, for each term and flow.
+    Length of half a message on a link of a dimension on the weighted m scale, for each term and flow.
 slots : int64 array, shape (S,)
-    Node of every slot that may be used; slots of one node are neighbours.
+    Node of every usable slot; slots of one node are neighbours.
 place : int64 array, shape (N,)
-    First slot of a node, -1 where it may not be used.
+    First slot of a node, -1 if the node may not be used.
 coordinates : int64 array, shape (N, d)
 node, slot : int64 arrays, shape (P,)
     Node and slot of every rank.
 rank_in : int64 array, shape (S,)
     The rank in every slot, -1 for idle.
 change : int64 array, shape (Q E, W)
-    How many half messages more than the link before it each link carries; the first of a lane: how many it carries.
+    Half messages of each link minus half messages of the link before; for the first link of a lane, its half messages.
 lane_norm, lane_top : float arrays, shape (M, K)
     Of each term and lane the sum of the lengths to the power p; the largest length.
 norm, top : float arrays, shape (M,)
     The same of all lanes.
 norm_before, top_before, before : arrays of the shapes of `lane_norm`, `lane_top`, `change`
-    What the last change of places has touched, as it was before.
+    The values touched by the last change of places, before this change.
 stamp, touched : int64 arrays, shape (Q E, K); seen : int64 array, shape (M, K)
-    Number of the last change of places that touched a lane of a flow, and of a term; the lanes it touched in each flow.
+    Number of the last change of places that touched a lane of a flow, and of a term; its touched lanes in each flow.
 touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
-    How many lanes of each flow are touched; the number of the change of places.
+    Number of touched lanes of each flow; the number of the change of places.
 random : uint64 array, shape (1,)
     State of the random numbers.
 gain : float array, shape (1,)
