@@ -1,7 +1,7 @@
 """Graph files: a table from a format's name to its recogniser and its reader.
 
 A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. A new
-format is one file here and one line below.
+format is a file here and a line below.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from pencilmap.model.network.graph import GraphNetwork, from_networkx
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """One line of the table.
+    """A line of the table.
 
     looks_like : document -> bool
     read : document -> networkx graph

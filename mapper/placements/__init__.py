@@ -1,7 +1,7 @@
 """Placements: a table from a name to the function that makes the placement.
 
 A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "".
-Placements that search also get the objective. A new placement is one file here and one line below.
+Placements that search also get the objective. A new placement is a file here and a line below.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from pencilmap.model.traffic.objective import Objective
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table."""
+    """A line of the table."""
 
     make: Callable[..., Product | Mapping]
     usage: str

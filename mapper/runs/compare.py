@@ -106,7 +106,7 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
 
 
 def compare_record(record: Record, source: str) -> list[Comparison]:
-    """Return the rows of one record, see `compare_records`; `source` is the name of the record in the result."""
+    """Return the rows of a record, see `compare_records`; `source` is the name of the record in the result."""
     if has_lines(record):
         return _rows_of_lines(record, source)
     transform = transform_of_record(record)

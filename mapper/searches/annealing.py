@@ -153,7 +153,7 @@ _done: dict[Any, "_Run"] = {}  # the last finished searches
 
 
 def _alike(grid, wanted):
-    """Whether CxR is the same problem as RxC: exchanges of rows and columns, one after the other."""
+    """Whether CxR is the same problem as RxC: exchanges of rows and columns, in sequence."""
     return len(grid.shape) == 2 and wanted == in_sequence(2)
 
 
@@ -396,7 +396,7 @@ def _legs(torus, ties):
 
 
 def _legs_of(n, ring, tie, first):
-    """Return the lines of one dimension, numbered from `first`."""
+    """Return the lines of a dimension, numbered from `first`."""
     lines, others = [], []
     for a in range(n):
         for b in range(n):

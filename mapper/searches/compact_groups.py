@@ -107,7 +107,7 @@ def _affinity(site):
 
 
 def matched(site: Site, groups: Groups) -> Groups:
-    """Return the groups, all of one size, with members of the same number in like places of their groups."""
+    """Return the groups, all of equal size, with members of the same number in like places of their groups."""
     from scipy.optimize import linear_sum_assignment  # slow to import
 
     torus, where = as_torus(site.network), _places(site)

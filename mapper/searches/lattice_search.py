@@ -123,7 +123,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     Tiling or None
         None if no tiling costs less than `below`.
     float
-        Its cost: sum of the worst lengths of rows and columns, exchanged one after the other.
+        Its cost: sum of the worst lengths of rows and columns, exchanged in sequence.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
 
 
 class _Run:
-    """The annealing of one lattice."""
+    """The annealing of a lattice."""
 
     def __init__(self, torus, tasks_per_node, lattice, grid, seed):
         self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed

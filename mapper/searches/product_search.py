@@ -51,7 +51,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
         Must have as many tasks as the torus has slots.
     tasks_per_node : int
     wanted : Objective, optional
-        Objective to minimise; by default the exchanges take place one after the other.
+        Objective to minimise; by default the exchanges take place in sequence.
     maps : bool
         Whether ring maps are tried besides digit patterns if they can be better.
 

@@ -4,7 +4,7 @@ Idea: with uneven blocks the load in a dimension depends on its own digit patter
 before and after. But only the number of these digits for each letter matters
 (`pencilmap.model.traffic.product_blocks`). So one dynamic program over the dimensions, with these numbers as states, still
 finds the best product. It keeps for every state the non-dominated choices: no other choice has a smaller worst length in
-every exchange. The digits after a dimension follow from the grid, and the slots are tried one after the other.
+every exchange. The digits after a dimension follow from the grid, and the slots are tried in turn.
 Choices that already cost more than the best product for even blocks are dropped. No message is smaller than a known part
 of the mean. So the loads for even blocks rule out many choices before their real loads are counted.
 Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
@@ -34,7 +34,7 @@ class _Beginning(NamedTuple):
 
 
 def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transform: Transform | None) -> Product:
-    """Return the fastest product placement of `grid` for the blocks of `transform`, exchanges one after the other.
+    """Return the fastest product placement of `grid` for the blocks of `transform`, exchanges in sequence.
 
     Parameters
     ----------

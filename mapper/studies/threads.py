@@ -1,6 +1,6 @@
 """The cores of a node as tasks or as threads: fewer ranks, larger and fewer messages, smaller tables of partners.
 
-With T threads a task there are T times fewer ranks. Between two nodes of one group T^2 times fewer messages pass, each T^2
+With T threads a task there are T times fewer ranks. Between two nodes of a group T^2 times fewer messages pass, each T^2
 times as large. The model assumes that the T threads of a task compute together as fast as T tasks, and that they share the
 port of a node. A limit per task stays the limit of one task, and fewer tasks enter an exchange. The model leaves out the
 costs of threads to each other.

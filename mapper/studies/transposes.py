@@ -14,7 +14,7 @@ SCHEMA = "pencilmap-transpose-bench/1"
 
 @dataclass(frozen=True)
 class Case:
-    """An exchange of messages of one size in groups of one size.
+    """An exchange of messages of equal size in groups of equal size.
 
     Parameters
     ----------

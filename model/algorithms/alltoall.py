@@ -7,12 +7,12 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round.
+    """Return a single round.
 
     Raises
     ------
     GridError
-        If messages of one group differ in length, as in the library.
+        If messages of a group differ in length, as in the library.
     """
     for weight in (exchange.send_weight, exchange.receive_weight):
         if (weight != weight[0]).any():

@@ -15,14 +15,14 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return one round: a message from each node of a group to each other."""
+    """Return a single round: a message from each node of a group to each other."""
     found = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
              for ranks, weight in zip(exchange.members, exchange.group_weight)]
     return (single_messages(exchange, *(np.concatenate(some) for some in zip(*found))),)
 
 
 def _of_group(ranks, nodes, sent, received):
-    """Return source, target and units of the messages of one group. `sent` and `received` are by member."""
+    """Return source, target and units of the messages of a group. `sent` and `received` are by member."""
     _, first, node = np.unique(nodes, return_index=True, return_inverse=True)
     node = np.argsort(np.argsort(first))[node]  # numbered in the order of their first members
     n = len(first)

@@ -53,7 +53,7 @@ def _cut_bound_of_torus(torus: Torus, exchange, node_of_rank):
 
 
 def _plane_traffic(n, exchange, position):
-    """Return bytes between planes of one dimension: int array, shape (n, n). `position` has shape (groups, size)."""
+    """Return bytes between planes of a dimension: int array, shape (n, n). `position` has shape (groups, size)."""
     groups = len(position)
     cell = position + np.arange(groups)[:, None] * n
 

@@ -1,4 +1,4 @@
-"""The bounds of one grid on one site, computed at their first use, and the certificates that they give.
+"""The bounds of a grid on a site, computed at their first use, and the certificates that they give.
 
 Rankings of many grids need no bound. Only printed grids need a bound, and a sharp bound can take a second.
 """
@@ -56,7 +56,7 @@ class Bounds:
 
     @cached_property
     def in_sequence(self) -> LowerBound:
-        """Lower bound for every placement of the grid with its exchanges one after the other."""
+        """Lower bound for every placement of the grid with its exchanges in sequence."""
         if self.alike is not None:
             return self.alike
         if self.optima is not None:

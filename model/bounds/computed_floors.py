@@ -1,6 +1,6 @@
-"""Floors on the worst length of one exchange that were proved by computation, case by case.
+"""Floors on the worst length of an exchange that were proved by computation, case by case.
 
-The floors hold if rows of one size fill a torus with one task a node, for even blocks, equal links, and dimension
+The floors hold if rows of equal size fill a torus with one task a node, for even blocks, equal links, and dimension
 order with ties split. `scripts/maintenance/row_floors.py` proves each floor and writes the table,
 `model/data/row_floors.csv`; docs/theory.md has the arguments.
 """

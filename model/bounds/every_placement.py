@@ -21,7 +21,7 @@ Distances. A message over h hops loads h links. So bytes x hops, divided by the 
 load. In a group of R tasks, each task has at least the distances to the R-1 nearest slots. All exchanges together bring a
 block from every task to every other, so together they have at least all distances between tasks.
 
-`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. Rows that send little across a cut
+`lower_bound` bounds the sum of the two worst lengths, for exchanges in sequence. Rows that send little across a cut
 make the columns send more (`pencilmap.model.bounds.rows_and_columns`). It uses this across each cut and, on full tori, in
 the mean over all translations (`pencilmap.model.bounds.translations`). Neither length is below its floor
 (`pencilmap.model.bounds.one_exchange`). These arguments are for even blocks. Uneven messages are no smaller than r times
@@ -202,7 +202,7 @@ def _in_turn_on_graph(site, grid, sizes):
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
-    """Return the least sum of both lengths across one cut, with `k` tasks on one side, or at least a share of the tasks."""
+    """Return the least sum of both lengths across a cut, with `k` tasks on one side, or at least a share of the tasks."""
     value = least_total(carried, share, rows, columns)
     if units is not None:
         value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),

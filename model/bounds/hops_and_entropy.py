@@ -1,4 +1,4 @@
-"""A floor on the worst length of one exchange, by the least distances between tasks of a group: hops against entropy.
+"""A floor on the worst length of an exchange, by the least distances between tasks of a group: hops against entropy.
 
 The floor holds under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one
 task, w(j) the share of a group's tasks at coordinate j of a dimension, and T its mean hops in this dimension between any
@@ -49,7 +49,7 @@ Dimension = tuple[int, bool, Fraction, Fraction]  # nodes, whether a ring, capac
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """Distributions of the tasks of a group over the coordinates of one dimension, up to symmetry.
+    """Distributions of the tasks of a group over the coordinates of a dimension, up to symmetry.
 
     hops : mean hops between two tasks; shape : number of its shape; end : the least length at which a first or last
     dimension may look so; alone : the same for a group on one line; shapes : numbers of tasks, the largest first;
@@ -81,7 +81,7 @@ class _Kinds:
 
 def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: int, relative: Fraction,
                  split: bool, least: Fraction = Fraction(0)) -> Fraction:
-    """Return the least worst length of an exchange in groups of one size.
+    """Return the least worst length of an exchange in groups of equal size.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _floor(dimensions, size, T, relative, split, least):
 
 
 class _Program:
-    """The program that excludes lengths for groups of one size on one torus."""
+    """The program that excludes lengths for groups of equal size on one torus."""
 
     def __init__(self, dimensions, size, T, relative, split):
         self.relative = relative

@@ -24,7 +24,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Optima:
-    """The optima of one grid on one machine: the least lengths on the m scale, and an optimal placement for each."""
+    """The optima of a grid on a machine: the least lengths on the m scale, and an optimal placement for each."""
 
     sequence: Fraction   #: the worst row length and the worst column length together
     joint: Fraction      #: the worst length of both exchanges at once

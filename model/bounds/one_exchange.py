@@ -1,4 +1,4 @@
-"""The least possible worst length of one exchange, for any form of the other exchange.
+"""The least possible worst length of an exchange, for any form of the other exchange.
 
 All lengths are on the m scale, with slower links counted longer, for even blocks. A group has `size` tasks of an exchange.
 Proofs are in docs/theory.md.

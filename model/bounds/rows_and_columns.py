@@ -1,4 +1,4 @@
-"""The least traffic of rows and columns across one cut: the less the rows send, the more the columns must, and vice versa.
+"""The least traffic of rows and columns across a cut: the less the rows send, the more the columns must, and vice versa.
 
 Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). Let x_q be the share of row q in S, and y_p
 the share of column p. In each direction the rows send alpha = E[x (1-x)] of D_T across the cut, and the columns beta =
@@ -49,7 +49,7 @@ def least_other(sent: Any, share: Any) -> Any:
 def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
     """Return the least sum of the two lengths, given that they are at least `rows` and `columns`.
 
-    The least length of one exchange is a concave function of the length of the other. So the least sum is at an end.
+    The least length of an exchange is a concave function of the length of the other. So the least sum is at an end.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def least_whole(capacity: float, share: float, floors: tuple[float, float], unit
     floors : (float, float)
         Floors of the row length and the column length.
     units : (float, float)
-        Length of one message of each exchange.
+        Length of a message of each exchange.
 
     Examples
     --------

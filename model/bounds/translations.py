@@ -125,7 +125,7 @@ def _bound(shape, capacity, T, R, C, rows, columns, units, usable):
 
 
 class _Program:
-    """The linear program of one machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
+    """The linear program of a machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
 
     def __init__(self, shape, capacity, T, R, C, usable):
         self.R, self.C, N, P = R, C, prod(shape), R * C

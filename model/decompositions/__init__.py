@@ -1,6 +1,6 @@
 """Decompositions: a table from a name to the shares of the array and the exchanges.
 
-A new decomposition is one file here and one line below.
+A new decomposition is a file here and a line below.
 """
 
 from pencilmap.model.base.errors import GridError, near

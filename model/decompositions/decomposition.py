@@ -69,7 +69,7 @@ def all_to_all_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One line of the table of decompositions.
+    """A line of the table of decompositions.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ MOST_SHARING = 2048  # ranks of a line whose messages are listed one by one
 
 @dataclass(frozen=True, eq=False)
 class BrickLineStage:
-    """One exchange of the lines of an axis.
+    """An exchange of the lines of an axis.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class BrickLineStage:
 
 @dataclass(frozen=True)
 class BrickLineStageTime(LineStageTime):
-    """Times of one exchange of bricks; `messages` is for the rank that sends most, `points` for an average rank."""
+    """Times of an exchange of bricks; `messages` is for the rank that sends most, `points` for an average rank."""
 
     sent_bytes: int  #: of all ranks together
     link_bytes: float  #: of the busiest link

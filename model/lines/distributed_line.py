@@ -1,4 +1,4 @@
-"""The time of a Fourier transform of one line that is distributed over P ranks, in equal blocks of n points each.
+"""The time of a Fourier transform of a line that is distributed over P ranks, in equal blocks of n points each.
 
 There are two ways, after Jocksch:
 
@@ -166,7 +166,7 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
                    routing_name: str | None = None, points: float | None = None) -> tuple[LineTimes, float]:
-    """Return the times of one exchange with P points a rank.
+    """Return the times of an exchange with P points a rank.
 
     Parameters
     ----------

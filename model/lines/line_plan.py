@@ -88,7 +88,7 @@ class LineStage:
 
 @dataclass(frozen=True)
 class LineStageTime:
-    """Times of one exchange of a line."""
+    """Times of an exchange of a line."""
 
     name: str
     messages: int  #: messages that a rank sends

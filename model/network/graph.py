@@ -157,7 +157,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
-        second, of one cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
+        second, of a cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
         parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
@@ -199,7 +199,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
 
 
 def _strength(name, a, b, data, default, known):
-    """Return cables and bandwidth of one edge. `known` has the values read before, because files repeat a few values."""
+    """Return cables and bandwidth of an edge. `known` has the values read before, because files repeat a few values."""
     where = f"graph {name}: edge {a!r} - {b!r}"
     given = data.get("cables", 1), data.get("bandwidth", default)
     if not isinstance(given[0], (str, int, float)):

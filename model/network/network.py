@@ -60,7 +60,7 @@ class Network(Protocol):
 
     @property
     def bandwidth(self) -> tuple[float, ...] | None:
-        """Bytes per second of one cable of each class."""
+        """Bytes per second of a cable of each class."""
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return coordinates of node numbers: shape ``node.shape + (d,)``."""

@@ -1,7 +1,7 @@
 """The partitions that the scheduler of a machine hands out, and their rings.
 
 A partition is a box of whole nodes. A ring closes only if the machine has a cable, a switch or an optical path for it.
-Each rule below describes one kind of machine; a new rule is one function and one line of the table.
+Each rule below describes one kind of machine; a new rule is a function and a line of the table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
 
 @dataclass(frozen=True)
 class Rule:
-    """One line of the table: `closes` is a function (Partitions, extents) -> whether each dimension wraps."""
+    """A line of the table: `closes` is a function (Partitions, extents) -> whether each dimension wraps."""
 
     closes: Callable
     meaning: str

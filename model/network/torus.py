@@ -34,7 +34,7 @@ class Torus:
     wrap : tuple of bool, optional
         Whether the dimension closes to a ring (g=2 of the paper) or is an open line (g=1). All closed by default.
     bandwidth : tuple of float, optional
-        Bytes per second of one link (one direction of one cable) in each dimension; None if only loads are needed.
+        Bytes per second of one link (one direction of a cable) in each dimension; None if only loads are needed.
     cables : tuple of int, optional
         Parallel cables between two neighbours in each dimension; 1 by default.
     axes : str, optional
@@ -310,7 +310,7 @@ def check_lines(shape: Iterable[int]) -> None:
 
 
 def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
-    """Return loads of the links of one line from its legs, in halves so that split ties stay integers.
+    """Return loads of the links of a line from its legs, in halves so that split ties stay integers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Digit patterns: shares of one dimension of the torus for the dimensions of the process grid.
+"""Digit patterns: shares of a dimension of the torus for the dimensions of the process grid.
 
 A dimension of n nodes is written in mixed radix, low digit first. Every digit belongs to a dimension of the grid, named by
 its letter. The letters of pencils are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense
@@ -27,7 +27,7 @@ from pencilmap.model.placement.ring_map import RingMap
 
 @dataclass(frozen=True)
 class Pattern:
-    """The digits of one dimension (or of the slots), low digit first: tuple of (owner, radix), owner a letter.
+    """The digits of a dimension (or of the slots), low digit first: tuple of (owner, radix), owner a letter.
 
     Neighbouring digits of one owner are merged and digits of radix 1 dropped, so equal patterns compare equal.
 
@@ -166,7 +166,7 @@ class RingLoad:
 
 
 def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> np.ndarray:
-    """Return the half messages of a group on the links of one line.
+    """Return the half messages of a group on the links of a line.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def _labels(mapping, letters):
 
 
 def _same_partition(a, b):
-    """Return whether two labellings split the places into the same groups; all groups of both have one size."""
+    """Return whether two labellings split the places into the same groups; all groups of both have the same size."""
     partner = np.zeros(int(a.max()) + 1, dtype=np.int64)
     partner[a] = b
     return bool((partner[a] == b).all())

@@ -1,4 +1,4 @@
-"""Ring maps: any way to put rows and columns on the nodes of one dimension. Digit patterns are only some of these ways.
+"""Ring maps: any way to put rows and columns on the nodes of a dimension. Digit patterns are only some of these ways.
 
 A map of r x c tasks on n = r c nodes gives the node of each member of every row. A product placement uses ring maps like
 digit patterns: the load in their dimension depends on the map alone.

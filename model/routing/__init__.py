@@ -1,6 +1,6 @@
 """Routing rules: a table from a name to the rule that routes messages.
 
-A new rule is one file here, whose `RULE` is a `RoutingRule`, and one line below.
+A new rule is a file here, whose `RULE` is a `RoutingRule`, and a line below.
 """
 
 from pkgutil import resolve_name

@@ -58,7 +58,7 @@ class DimensionOrder:
         return ProductLoad(load, hops, _busiest(torus, lines, load))
 
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
-        """Return exact loads of a product placement with any blocks, from one line of each dimension."""
+        """Return exact loads of a product placement with any blocks, from a line of each dimension."""
         torus, exact = product.torus, ProductBlocks(product, blocks)
         order = self.dimensions(torus)
         lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]

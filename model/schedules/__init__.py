@@ -1,6 +1,6 @@
 """Schedules: a table from a name to the times when the exchanges of a transform are on the network, alone or together.
 
-A new schedule is one file here, with a `course`, and one line below.
+A new schedule is a file here, with a `course`, and a line below.
 """
 
 import re
@@ -19,7 +19,7 @@ BEST = "best"
 
 @dataclass(frozen=True)
 class ScheduleKind:
-    """One line of the table.
+    """A line of the table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
+"""The time of a transform under a schedule: its phases in sequence, each by all terms of the time model.
 
 A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does
 (`pencilmap.model.times.timing`). Link and injection are the joint loads of all exchanges in flight on links and ports.
@@ -154,7 +154,7 @@ def _twice(found):
 
 
 class Forecaster:
-    """Schedules of one placement. Common parts are computed once.
+    """Schedules of a placement. Common parts are computed once.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Forecaster:
         """Return the forecast of a named schedule with all choices made; `best` is the fastest that keeps the boxes.
 
         A backward transform takes as long as a forward transform. The transforms of a pair run at once if the schedule
-        has a way for pairs, and otherwise one after the other.
+        has a way for pairs, and otherwise in sequence.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class Forecaster:
         return min(found, key=_worth)
 
     def _one(self, text):
-        """Return the forecast of one transform."""
+        """Return the forecast of a transform."""
         if text == BEST:
             return self._fastest(self._keeping_boxes())
         schedule = parse_schedule(text)
@@ -446,7 +446,7 @@ class Forecaster:
 
 
 def _alone(course, n_stages):
-    """Return the share of each exchange that travels in phases of its own; 0 if parts of one exchange differ."""
+    """Return the share of each exchange that travels in phases of its own; 0 if parts of an exchange differ."""
     if not course.plain:
         return Fraction(0)
     found = [Fraction(0)] * n_stages

@@ -1,4 +1,4 @@
-"""Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns one after the other.
+"""Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns in sequence.
 
 T = t_row + t_column: only computing is hidden. z is cut if it is long enough, because then both exchanges run beside
 FFTs. Keeps the boxes.
@@ -24,7 +24,7 @@ ORDER = ("z", "x", FIELD)
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Return the chunks of one exchange, then the chunks of the next; ranks compute the next chunk meanwhile."""
+    """Return the chunks of an exchange, then the chunks of the next; ranks compute the next chunk meanwhile."""
     longest = CHUNKS if transform is None else max(block_of(axis, grid, transform)[0] for axis in ORDER)
     sizes = schedule.sizes or (1,) * min(CHUNKS, longest)
     axis = None if transform is None else lane_axis(len(sizes), None, grid, transform, ORDER)

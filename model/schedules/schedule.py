@@ -54,7 +54,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Part:
-    """Messages of one exchange that are cut in the same way.
+    """Messages of an exchange that are cut in the same way.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Exchange:
 
     @property
     def message_unit(self) -> int:
-        """Bytes of one message of an even exchange."""
+        """Bytes of a message of an even exchange."""
         return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
 
 

@@ -115,7 +115,7 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
 
 @lru_cache(maxsize=8192)
 def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
-    """Return the loads of several exchanges on the deciding links of one line of a product, on the m scale.
+    """Return the loads of several exchanges on the deciding links of a line of a product, on the m scale.
 
     For one cable, even blocks and dimension order; every line of the dimension has the same loads.
 

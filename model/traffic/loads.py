@@ -1,4 +1,4 @@
-"""The load of every link in one exchange, and its scales."""
+"""The load of every link in an exchange, and its scales."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from pencilmap.model.network.network import GraphLink, Network, TorusLink
 
 @dataclass(frozen=True)
 class LinkLoads:
-    """Load of every link of a network in one exchange."""
+    """Load of every link of a network in an exchange."""
 
     network: Network
     #: array of int, float or Fraction, shape ``network.link_shape``; ``denominator`` times the bytes on each link, all
@@ -29,7 +29,7 @@ class LinkLoads:
         return self.values / self.denominator
 
     def largest(self) -> tuple[Fraction, ...]:
-        """Return the largest load in each class of links, in bytes of one cable, as exact fractions."""
+        """Return the largest load in each class of links, in bytes of a cable, as exact fractions."""
         return tuple(largest for largest, _ in self._largest_with_place())
 
     def on_m_scale(self) -> tuple[Fraction, ...]:
@@ -55,7 +55,7 @@ class LinkLoads:
         return transfer_time(self.largest(), self.network)
 
     def _largest_with_place(self) -> list[tuple[Fraction, int]]:
-        """Return for each class the largest load of one cable, and the number of its link in the flat class."""
+        """Return for each class the largest load of a cable, and the number of its link in the flat class."""
         return [self._largest_of_class(i) for i in range(len(self.values))]
 
     def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
@@ -85,7 +85,7 @@ def without_rounding(values: ArrayLike) -> Floats:
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
-    """Put a load of one cable on the paper's scale: m = 4 load N / D_T."""
+    """Put a load of a cable on the paper's scale: m = 4 load N / D_T."""
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 

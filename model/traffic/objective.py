@@ -50,7 +50,7 @@ class Objective:
         return sum((term.count * length(term.shares) for term in self.terms), start=0)  # type: ignore[return-value]
 
     def of_loads(self, loads: JointLoads) -> Fraction:
-        """Return the objective of one placement (exact)."""
+        """Return the objective of a placement (exact)."""
         return self.of(loads.length)
 
 
@@ -71,7 +71,7 @@ def objective(phases: Iterable[Shares]) -> Objective:
 
 
 def in_sequence(n: int) -> Objective:
-    """Return `n` exchanges, one after the other: the sum of their largest lengths, as `Prediction.cost`."""
+    """Return `n` exchanges, in sequence: the sum of their largest lengths, as `Prediction.cost`."""
     return objective(tuple(int(i == j) for j in range(n)) for i in range(n))
 
 

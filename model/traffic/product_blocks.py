@@ -1,4 +1,4 @@
-"""One exchange of a product placement with any block lengths, in closed form.
+"""An exchange of a product placement with any block lengths, in closed form.
 
 Idea: a message is a product of three block lengths. On a product placement every block number is a sum of digits, one digit
 for each dimension of the torus and one for the slots. On a line of dimension i two kinds of digits are free: the digits of
@@ -32,7 +32,7 @@ _LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python
 
 @dataclass(frozen=True)
 class StageBlocks:
-    """The block lengths of one exchange.
+    """The block lengths of an exchange.
 
     Member a of a group sends ``send[a] * receive[b]`` units to member b, times one entry of every vector of `groups`:
     the entry of the group's number along this dimension of the grid.
@@ -106,7 +106,7 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
 
 
 class ProductBlocks:
-    """The blocks of one exchange on the digits of a product placement."""
+    """The blocks of an exchange on the digits of a product placement."""
 
     def __init__(self, product: Product, blocks: StageBlocks) -> None:
         self.product, self.blocks = product, blocks
