@@ -1,6 +1,6 @@
-"""Which file the launcher of a machine reads. The machine file says it, or else the batch system around us.
+"""The choice of the file that the launcher of a machine reads: by the machine file, or else by the batch system around us.
 
-Where neither says it, the user must name a format.
+If neither gives a format, the user must name a format.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,7 @@ from pencilmap.model.machines.machine import Machine
 
 @dataclass(frozen=True)
 class Choice:
-    """A format, the reason why it was taken ("" if the user named it), the other formats that would do, and warnings (one
-    sentence each).
+    """A format, the reason for it ("" if the user named it), the other possible formats, and warnings (one sentence each).
 
     >>> from pencilmap.model.machines.machine import load_machine
     >>> chosen = choose(None, load_machine("fugaku"), {})
@@ -35,7 +34,7 @@ class Choice:
 
 
 def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
-    """The format to write.
+    """Return the format to write.
 
     Parameters
     ----------
@@ -44,12 +43,12 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     machine : Machine or None
         Its file may name the formats of its launcher (figure ``formats``), the first of which is taken.
     environ : mapping
-        Environment variables; those of a batch system name its format where the machine names none.
+        Environment variables. Variables of a batch system give its format if the machine names none.
 
     Raises
     ------
     MapfileError
-        When neither says anything; the message lists the formats.
+        If nothing gives a format; the message lists the formats.
     """
     figure = machine.figures.get("formats") if machine else None
     caveats = (figure.note,) if figure and figure.note else ()

@@ -22,7 +22,7 @@ class GivenNodes:
 
 
 def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
-    """Tell a number and a shape from a path. A file of that name is read, whatever its name looks like.
+    """Tell a number and a shape from a path. If a file of that name exists, `given` is a path.
 
     >>> given_nodes("384").count, given_nodes("8x8x4").shape, given_nodes("hosts.txt").path
     (384, '8x8x4', 'hosts.txt')
@@ -37,10 +37,15 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
 
 def shape_of(nodes: GivenNodes, machine: str | None, torus: str | None, partition: str | None,
              graph: str | None) -> tuple[str | None, str | None]:
-    """The arguments `torus` and `partition` of a question whose nodes are given by a shape or a number.
+    """Return the arguments `torus` and `partition` of a question whose nodes are given by a shape or a number.
 
-    A shape stands for `partition` on a machine, and for `torus` without one. A number stands for the partition of a machine
-    with the widest bisection. It adds nothing to a shape that is given besides.
+    A shape stands for `partition` on a machine, and for `torus` without a machine. A number stands for the partition of a
+    machine with the widest bisection. Beside a given shape a number adds nothing.
+
+    Raises
+    ------
+    MachineError
+        If two networks are named, or a number comes without a machine or a shape.
     """
     other = torus or partition or graph
     if nodes.shape is not None:
@@ -57,9 +62,12 @@ def shape_of(nodes: GivenNodes, machine: str | None, torus: str | None, partitio
 
 
 def partition_for(machine: str, nodes: int) -> str | None:
-    """The shape of the partition of that many nodes with the widest bisection. None stands for the whole machine.
+    """Return the shape of the partition of `nodes` nodes with the widest bisection. None stands for the whole machine.
 
-    Raises PartitionError if there is no such partition.
+    Raises
+    ------
+    PartitionError
+        If there is no such partition.
     """
     found = load_machine(machine)
     if nodes == found.torus.n_nodes:

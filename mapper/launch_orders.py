@@ -1,4 +1,4 @@
-"""Which launch order applies: that of the job's settings, of the launcher, of the machine, or the usual one.
+"""The choice of the launch order: from the job's settings, the launcher, the machine, or the usual order.
 
 The settings are variables of the environment. A visible setting decides even if its order cannot be written here: then no
 order applies, and no gain is stated.
@@ -27,10 +27,11 @@ OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_b
 
 def launch_order(site: Site, machine: Machine | None = None, launcher: str | None = None,
                  environ: Mapping[str, str] | None = None) -> LaunchOrder:
-    """The launch order of a site, in the letters of its network.
+    """Return the launch order of a site, in the letters of its network.
 
     Parameters
     ----------
+    site : Site
     machine : Machine, optional
         Its file may name the order, or else the formats of its launcher.
     launcher : str, optional
@@ -68,7 +69,7 @@ def _on(site, order):
 
 
 def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
-    """The orders that may apply without a setting of the job, the first one first."""
+    """Yield the orders that may apply without a setting of the job, the preferred order first."""
     formats = machine.figures["formats"].value if machine and "formats" in machine.figures else ()
     if launcher and launcher not in formats:
         yield from _of_format(launcher)
@@ -118,7 +119,7 @@ def _set(environ, variable, title, orders, source):
 
 
 def _cray(environ):
-    """Every method but 1, which keeps the order of srun or aprun."""
+    """Return the order of every method but 1, which keeps the order of srun or aprun."""
     return None if environ.get("MPICH_RANK_REORDER_METHOD") == "1" else _cray_default(environ)
 
 
@@ -131,7 +132,7 @@ def _cray_default(environ):
 
 
 def _slurm(environ):
-    """SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
+    """Return the order of SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
     given = environ.get("SLURM_DISTRIBUTION", "")
     if not given:
         return None
@@ -178,14 +179,14 @@ def _intel(environ):
 
 
 def _runjob(environ):
-    """Blue Gene/Q: letters, the rightmost fastest, or a file."""
+    """Return the order of Blue Gene/Q: letters, the rightmost fastest, or a file."""
     given = environ.get("RUNJOB_MAPPING", "")
     orders = (given[::-1].lower(),) if re.fullmatch("[A-ET]{6}", given) else ()
     return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if given else None
 
 
 def _mpirun(environ):
-    """Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
+    """Return the order of Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
     for variable in ("BG_MAPPING", "BGLMPI_MAPPING"):
         given = environ.get(variable, "")
         if given:

@@ -1,7 +1,6 @@
-"""The text of a placement that a file holds, where it is a product of ring maps or a tiling.
+"""The text of a placement in a file, if the placement is a product of ring maps or a tiling.
 
-`pencilmap.model.placement.product.product_of` recognises digit patterns. It does not matter which rank of a group sits
-where.
+`pencilmap.model.placement.product.product_of` recognises digit patterns. The order of ranks within a group does not matter.
 """
 
 import numpy as np
@@ -15,11 +14,13 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
 
-MOST_PLACES = 16_384  # beyond, tilings are not searched either
+MOST_PLACES = 16_384  # above this number tilings are not searched either
 
 
 def named(mapping: Mapping) -> str | None:
-    """What the mapping is, in words and as a text that makes it again. None where it is neither ring maps nor a tiling.
+    """Return the name of the mapping, in words and as a text that makes it again, or None.
+
+    None if the mapping is neither of ring maps nor a tiling.
 
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> site, grid = Site(Torus((4, 4))), ProcessGrid(8, 2)
@@ -53,7 +54,7 @@ def named(mapping: Mapping) -> str | None:
 
 
 def _rings(mapping, torus):
-    """The texts of the ring maps that it could be: what the lines through the first place say."""
+    """Return the texts of possible ring maps, from the lines through the first place."""
     R, places = mapping.grid.shape[0], _places(mapping)
     parts = []
     for i, axis in enumerate((*torus.axes, "t")):
@@ -69,14 +70,14 @@ def _rings(mapping, torus):
 
 
 def _map(rows):
-    """Of one dimension; a digit pattern where it is whole rows or columns."""
+    """Return the text of one dimension, a digit pattern for whole rows or columns."""
     if len(rows) == 1:
         return f"r{len(rows[0])}"
     return f"c{len(rows)}" if len(rows[0]) == 1 else "/".join(".".join(map(str, row)) for row in rows)
 
 
 def _tiling(mapping, torus, letter):
-    """The text of the tiling it could be: what the group of rank 0 along `letter` and its group along the other say."""
+    """Return the text of a possible tiling, from the two groups of rank 0: along `letter` and along the other letter."""
     R, C = mapping.grid.shape
     shape, places = np.array([*torus.shape, mapping.tasks_per_node]), _places(mapping)
     across, along = np.arange(C) * R, np.arange(R)

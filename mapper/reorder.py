@@ -1,14 +1,15 @@
-"""A communicator whose ranks sit where a placement puts them, for Python codes under mpi4py (or anything with its
-interface).
+"""A communicator with the ranks of a placement, for Python codes under mpi4py (or anything with its interface).
 
     from mpi4py import MPI
     from pencilmap.mapper.reorder import reorder
     placed = reorder(MPI.COMM_WORLD, "8x8x8", "8x64")           # the best placement of this grid
     fft = PFFT(placed, [512, 512, 512], grid=...)               # no other change
 
-Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key,
-so nothing depends on what an MPI library does with ``reorder=True``. Each rank then tells its neighbours in row and column
-where it really is, and they compare this with the placement. The C library fft_runner/reorder does the same. """
+Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. One plain split with the grid rank as key makes the
+communicator, so nothing depends on the meaning of ``reorder=True`` in an MPI library. Each rank then tells its neighbours
+in row and column its real place, and they compare this place with the placement. The C library fft_runner/reorder does the
+same.
+"""
 
 import os
 import re
@@ -52,7 +53,7 @@ def _on_all_ranks(function: Function) -> Function:
         try:
             return function(*arguments, **more)
         except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # raised inside the function
                 raise
             wrong = error
         return _together(comm, partial(_refuse, wrong))
@@ -65,11 +66,11 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
 
-    Raises ReorderError on all ranks, with the message of the lowest rank that failed. All ranks must give the same
-    arguments; the placement, functions for `where` and `hosts` are not compared.
+    All ranks must give the same arguments; the placement, functions for `where` and `hosts` are not compared.
 
     Parameters
     ----------
+    comm : communicator
     torus : str or Torus
         Shape as everywhere, e.g. ``8x8x8``; the processes may cover only some of its nodes.
     grid : str or ProcessGrid
@@ -77,15 +78,24 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     placement : str, Product or Mapping
         As for `pencilmap.mapper.placements.place`; made by rank 0, so files are read there.
     tasks_per_node : int, optional
-        As many as the fullest node has processes by default.
+        By default the number of processes on the fullest node.
     where : str or callable
-        How a process knows its node: ``environment`` (PENCILMAP_HOST), ``blue-gene`` (the processor's name), ``hostname`` (a
+        Source of a process's node: ``environment`` (PENCILMAP_HOST), ``blue-gene`` (the processor's name), ``hostname`` (a
         name's last numbers, or a name that `hosts` knows), ``table:PATH`` (lines ``NAME x y z``, read by rank 0),
         ``assumed[:ORDER]`` (the launcher filled the machine in this order, e.g. ``assumed:xyzt``, or else a node after the
         other: ``tn``), ``auto`` (the first of environment, blue-gene and hostname that works on all ranks), or a function
         without arguments that returns the coordinates. The C library has the same words.
     hosts : Hosts, optional
         Names of the nodes.
+
+    Returns
+    -------
+    communicator
+
+    Raises
+    ------
+    ReorderError
+        On all ranks, with the message of the lowest rank that failed.
     """
     shape, wanted = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
     tasks_per_node, hosts = _together(comm, lambda: _check_kinds(shape, tasks_per_node, where, hosts))
@@ -106,7 +116,7 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
 
 
 def _together(comm, work):
-    """Run a function on every rank; a failure on one is raised on all."""
+    """Run a function on every rank; raise a failure of one rank on all."""
     result, message = None, None
     try:
         result = work()
@@ -124,7 +134,7 @@ def _refuse(error):
 
 
 def _check_comm(comm):
-    """Such an error is known on this rank alone."""
+    """Raise an error that is known on this rank alone."""
     if not hasattr(comm, "allgather"):
         raise ReorderError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD")
     if not comm:
@@ -134,7 +144,7 @@ def _check_comm(comm):
 
 
 def _check_kinds(torus, tasks_per_node, where, hosts):
-    """The number of tasks as an integer or None, and the names of the nodes."""
+    """Return the number of tasks as an integer or None, and the names of the nodes."""
     try:
         tasks = None if tasks_per_node is None else index(tasks_per_node)
     except TypeError:
@@ -174,7 +184,7 @@ def _parse(torus, grid, n_tasks):
 
 
 def _site(torus, node, slot, tasks_per_node):
-    """The nodes on which processes run, in the order of their first ranks, with the slots that they have."""
+    """Return the nodes with processes, in the order of their first ranks, with their slots."""
     tasks = tasks_per_node or int(slot.max()) + 1
     if slot.max() >= tasks:
         where = tuple(torus.coordinates(node[slot.argmax()]).tolist())
@@ -185,7 +195,7 @@ def _site(torus, node, slot, tasks_per_node):
 
 
 def _places(placement, site, grid):
-    """Place of each rank: int array, shape (P,)."""
+    """Return the place of each rank: int array, shape (P,)."""
     placed = place(placement, site, grid) if isinstance(placement, str) else placement
     mapping = as_mapping(placed, "placement")
     return mapping.node_of_rank * site.tasks_per_node + mapping.slot_of_rank
@@ -200,11 +210,11 @@ def _rank_at(places, seat, site):
     return int(found[0])
 
 
-# ---- where each process is -----------------------------------------------------------------------------------------------
+# ---- the place of each process -------------------------------------------------------------------------------------------
 
 
 def _find_seats(comm, torus, where, hosts, tasks_per_node):
-    """Node and slot of every process: two int arrays, shape (P,). Slots that nothing tells are counted."""
+    """Return node and slot of every process: two int arrays, shape (P,). Unknown slots are counted."""
     if where == "auto":
         mine = _automatic(comm, hosts)
     else:
@@ -227,13 +237,13 @@ def _automatic(comm, hosts):
 
 
 def _shared_table(comm, torus, path):
-    """The names in a table, read by rank 0."""
+    """Return the names in a table, read by rank 0."""
     first = comm.Get_rank() == 0
     return comm.bcast(_together(comm, lambda: Hosts(torus, hosts=read_table(path, torus).hosts) if first else None), root=0)
 
 
 def _locate(where, comm, torus, hosts, tasks_per_node):
-    """Node of this process, and its slot or -1."""
+    """Return the node of this process, and its slot or -1."""
     if callable(where):
         return int(torus.node(np.array(where(), dtype=np.int64))), -1
     name, colon, argument = where.partition(":")
@@ -262,7 +272,7 @@ def _from_environment(hosts):
 
 
 def _from_blue_gene(hosts):
-    """``Processor <3,0,7,0> in a ...``: coordinates and slot."""
+    """Return coordinates and slot from ``Processor <3,0,7,0> in a ...``."""
     from mpi4py import MPI
 
     name, d = MPI.Get_processor_name(), hosts.network.n_dimensions
@@ -302,7 +312,7 @@ def _check_rank(placed, wanted):
 
 
 def _greet(placed, grid, seat):
-    """Tell the next rank in every group where this one is: list of (from whom, what was heard)."""
+    """Tell the next rank in every group the place of this rank; return a list of (sender, received place)."""
     rank, heard = placed.Get_rank(), []
     for letter in grid.decomposition.letters:
         group = next(ranks for ranks in grid.groups(letter).tolist() if rank in ranks)

@@ -21,9 +21,22 @@ _ASIDE = ".pencilmap-aside"
 def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
     """Write to a temporary file and rename it: a reader sees the old file or the new one, never a part.
 
-    The file behind a link is replaced, not the link; anything that is not a regular file, such as /dev/stdout or a pipe, is
-    written directly. Text is written as UTF-8. A temporary file that a killed process left is removed by the next call for
-    the same file, a minute later or more. Raises `error` when the file cannot be written.
+    For a link the target file is replaced, not the link. Anything that is not a regular file, such as /dev/stdout or a
+    pipe, is written directly. If a process is killed, the next call for the same file, a minute later or more, removes
+    the temporary file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    content : str or bytes
+        Text is written as UTF-8.
+    error : type
+        Class of the error.
+
+    Raises
+    ------
+    error
+        If the file cannot be written.
     """
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -36,7 +49,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=_aside_of(target), suffix=_ASIDE)
         try:
             with os.fdopen(handle, "wb") as file:
-                with suppress(OSError):  # some file systems of networks have no locks
+                with suppress(OSError):  # some network file systems have no locks
                     fcntl.flock(file, fcntl.LOCK_EX)
                 file.write(data)
             umask = os.umask(0)
@@ -51,33 +64,45 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
 
 
 def _aside_of(target):
-    """How the names of its temporary files begin; short enough for every file system."""
+    """Return the beginning of the names of temporary files of `target`, short enough for every file system."""
     return f".{target.name[:50]}."
 
 
 def _remove_left_asides(target):
-    """Those of killed processes: older than a minute, which is longer than from their making to the lock, and not locked."""
+    """Remove temporary files of killed processes: not locked, and older than a minute, long enough to take the lock."""
     for aside in target.parent.glob(f"{escape(_aside_of(target))}*{_ASIDE}"):
         with suppress(OSError):
             file = os.open(aside, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if time.time() - os.fstat(file).st_mtime > 60:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if the file is in use
                     os.unlink(aside)
             finally:
                 os.close(file)
 
 
 def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapError] = MapfileError) -> None:
-    """Append to a file: all of the text or nothing, and in one piece even where others append to the file at the same time.
+    """Append all of the text or nothing, in one piece even if other processes append to the file at the same time.
 
-    Raises `error` when the file cannot be written, e.g. on a full disk. Pipes and devices get as much as there is room for.
+    Pipes and devices get as much text as they have room for.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    text : str
+    error : type
+        Class of the error.
+
+    Raises
+    ------
+    error
+        If the file cannot be written, e.g. on a full disk.
     """
     left = memoryview(text.encode("utf-8"))
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            with suppress(OSError):  # some file systems of networks have no locks
+            with suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(file, fcntl.LOCK_EX)
             before = os.fstat(file).st_size
             try:
@@ -94,9 +119,12 @@ def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapErro
 
 
 def check_writable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
-    """Check before long work that a file can be written: raises `error` where `write_whole` could not make it.
+    """Check before long work that `write_whole` can write a file. Leave nothing behind.
 
-    Leaves nothing behind.
+    Raises
+    ------
+    error
+        If the file could not be written.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
@@ -109,7 +137,13 @@ def check_writable(path: str | PathLike[str], error: type[PencilmapError] = Mapf
 
 
 def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
-    """As `check_writable`, for `append_whole`. It does not make a file that does not exist yet."""
+    """Check before long work that `append_whole` can write a file. Do not make a missing file.
+
+    Raises
+    ------
+    error
+        If the file could not be written.
+    """
     if not Path(path).exists():
         check_writable(path, error)
         return
@@ -122,16 +156,16 @@ def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = Ma
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[Path]:
-    """A folder that is removed at the end, or by the next call if this process is killed.
+    """Yield a folder that is removed at the end, or by the next call if this process is killed.
 
-    A process that uses a folder holds a lock on a file in it. The system releases this lock however the process ends.
+    A process holds a lock on a file in its folder. The system releases this lock however the process ends.
     """
     with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=parent, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            os.rename(folder / "lock", folder / _IN_USE)  # nobody sees it unlocked
+            os.rename(folder / "lock", folder / _IN_USE)  # no process sees the folder unlocked
             _remove_left_folders(folder.parent)
             yield folder
         finally:
@@ -139,13 +173,13 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
 
 
 def _remove_left_folders(parent):
-    """Those of killed processes; another's, or one that is just being made, is left alone."""
+    """Remove folders of killed processes; leave folders alone that are in use or just being made."""
     for mark in parent.glob(f"{_TEMPORARY}*/{_IN_USE}"):
         with suppress(OSError):
             lock = os.open(mark, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 if os.fstat(lock).st_uid == os.getuid():
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if the folder is in use
                     shutil.rmtree(mark.parent, ignore_errors=True)
             finally:
                 os.close(lock)

@@ -17,8 +17,15 @@ _NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
 
 
 def check_name(name: str) -> str:
-    """A host's name, as launchers, shells and batch systems take it. Raises MapfileError for any other.
+    """Return a host's name if launchers, shells and batch systems accept the name.
 
+    Raises
+    ------
+    MapfileError
+        If the name is too long or has other characters.
+
+    Examples
+    --------
     >>> check_name("r1c2-n03.site.org")
     'r1c2-n03.site.org'
     """
@@ -34,9 +41,15 @@ class Hosts:
     """Host name of every node, by a template or by a table.
 
     Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. On reading, any
-    name whose last numbers are coordinates is accepted. Raises MapfileError when a template has unknown fields, or a name is
-    given twice.
+    name whose last numbers are coordinates is accepted.
 
+    Raises
+    ------
+    MapfileError
+        If a template has unknown fields, or a name is given twice.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> hosts = Hosts(Torus((4, 2)), "n{y}{x:02d}")
     >>> hosts.names([5]), hosts.node("n101"), hosts.node("n101.site.org"), hosts.node("m")
@@ -73,7 +86,13 @@ class Hosts:
         return self.template is None and self.table is None
 
     def names(self, nodes: ArrayLike) -> list[str]:
-        """Names of nodes: list of str, in the order given."""
+        """Return the names of nodes, in the order given.
+
+        Raises
+        ------
+        MapfileError
+            If the template gives several nodes the same name, or the table does not name a node.
+        """
         nodes = np.asarray(nodes, dtype=np.int64)
         if self.table is not None:
             return [check_name(self._listed(self.table, n)) for n in nodes.tolist()]
@@ -88,14 +107,14 @@ class Hosts:
         return names
 
     def node(self, name: str) -> int | None:
-        """Number of the node of that name, with or without its domain; None when no node has it."""
+        """Return the number of the node of that name, with or without its domain, or None if no node has the name."""
         if self.is_default:
             coordinates = self.coordinates_in(name)
             return None if coordinates is None or self.network.outside(coordinates) else int(self.network.node(coordinates))
         return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
 
     def why_not(self, name: str) -> str:
-        """The sentence that explains why `node` found nothing."""
+        """Return a sentence that explains why `node` found nothing."""
         if self.is_default:
             coordinates, d = self.coordinates_in(name), self.network.n_dimensions
             outside = self.network.outside(coordinates) if coordinates else None
@@ -106,7 +125,7 @@ class Hosts:
         return f"host {name[:40]!r} is not a node of {self.network.title}; its nodes are named {example} and so on"
 
     def coordinates_in(self, name: str) -> list[int] | None:
-        """The last numbers of a name, one for each dimension, or None when there are fewer."""
+        """Return the last numbers of a name, one for each dimension, or None if there are fewer."""
         found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.network.n_dimensions:]]
         return found if len(found) == self.network.n_dimensions else None
 
@@ -128,7 +147,7 @@ class Hosts:
 
 
 def first_hosts(hosts: dict[str, int]) -> dict[int, str]:
-    """The first host of each node.
+    """Return the first host of each node.
 
     >>> first_hosts({"a": 3, "b": 3, "c": 1})
     {3: 'a', 1: 'c'}
@@ -140,7 +159,7 @@ def first_hosts(hosts: dict[str, int]) -> dict[int, str]:
 
 
 def hosts_per_node(hosts: dict[str, int]) -> int:
-    """The most hosts of a node.
+    """Return the largest number of hosts of a node.
 
     >>> hosts_per_node({"a": 3, "b": 3, "c": 1})
     2
@@ -149,7 +168,7 @@ def hosts_per_node(hosts: dict[str, int]) -> int:
 
 
 def check_even(hosts: dict[str, int], network: Network) -> None:
-    """Raise MapfileError unless each node of the network has as many hosts as the others: slots are alike on all nodes."""
+    """Raise MapfileError unless each node of the network has the same number of hosts: slots are alike on all nodes."""
     counts = Counter(hosts.values())
     if len(set(counts.values())) > 1:
         told = []

@@ -1,10 +1,10 @@
-"""Whether an exception is that of a signal, which compiled code may have replaced by one of its own."""
+"""Test if an exception comes from a signal, although compiled code may have replaced the signal's exception."""
 
 
 def by_signal(error: BaseException | None, *kinds: type[BaseException]) -> bool:
-    """Whether an exception, or one that it was raised from or in place of, is of these kinds; by default Ctrl-C or an exit.
+    """Return whether an exception, or one of its causes or contexts, is of these kinds; by default Ctrl-C or an exit.
 
-    numba, as all code in C that returns a result while an exception waits, raises a SystemError from it.
+    If C code such as numba's returns a result while an exception waits, Python raises a SystemError from this exception.
 
     >>> error = SystemError("returned a result with an exception set")
     >>> error.__cause__ = KeyboardInterrupt()

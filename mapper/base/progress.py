@@ -1,6 +1,7 @@
 """Progress messages of long steps, for any listener.
 
-The command line listens (`pencilmap.scripts.command_line.progress`); a library call has no listener and prints nothing. """
+The command line listens (`pencilmap.scripts.command_line.progress`); a library call has no listener and prints nothing.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,14 +27,14 @@ def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 def say(line: str) -> None:
-    """Report one line of text; ignored without a listener."""
+    """Report one line of text; without a listener nothing happens."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(line)
 
 
 def now_and_then(say_line: Callable[[str], None], seconds: float = 5.0) -> Callable[[str], None]:
-    """A listener that passes on no more than one line in so many seconds, the first one after that time.
+    """Return a listener that passes on at most one line in so many seconds, the first line after that time.
 
     >>> now_and_then(print)("too soon")
     """

@@ -1,7 +1,7 @@
-"""Graph files: a table from a format's name to how it is recognised and read.
+"""Graph files: a table from a format's name to its recogniser and its reader.
 
-A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. A new format is
-one file here and one line below.
+A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. A new
+format is a file here and a line below.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from pencilmap.model.network.graph import GraphNetwork, from_networkx
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """One line of the table.
+    """A line of the table.
 
     looks_like : document -> bool
     read : document -> networkx graph
@@ -32,7 +32,7 @@ class GraphFormat:
     read: Callable[[Document], Any]
 
 
-GRAPHS = {  # when no format is named, the first that recognises the file is used
+GRAPHS = {  # if no format is named, the first format that recognises the file is used
     "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", netloc.looks_like_graphml, netloc.read_graphml),
     "graphml": GraphFormat("GraphML, as networkx and others write it", graphml.looks_like, graphml.read),
     "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", hwloc.looks_like, hwloc.read_cores),
@@ -46,25 +46,42 @@ GRAPHS = {  # when no format is named, the first that recognises the file is use
 
 
 def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
-    """The network in a graph file.
+    """Return the network in a graph file.
 
     Parameters
     ----------
+    path : str or PathLike
     format_name : str, optional
         A name of `GRAPHS`; guessed from the content by default.
     bandwidth : float, optional
         Bytes per second of edges without a bandwidth in the file.
 
+    Returns
+    -------
+    GraphNetwork
+
     Raises
     ------
     GraphError
-        Naming file and, where there is one, line.
+        If the file is not understood. The message names the file, and the line if there is one.
     """
     return parse_graph(read_document(path, GraphError), format_name, bandwidth)
 
 
 def parse_graph(document: Document, format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
-    """The same for a document."""
+    """Return the network in a document, as `read_graph` does for a file.
+
+    Parameters
+    ----------
+    document : Document
+    format_name, bandwidth
+        As for `read_graph`.
+
+    Raises
+    ------
+    GraphError
+        If the document is not understood.
+    """
     if not document.text.strip():
         raise GraphError(f"{document.label} is empty; a graph has at least one edge")
     with reading(document.label, GraphError, len(document.text)):

@@ -13,7 +13,7 @@ _RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.
 def refuse_unmarked_switches(document: Document, graph: Any) -> None:
     """Raise GraphError if no vertex has a kind, although leaves hang on other vertices, which may be switches.
 
-    A leaf has one neighbour. If one vertex at least has a kind, the vertices without one are hosts.
+    A leaf has one neighbour. If at least one vertex has a kind, the vertices without a kind are hosts.
 
     >>> import networkx as nx
     >>> from pencilmap.mapper.formats.lines import Document
@@ -55,7 +55,7 @@ def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:
 
 
 def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
-    """Raise GraphError for an attribute of an edge that is not read, if it is a number or seems to be a bandwidth.
+    """Raise GraphError if an unread attribute of an edge is a number or seems to be a bandwidth.
 
     >>> refuse_other_numbers("net", {"cables": 2, "label": "east"})
     >>> try:

@@ -6,9 +6,9 @@
     a b {'bandwidth': '12.5 GB/s', 'cables': 2}
     s1 {'kind': 'switch'}
 
-A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). It says nothing about bandwidth
-and is ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a comment.
-Names have no blanks, commas or semicolons.
+A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
+bandwidth and are ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a
+comment. Names have no blanks, commas or semicolons.
 """
 
 import re
@@ -33,8 +33,15 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document) -> Any:
-    """The graph; several lines for one edge are parallel edges.
+    """Return the graph; several lines for one edge are parallel edges.
 
+    Raises
+    ------
+    GraphError
+        If a line is not understood, or there are too many kinds of edges.
+
+    Examples
+    --------
     >>> from pencilmap.mapper.formats.lines import Document
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])

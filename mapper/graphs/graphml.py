@@ -1,7 +1,7 @@
 """GraphML by networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``.
 
-A bandwidth is text with a unit. GraphML has no units of its own, so a number is refused, as is any other number of an edge
-but ``weight``, and a bandwidth under another name, e.g. ``speed``.
+A bandwidth is text with a unit. GraphML has no units of its own, so a bandwidth without a unit is refused. Other numbers of
+an edge except ``weight``, and a bandwidth under another name, e.g. ``speed``, are refused as well.
 """
 
 from io import BytesIO
@@ -19,7 +19,13 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document) -> Any:
-    """The graph, whose edges have no attributes with numbers that would be passed over or misread."""
+    """Return the graph; refuse edges with numbers that would be ignored or misread.
+
+    Raises
+    ------
+    GraphError
+        If the document is not GraphML or has such numbers.
+    """
     graph = read_any(document)
     _refuse_one_way(document, graph)
     for a, b, data in graph.edges(data=True):
@@ -40,9 +46,18 @@ def _refuse_one_way(document, graph):
 
 
 def read_any(document: Document, directed: bool = False) -> Any:
-    """The graph, whatever attributes it has.
+    """Return the graph with any attributes.
 
-    With `directed` every edge is taken as directed, as written, whatever the file says about the graph.
+    Parameters
+    ----------
+    document : Document
+    directed : bool
+        Take every edge as directed, as written, although the head of the file says undirected.
+
+    Raises
+    ------
+    GraphError
+        If the document is not GraphML.
     """
     import networkx as nx  # slow to import, and only graphs need it
 

@@ -1,9 +1,9 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
-Hosts are the objects where tasks sit: cores, NUMA nodes or packages. The objects that hold several of them are switches,
-each linked to the next one above. hwloc gives no bandwidth for these links. So give one (``--bandwidth``), or none if only
-loads are wanted.
-Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1, with Socket instead of Package, is also read.
+Hosts are the objects that run tasks: cores, NUMA nodes or packages. Objects that hold several hosts are switches, each
+linked to the next object above. hwloc gives no bandwidth for these links. So give a bandwidth (``--bandwidth``), or none if
+only loads are wanted.
+Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is also read.
 """
 
 import re
@@ -18,24 +18,24 @@ from pencilmap.model.base.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:
-    """Whether the root is a topology whose elements are no nodes, as they are in netloc's XML."""
+    """Return whether the root is a topology without node elements, which netloc's XML has."""
     head = document.text.lstrip()[:4000]
     return (re.match(r"(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", head) is not None
             and re.search(r"<node\b", head) is None)
 
 
 def read_cores(document: Document) -> Any:
-    """Tasks on cores."""
+    """Return the tree with a task on each core."""
     return _tree(document, ("Core",))
 
 
 def read_numa(document: Document) -> Any:
-    """Tasks on NUMA nodes."""
+    """Return the tree with tasks on NUMA nodes."""
     return _tree(document, ("NUMANode",))
 
 
 def read_packages(document: Document) -> Any:
-    """Tasks on packages."""
+    """Return the tree with tasks on packages."""
     return _tree(document, ("Package", "Socket"))
 
 

@@ -10,7 +10,7 @@ netloc was removed from hwloc after version 2.9 (open-mpi/hwloc pull request 590
 - the GraphML of netloc 0.5 (netloc/export.c): undirected by its head, but every link is listed once from each end.
 
 Bandwidth comes from width and speed (``4x``, ``QDR``), not from the field gbits: netloc_ib_extract_dats takes every speed
-but SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vol. 2.
+except SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vol. 2.
 """
 
 import itertools
@@ -58,7 +58,7 @@ class Link(NamedTuple):
 
 
 def read_graphml(document: Document) -> Any:
-    """The GraphML export."""
+    """Return the graph of a GraphML export."""
     graph = graphml.read_any(document, directed=True)
     nodes = [Node(str(v), "switch" if "switch" in str(data.get("type", "")).lower() else "host",
                   str(data.get("description", ""))) for v, data in graph.nodes(data=True)]
@@ -68,7 +68,13 @@ def read_graphml(document: Document) -> Any:
 
 
 def read_ndat(document: Document) -> Any:
-    """The JSON data file."""
+    """Return the graph of a JSON data file.
+
+    Raises
+    ------
+    GraphError
+        If the document is not netloc data.
+    """
     try:
         data = parse_json(document.text)
         nodes = [Node(str(node["phy_id"]), {1: "switch", 2: "host"}[int(node["node_type"])], str(node.get("desc", "")))
@@ -81,7 +87,13 @@ def read_ndat(document: Document) -> Any:
 
 
 def read_text(document: Document) -> Any:
-    """The text file."""
+    """Return the graph of a text file.
+
+    Raises
+    ------
+    GraphError
+        If the document is not a netloc file or ends too early.
+    """
     lines = list(enumerate(document.text.splitlines(), 1))
     start = 0 if len(lines) > 1 and "," in lines[1][1] else 3
     if len(lines) <= start or not re.fullmatch("[0-9]{1,7}", lines[start][1].strip()):
@@ -104,7 +116,7 @@ def _node(document, number, line):
 
 
 def _links(document, number, line):
-    """Links of one node; descriptions must not hold commas, which netloc does not escape."""
+    """Return the links of one node. Descriptions must not hold commas, which netloc does not escape."""
     source, *fields = line.split(",")
     at = 0
     while at < len(fields):
@@ -119,7 +131,7 @@ def _links(document, number, line):
 
 
 def _graph(document, nodes, links):
-    """Vertices with unique names, and links as listed."""
+    """Return vertices with unique names, and links as listed."""
     import networkx as nx  # slow to import, and only graphs need it
 
     plain = {node.identity: _plain(node) for node in nodes}
@@ -138,7 +150,7 @@ def _graph(document, nodes, links):
 
 
 def _plain(node):
-    """First word of the description, which is the host's name; the id for a switch or where there is no description.
+    """Return the host's name, the first word of the description; the id for a switch or without a description.
 
     >>> _plain(Node("0002:c903:0006:dc31", "host", "'fourmi005 HCA-1'"))
     'fourmi005'
@@ -150,7 +162,9 @@ def _plain(node):
 
 
 def bandwidth(width: str, speed: str) -> float | None:
-    """Bytes per second of a link from its lanes (``4x``) and its speed, by name or in bits per second; None when unknown.
+    """Return bytes per second of a link from its lanes (``4x``) and its speed, by name or in bits per second.
+
+    None if lanes or speed are unknown.
 
     >>> bandwidth("4x", "QDR"), bandwidth("1", "10000000000"), bandwidth("1", "1")
     (4000000000.0, 1250000000.0, None)

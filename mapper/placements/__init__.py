@@ -1,7 +1,7 @@
-"""Placements: a table from a name to the function that makes it.
+"""Placements: a table from a name to the function that makes the placement.
 
 A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "".
-Those that search also get the objective. A new placement is one file here and one line below.
+Placements that search also get the objective. A new placement is a file here and a line below.
 """
 
 from collections.abc import Callable
@@ -28,13 +28,13 @@ from pencilmap.model.traffic.objective import Objective
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table."""
+    """A line of the table."""
 
     make: Callable[..., Product | Mapping]
     usage: str
     meaning: str
-    anywhere: bool = False  #: whether it also works on a graph, which has no coordinates
-    searches: bool = False  #: whether it takes an objective
+    anywhere: bool = False  #: whether the placement also works on a graph, which has no coordinates
+    searches: bool = False  #: whether the placement takes an objective
 
 
 PLACEMENTS = {
@@ -79,12 +79,22 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
         Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
     site : Site
         Torus, tasks per node and usable nodes.
+    grid : ProcessGrid
     wanted : Objective, optional
-        What placements that search make least; by default the exchanges in sequence.
+        Objective of placements that search; by default the exchanges in sequence.
+
+    Returns
+    -------
+    Product or Mapping
 
     Raises
     ------
-    PlacementError, GridError, MapfileError, AllocationError
+    PlacementError
+        If the placement or its argument is not understood, or does not fit the network.
+    GridError
+        If the grid does not fit the site.
+    MapfileError, AllocationError
+        If a file with places cannot be read, or places a rank on a node that may not be used.
     """
     check_name(text)
     name, _, argument = text.partition(":")
@@ -96,11 +106,11 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
 
 
 def takes_objective(text: str) -> bool:
-    """Whether the placement that `text` describes is searched for, with an objective."""
+    """Return whether the placement that `text` describes is searched for, with an objective."""
     name = text.partition(":")[0]
     return name in PLACEMENTS and PLACEMENTS[name].searches
 
 
 def as_mapping(placed: Product | Mapping, name: str) -> Mapping:
-    """The mapping of a placement, called `name`."""
+    """Return the mapping of a placement, named `name`."""
     return placed.mapping(name) if isinstance(placed, Product) else replace(placed, name=name)

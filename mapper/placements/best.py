@@ -1,11 +1,11 @@
-"""The best placement for a grid. The families that are tried depend on the site:
+"""The best placement for a grid. The site decides which families are tried:
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
 - everywhere else the local search.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
-exchanges in sequence, and take a second or a few, up to `MOST_SEARCHED` slots. They are left out where a bound proves the
+exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
 product optimal.
 """
 
@@ -30,21 +30,41 @@ from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
-MOST_MESSAGES = 10_000_000     # with holes or idle slots: above this nothing is searched
-MOST_SEARCHED = 2048           # slots: above this the best product is the answer
+MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
+MOST_SEARCHED = 2048           # slots: above this number the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists: with share 0, and the least with 1
-TASK_STEPS, STEP_MATES = 800, 22_000_000  # or, if they are more, the smaller of these: per task, and over R + C
-SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: the smaller of this and that over R + C
-RULES = 3  # for ties: a robust search routes under each
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: for share 0, and at least for share 1
+TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
+SWAPS, SWAP_MATES = 400_000, 10_000_000  # local search, the smaller of: evaluations; evaluations times R + C
+RULES = 3  # for ties: a robust search routes under each rule
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
-    """The best placement of all families; on a site with holes or idle slots the result of the local search.
+    """Return the best placement of all families; on a site with holes or idle slots the result of the local search.
 
-    `wanted` is the objective that is to be least, by default that of the exchanges in sequence.
+    Parameters
+    ----------
+    argument : str
+        Must be empty.
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
 
+    Returns
+    -------
+    Product or Mapping
+
+    Raises
+    ------
+    PlacementError
+        If there is an argument.
+    GridError
+        If the grid does not fit the site.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))
     'digits:x=r2c4,y=r2c4'
@@ -55,14 +75,24 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
-    """Placements of which the last has the least objective: the best product, and then what is better than it.
+    """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
-    The searches get their usual number of evaluations divided by `share`. For 0 they get none, or few where no product
-    exists.
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    share : int
+        Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
+
+    Returns
+    -------
+    list of Product or Mapping
     """
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all are alike
+        if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
         if not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
@@ -83,7 +113,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
-    """The optimum of a small machine and a placement that has it, where every placement was tried; None elsewhere."""
+    """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
     known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition is PENCIL else None
     if known is None or wanted not in (in_sequence(2), at_once(2)):
         return None
@@ -99,8 +129,21 @@ def _cost(product, wanted):
 
 
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
-    """What the local search finds when the worst cost over the rules for ties is to be least. Nothing where it is not
-    used.
+    """Search for a placement that minimises the worst cost over the rules for ties.
+
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    share : int
+        Divides the usual number of evaluations; 0 for no search.
+
+    Returns
+    -------
+    list of Mapping
+        Empty if the local search does not apply.
     """
     if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
         return []
@@ -108,8 +151,10 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
 
 
 def _unsearched(site, grid, wanted, share):
-    """Where one count of all messages takes seconds: the best product of the whole torus without the unusable slots, or,
-    where only this grid is asked for, the launcher's order if that costs less."""
+    """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
+
+    If this grid is the only one, return the launcher's order if it costs less.
+    """
     slot, T = likely_product(site, grid, wanted), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
     if not share:
@@ -118,7 +163,7 @@ def _unsearched(site, grid, wanted, share):
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
-    """Whether other placements than products are searched."""
+    """Return whether other placements than products are searched."""
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
@@ -131,7 +176,7 @@ def _has_rings(torus: Torus) -> bool:
 
 @lru_cache(maxsize=64)
 def _tiling(torus, grid, tasks_per_node, cost, share):
-    """A tiling of less cost, None where none was found."""
+    """Return a tiling of less cost, or None."""
     from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
 
     found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=1,
@@ -140,7 +185,7 @@ def _tiling(torus, grid, tasks_per_node, cost, share):
 
 
 def _swapped(site, grid, cost, share):
-    """What the local search finds of less cost, None where it finds nothing."""
+    """Return a placement of less cost from the local search, or None."""
     from pencilmap.mapper.searches import annealing
 
     found = annealing.search(site, grid, budget=annealing.Budget(_steps(grid, share), None))

@@ -1,4 +1,4 @@
-"""Groups of the grid's first dimension on dense boxes, lines, planes and cubes, those of its second on the complement.
+"""Groups of the grid's first dimension on dense boxes, lines, planes and cubes, groups of its second on the complement.
 
 Of pencils: rows on boxes, columns on every n-th node.
 
@@ -16,8 +16,22 @@ from pencilmap.model.placement.product import Product
 
 
 def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
-    """Rows on boxes of the given extents, e.g. ``2x2x2``.
+    """Place rows on boxes of the given extents, e.g. ``2x2x2``.
 
+    Parameters
+    ----------
+    argument : str
+        One extent for each dimension of the torus.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If the extents are not understood or do not divide the torus and the grid.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> str(box("2x2x2", Site(Torus((8, 8, 8))), ProcessGrid(8, 64)))
     'digits:x=r2c4,y=r2c4,z=r2c4'
@@ -30,7 +44,13 @@ def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
 
 
 def line(argument: str, site: Site, grid: ProcessGrid) -> Product:
-    """Rows on lines along an axis; x, the first, unless named."""
+    """Place rows on lines along an axis, by default the first axis.
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not one axis.
+    """
     torus = site.network
     axes = argument or torus.axes[0]
     if len(axes) != 1:
@@ -39,7 +59,13 @@ def line(argument: str, site: Site, grid: ProcessGrid) -> Product:
 
 
 def plane(argument: str, site: Site, grid: ProcessGrid) -> Product:
-    """Rows on planes of two axes; the first two unless named."""
+    """Place rows on planes of two axes, by default the first two.
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not two axes.
+    """
     torus = site.network
     axes = argument or torus.axes[:2]
     if len(axes) != 2 or axes[0] == axes[1]:

@@ -2,9 +2,9 @@
 
 The slots ``t`` are one more dimension, so rows and columns can lie on different numbers of nodes. With two tasks per node
 ``t=c2`` puts two rows on every row image (the paper's 8x128 on 8-cubes), and ``t=r2`` puts rows of 16 on 8 nodes.
-Dimensions that are not named belong to the last dimension of the grid, the columns. Slots that are not named belong to its
-first dimension, the rows, as far as the grid needs them to make its rows long enough. One more owner, ``i``, leaves nodes
-or slots idle: of its digit only 0 is used.
+Dimensions without a pattern belong to the last dimension of the grid, the columns. Slots without a pattern belong to its
+first dimension, the rows, until the rows are long enough, and then to the columns. One more owner, ``i``, leaves nodes or
+slots idle: of its digits only 0 is used.
 Source of the images: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4 and 6.
 """
 
@@ -26,8 +26,22 @@ IDLE = "i"  # owner of digits that leave places idle
 
 
 def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
-    """Make the product of the patterns named. It is a Mapping where digits are idle.
+    """Make the product of the named patterns, or a mapping if digits are idle.
 
+    Parameters
+    ----------
+    argument : str
+        Patterns by axis, separated by commas.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If a pattern is not understood or does not fit the torus or the grid.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> str(digits("x=r2c4,y=r4c2", Site(Torus((8, 8))), ProcessGrid(8, 8)))
     'digits:x=r2c4,y=r4c2'
@@ -39,7 +53,7 @@ def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
 
 
 def _parse(argument, torus):
-    """Text of each pattern named, by axis."""
+    """Return the text of each named pattern, by axis."""
     named = {}
     for part in argument.split(","):
         axis, equals, pattern = part.partition("=")
@@ -66,7 +80,7 @@ def _whole(argument, texts, site, grid):
 
 
 def slots_that_fill(grid: ProcessGrid, patterns: Iterable[Pattern | RingMap], tasks_per_node: int) -> Pattern:
-    """The pattern of the slots that makes the groups of the grid's first dimension as long as it asks."""
+    """Return the pattern of the slots that completes the groups of the grid's first dimension."""
     first, last = grid.decomposition.letters[0], grid.decomposition.letters[-1]
     k = max(1, grid.shape[0] // prod(p.extent(first) for p in patterns))
     return Pattern(((first, k), (last, tasks_per_node // k if tasks_per_node % k == 0 else 1)))
@@ -81,7 +95,7 @@ def _check_grid(argument, made, grid):
 
 
 def _with_idle(argument, texts, site, grid):
-    """Patterns with idle digits: the places whose idle digits are 0, numbered as in a product."""
+    """Return the mapping of patterns with idle digits: the places whose idle digits are 0, numbered as in a product."""
     site.check_grid(grid)
     torus, letters = site.network, grid.decomposition.letters
     extents = dict(zip(torus.axes, torus.shape), t=site.tasks_per_node)
@@ -99,7 +113,7 @@ def _with_idle(argument, texts, site, grid):
 
 
 def _pattern_of(argument, axis, text, n, letters):
-    """The pattern of an axis; idle digits allowed."""
+    """Return the pattern of an axis; idle digits are allowed."""
     try:
         found = parse_pattern(text, letters + IDLE)
     except PlacementError as error:
@@ -112,7 +126,7 @@ def _pattern_of(argument, axis, text, n, letters):
 
 
 def _number(patterns, letter, coordinates):
-    """Number of every place within its group along a dimension of the grid, or among the idle; first dimension fastest."""
+    """Return the number of every place in its group of a grid dimension, or among the idle; first dimension fastest."""
     number, stride = 0, 1
     for pattern, coordinate in zip(patterns, coordinates):
         number = number + pattern.index(letter)[coordinate] * stride

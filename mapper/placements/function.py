@@ -1,7 +1,7 @@
-"""Images described by a Python function of the user's: ``python:FILE.py:function``.
+"""Images described by a user's Python function: ``python:FILE.py:function``.
 
-The function is called as ``function(torus, R, C, tasks_per_node)``, with the extents of the grid that the decomposition has
-(slabs: ``function(torus, P, tasks_per_node)``), and returns where every rank sits, as one of
+The function is called as ``function(torus, R, C, tasks_per_node)``, with the extents of the grid of the decomposition
+(slabs: ``function(torus, P, tasks_per_node)``), and returns the places of all ranks as
 
 - an iterable with one place for each rank, of pencils rank q*R + p being task p of row q;
 - a function from the rank to its place;
@@ -11,7 +11,7 @@ A place is ``(coordinate, ..., slot)``; the slot may be omitted with one task pe
 `pencilmap.model.network.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called
 ``nodes`` also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
 
-The file belongs to the user and runs with the user's rights; what it prints goes to standard error.
+The file belongs to the user and runs with the user's rights; its output goes to standard error.
 """
 
 import inspect
@@ -36,9 +36,20 @@ USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giv
 
 
 def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Load FILE.py, call the function, check its result.
+    """Load a user's file, call the function and check its result.
 
-    Raises PlacementError naming file, and line where the user's code raised something.
+    Parameters
+    ----------
+    argument : str
+        ``FILE.py:function``.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If the file or function is missing, the result is no placement, or the user's code raised an exception. The message
+        names the file, and the line of an exception.
     """
     site.check_grid(grid)
     path, _, name = argument.rpartition(":")
@@ -50,7 +61,7 @@ def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def _load(path, name):
-    """The function `name` of the file; executed without leaving compiled files behind."""
+    """Return the function `name` of the file; run the file without leaving compiled files behind."""
     source = read_whole(path, PlacementError, MOST_SOURCE_BYTES)
     module = ModuleType(Path(path).stem)
     module.__file__ = path
@@ -63,7 +74,7 @@ def _load(path, name):
 
 
 def _call(found, site, grid):
-    """One place per rank, and one more if there are too many: a list, or the array returned."""
+    """Return one place per rank, and a surplus place if there are too many: a list, or the returned array."""
     keywords = {}
     if "nodes" in inspect.signature(found).parameters:
         keywords["nodes"] = site.network.coordinates(site.allocation.nodes)
@@ -75,8 +86,7 @@ def _call(found, site, grid):
 
 @contextmanager
 def _user_code(path, name):
-    """Run a user's file; it may import modules from its folder, and exceptions become one PlacementError with file and
-    line."""
+    """Run a user's file, which may import modules from its folder. Exceptions become a PlacementError with file and line."""
     before = list(sys.path)
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
@@ -115,7 +125,7 @@ def _mapping(name, places, site, grid):
 
 
 def _table(name, places, site):
-    """Coordinates and slot of each rank: int array, shape (P, d + 1)."""
+    """Return coordinates and slot of each rank: int array, shape (P, d + 1)."""
     d = site.network.n_dimensions
     widths = (d, d + 1) if site.tasks_per_node == 1 else (d + 1,)
     if isinstance(places, np.ndarray) and places.ndim == 2 and places.shape[1] in widths and places.dtype.kind in "iu":
@@ -126,7 +136,7 @@ def _table(name, places, site):
 
 
 def _place(name, rank, place, site, widths):
-    """One place as integers, with its slot."""
+    """Return one place as integers, with its slot."""
     d = site.network.n_dimensions
     try:
         numbers = [index(number) for number in place]

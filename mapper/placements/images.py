@@ -7,9 +7,9 @@ A file of words; line breaks do not matter, ``#`` starts a comment::
     repeat 4 2-0-0                   # all images so far, 4 times in all, each shifted by (2, 0, 0); rings wrap around
 
 Rows are placed on the images in order, R places each: first the nodes as listed, then the same nodes in the next slot. So
-an image of R nodes with two slots takes two rows, and a row of 2R tasks takes both slots of it. The place within the row is
-the column number. So a column takes the same place of every row, and the columns are the complement. With ``columns``, rows
-and columns change roles.
+an image of R nodes with two slots takes two rows, and a row of 2R tasks takes both slots of an image. The place within the
+row is the column number. So a column takes the same place of every row, and the columns are the complement. With
+``columns``, rows and columns change roles.
 """
 
 import re
@@ -30,9 +30,9 @@ from pencilmap.model.placement.mapping import Mapping
 
 @dataclass(frozen=True)
 class Image:
-    """The places that one or more groups lie on."""
+    """The places of one or more groups."""
 
-    line: int  #: line of the file where it begins
+    line: int  #: line of the file where the image begins
     nodes: Ints  #: int array, shape (n,); node numbers in the order listed
     slots: tuple[int, ...]
 
@@ -48,7 +48,17 @@ class Image:
 def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Read the file and lay the groups along a dimension of the grid onto its images.
 
-    Raises PlacementError naming file and line.
+    Parameters
+    ----------
+    argument : str
+        ``PATH`` or ``PATH,GROUPS``, e.g. ``PATH,columns``.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If the file is not understood or its images do not fit. The message names file and line.
     """
     site.check_grid(grid)
     path, _, groups = argument.partition(",")
@@ -64,8 +74,22 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
-    """The images described by the bytes of a file, with repeats: list of Image.
+    """Return the images described by the bytes of a file, repeats included.
 
+    Parameters
+    ----------
+    content : bytes
+    label : str
+        Name of the file in errors.
+    site : Site
+
+    Raises
+    ------
+    PlacementError
+        If the content is not understood or describes no image.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> [i.nodes.tolist() for i in parse_images(b"image 0 1\\nrepeat 2 2", "demo", Site(Torus((4,))))]
     [[0, 1], [2, 3]]
@@ -81,12 +105,12 @@ def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
 
 
 class _Reader:
-    """Words of an image file, read line by line; `line` is the current line."""
+    """Reader of the words of an image file, line by line; `line` is the current line."""
 
     def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
         self.found: list[Image] = []
-        self.nodes: list[int] | None = None  # of the image that is being read; None between images
+        self.nodes: list[int] | None = None  # of the current image; None between images
         self.example = "-".join(["0"] * site.network.n_dimensions)
 
     def refuse(self, message: str, line: int | None = None) -> PlacementError:
@@ -160,7 +184,23 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
 
 
 def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
-    """The groups along dimension `i` of the grid on images, in order. `label` names the file in errors."""
+    """Lay the groups along a dimension of the grid on images, in order.
+
+    Parameters
+    ----------
+    found : sequence of Image
+    label : str
+        Name of the file in errors.
+    site : Site
+    grid : ProcessGrid
+    i : int
+        Number of the dimension of the grid.
+
+    Raises
+    ------
+    PlacementError
+        If groups do not fill an image, or there are too few or too many images.
+    """
     dimension, size = grid.decomposition.dimensions[i], grid.shape[i]
     groups, plural = grid.n_tasks // size, f"{dimension.name}s"
     for image in found:

@@ -1,8 +1,8 @@
 """Lattice tilings, e.g. ``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.searches.lattice_search`.
 
 ``c=`` (or ``r=``) gives the rows of a Hermite normal form, in dimensions and slots. The cosets of its lattice are the
-columns (or rows). ``tile=`` gives the places of one of the other groups, place = node + N * slot. Without them it is the
-best tiling found, for exchanges in sequence.
+columns (or rows). ``tile=`` gives the places of one of the other groups, place = node + N * slot. Without these options
+the placement is the best tiling found, for exchanges in sequence.
 """
 
 import re
@@ -22,8 +22,22 @@ _SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=
 
 
 def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """The tiling spelled out, or the best one found: ``lattice`` or ``lattice:seed=2,evaluations=100000``.
+    """Return the given tiling, or the best tiling found.
 
+    Parameters
+    ----------
+    argument : str
+        Empty, options such as ``seed=2,evaluations=100000``, or a tiling.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not understood, the torus is too large to search, or no tiling was tried.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> rows_on_lines = lattice("c=1.0.0/0.3.0/0.0.1,tile=0.3.6", Site(Torus((3, 3))), ProcessGrid(3, 3))
     >>> rows_on_lines.node_of_rank.tolist()
@@ -64,7 +78,7 @@ def _check(torus, grid):
 
 
 def _check_tiling(argument, tiling, grid):
-    """Raise PlacementError unless the form is one of this torus and the tile has one place of every coset."""
+    """Raise PlacementError unless the form is of this torus and the tile has one place of every coset."""
     from pencilmap.mapper.searches.lattice_search import coset_numbers, is_form
 
     shape = np.array([*tiling.torus.shape, tiling.tasks_per_node])

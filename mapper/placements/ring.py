@@ -1,7 +1,7 @@
 """Products of ring maps, e.g. ``ring:x=r8,y=4.3/5.2/0.1/6.7,z=c8,t=r2``.
 
 Every dimension has a digit pattern, as in ``digits``, or a map: the positions of the members of each row, rows separated by
-strokes. Without an argument it is the product with the least joint load, for exchanges that run at once
+strokes. Without an argument the placement is the product with the least joint load, for exchanges that run at once
 (`pencilmap.mapper.searches.product_search`, with the stored maps of `pencilmap.mapper.searches.stored_ring_maps`).
 """
 
@@ -19,8 +19,24 @@ from pencilmap.model.traffic.objective import Objective, at_once
 
 
 def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product:
-    """The product named, or the best one by `wanted`, by default with the least load of exchanges at once.
+    """Return the named product, or without an argument the best product.
 
+    Parameters
+    ----------
+    argument : str
+        Map or pattern by axis, or empty.
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective of the best product; by default the exchanges at once.
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not understood or does not fit the torus or the grid.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> str(ring("x=0.1/3.2,y=r4", Site(Torus((4, 4))), ProcessGrid(8, 2)))
     'ring:x=0.1/3.2,y=r4'

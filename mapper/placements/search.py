@@ -1,5 +1,6 @@
-"""Local search where no product exists or is good enough: holes, idle slots, awkward factors. See
-`pencilmap.mapper.searches.annealing`.
+"""Local search if no product exists or is good enough: holes, idle slots, awkward factors.
+
+See `pencilmap.mapper.searches.annealing`.
 """
 
 from typing import Any
@@ -16,11 +17,28 @@ KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None,
            robust: bool = False) -> Mapping:
-    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.base.progress`.
+    """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
-    The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
-    say so. A robust search makes the worst over the rules for ties least. Raises PlacementError when the argument is not
-    understood, GridError when the grid does not fit the site.
+    The same seed and evaluations give the same placement unless `seconds` ends the search early; then a note of the
+    placement says so. The search reports to `pencilmap.mapper.base.progress`.
+
+    Parameters
+    ----------
+    argument : str
+        Options, or empty.
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    robust : bool
+        Whether to minimise the worst objective over the rules for ties.
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not understood.
+    GridError
+        If the grid does not fit the site.
     """
     options = parse_options(argument)
     site.check_grid(grid)
@@ -35,8 +53,15 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
 
 
 def parse_options(argument: str) -> dict[str, Any]:
-    """The options of the argument.
+    """Return the options of the argument.
 
+    Raises
+    ------
+    PlacementError
+        If an option is not understood or out of range.
+
+    Examples
+    --------
     >>> parse_options("seed=2,seconds=1.5")
     {'seed': 2, 'seconds': 1.5}
     """

@@ -1,4 +1,4 @@
-"""Machine files with calibrated figures: what was known about the machine, and what a fit found."""
+"""Machine files with calibrated figures: the known figures of the machine, and the results of a fit."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -14,19 +14,30 @@ from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 
-BY = "pencilmap calibrate"    # how the source of a calibrated figure begins
-CERTAIN = 0.25                # a figure known to that ratio counts as certain
+BY = "pencilmap calibrate"    # beginning of the source of a calibrated figure
+CERTAIN = 0.25                # a figure with at most this relative uncertainty counts as certain
 _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
 
 
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
                        likely: tuple[float, float] | None = None) -> dict[str, Figure]:
-    """The figures of a machine file after a calibration.
+    """Return the figures of a machine file after a calibration.
 
-    Fitted figures replace those of the file. Figures that the fit left out stay, unless they come from an earlier
-    calibration that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
-    `source` tells the data, e.g. ``"--published bluegene-l (...)"``; `likely` is
-    `pencilmap.model.times.held_out.likely_range` of all samples.
+    Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
+    that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
+
+    Parameters
+    ----------
+    machine : Machine
+    calibration : Calibration
+    source : str
+        Name of the data, e.g. ``"--published bluegene-l (...)"``.
+    likely : (float, float), optional
+        `pencilmap.model.times.held_out.likely_range` of all samples.
+
+    Returns
+    -------
+    dict of str to Figure
     """
     figures = {key: figure for key, figure in machine.figures.items()
                if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
@@ -50,7 +61,7 @@ def _figure(key: str, found: Fitted, machine: Machine, source: str) -> Figure:
 
 
 def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float | list[str]:
-    """A fitted figure as a machine file writes it: four digits and the unit, a plain number for contention.
+    """Return a fitted figure in the form of a machine file: four digits and the unit, a plain number for contention.
 
     >>> from pencilmap.model.times.calibrate import Fitted
     >>> figure_text("message_cost", Fitted(8.2063e-7, 0.2), None), figure_text("contention", Fitted(0.4861, 0.2), None)
@@ -67,7 +78,7 @@ def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float
 
 
 def text_with_unit(value: float, unit: str) -> str:
-    """A quantity in ``byte/s``, ``s`` or ``flop/s`` with four digits.
+    """Return a quantity in ``byte/s``, ``s`` or ``flop/s`` with four digits.
 
     >>> text_with_unit(2.5e-6, "s")
     '2.5 us'
@@ -77,7 +88,7 @@ def text_with_unit(value: float, unit: str) -> str:
 
 
 def machine_text(machine: Machine, figures: dict[str, Figure]) -> str:
-    """The machine file (TOML) of a machine with these figures, checked by reading it back."""
+    """Return the machine file (TOML) of a machine with these figures, checked by reading the text back."""
     first = ["shape", "tasks_per_node", "link_bandwidth"]
     data: dict[str, Any] = {"name": machine.name, "title": machine.title, "axes": machine.torus.axes}
     for key in dict.fromkeys([*first, *figures]):
@@ -88,15 +99,24 @@ def machine_text(machine: Machine, figures: dict[str, Figure]) -> str:
 
 
 def write_machine(machine: Machine, figures: dict[str, Figure], path: str | PathLike[str]) -> None:
-    """Write a machine file; it appears whole or not at all."""
+    """Write a machine file, whole or not at all."""
     write_whole(path, machine_text(machine, figures), MachineError)
 
 
 def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: tuple[float, ...]) -> Machine:
-    """A machine known only from run records: its torus and the tasks per node.
+    """Return a machine known only from run records: its torus and the tasks per node.
 
-    Raises CalibrationError when the records are of different machines or name none. `bandwidth` is bytes per second, one for
-    all dimensions or one for each.
+    Parameters
+    ----------
+    records : iterable of dict
+    name : str
+    bandwidth : tuple of float
+        Bytes per second, one for all dimensions or one for each.
+
+    Raises
+    ------
+    CalibrationError
+        If the records are of different machines or name none.
     """
     shapes = {record["placement"]["torus"] for record in records} - {None}
     tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}

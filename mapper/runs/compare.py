@@ -33,7 +33,7 @@ UNNAMED = ("default", "launcher")  # placements whose names do not tell their or
 
 @dataclass(frozen=True)
 class Comparison:
-    """One exchange, or all exchanges of a run whose schedule has them travel together, predicted and measured.
+    """One exchange, or all exchanges of a run whose schedule sends them together, predicted and measured.
 
     t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.times.timing`); t_ratio
     and time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
@@ -73,14 +73,14 @@ class Comparison:
         return self.measured_s / self.time_s if self.time_s and self.measured_s > 0 else None
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return all figures for JSON."""
         return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings),
                 "time_range_s": None if self.time_range_s is None else list(self.time_range_s), "t_ratio": self.t_ratio,
                 "time_ratio": self.time_ratio}
 
 
 def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
-    """Join run records with the predictions for the placements that they really had.
+    """Join run records with the predictions for their real placements.
 
     Parameters
     ----------
@@ -91,15 +91,15 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
 
     Returns
     -------
-    list
-        Every exchange of each record. Where the schedule is not the sequence, there is one row for all of them, because the
-        time of an exchange is then the time that ranks wait for it. A pair of transforms has one row too.
+    list of Comparison
+        Every exchange of each record. If the schedule is not the sequence, one row covers all exchanges, because the time
+        of an exchange is then the time that ranks wait for its end. A pair of transforms also has one row.
     """
     return [row for number, record in enumerate(records, 1) for row in compare_record(record, f"{source}:{number}")]
 
 
 def compare_record(record: Record, source: str) -> list[Comparison]:
-    """The rows of one record, see `compare_records`; `source` is its name in the result."""
+    """Return the rows of a record, see `compare_records`; `source` is the name of the record in the result."""
     if has_lines(record):
         return _rows_of_lines(record, source)
     transform = transform_of_record(record)
@@ -128,14 +128,14 @@ def _order(placement, mapping):
 
 
 def _halo(record, transform):
-    """The halo that was timed beside a transform, predicted."""
+    """Predict the halo that was timed beside a transform."""
     mapping, _ = _placed(record, {})
     messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
     return predict_messages(mapping, messages, transform, record["labels"].get("routing"), _costs(record["labels"]))
 
 
 def _rows_of_lines(record, source):
-    """Every exchange of distributed lines. Where no bandwidth is known, its time is without that of the busiest link."""
+    """Return every exchange of distributed lines. Without a known bandwidth the time leaves out the busiest link."""
     mapping, note = _placed(record, {})
     labels, problem = record["labels"], line_problem_of_record(record)
     names = problem.stages(record["ranks"])
@@ -158,12 +158,12 @@ def _rows_of_lines(record, source):
 
 
 def schedule_of_record(record: Record) -> str:
-    """The schedule of a run. A record that names none has the sequence."""
+    """Return the schedule of a run; a record without a schedule has the sequence."""
     return record.get("schedule") or SEQUENCE
 
 
 def _move(prediction, name):
-    """The exchange or remap of that name; None for the remaps of boxes that are no bricks."""
+    """Return the exchange or remap of that name; None for the remaps of boxes that are no bricks."""
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
@@ -192,7 +192,7 @@ class _Together:
 
 
 def _all_exchanges(prediction):
-    """The row of all exchanges under the schedule. Ranks do not wait while they compute."""
+    """Return the row of all exchanges under the schedule. Ranks do not wait while they compute."""
     found = prediction.schedule
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
@@ -201,18 +201,28 @@ def _all_exchanges(prediction):
 
 
 def _bandwidth(exchange, prediction, transform, measured):
-    """Equation 16 solved for B in the dimension that bounds: the nominal bandwidth times bound over measured."""
+    """Return B of equation 16 in the dimension that bounds: the nominal bandwidth times bound over measured."""
     network = prediction.network
     i = max(range(network.n_dimensions), key=lambda j: float(exchange.m[j]) / network.bandwidth[j])
     return float(exchange.m[i]) * transform.total_bytes / (4 * network.n_nodes * measured)
 
 
 def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
-    """Prediction for the placement that the ranks of a run really had.
+    """Predict a run for the real placement of its ranks.
 
-    It is None where the run does not know its torus. A note about the prediction, or the reason why there is none, comes
-    with it. `changes` are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
-    The label `routing` names the rule of the network; without it the default is used.
+    Parameters
+    ----------
+    record : dict
+        The label `routing` names the rule of the network; without the label the default rule is used.
+    **changes
+        bandwidth (tuple of bytes per second) or costs (`Costs`), to override the labels of the record.
+
+    Returns
+    -------
+    Prediction or None
+        None if the run does not know its torus.
+    str
+        A note about the prediction, or the reason why there is none.
     """
     asked = {key: value for key, value in record.items() if key not in ("phases", "time", HALO)}
     return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
@@ -220,7 +230,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 
 @lru_cache(maxsize=64)
 def _prediction(text, changed):
-    """The prediction of a run. Runs that differ only in their times, as most of a file do, share one prediction."""
+    """Return the prediction of a run. Runs that differ only in their times share one prediction."""
     record, changes = parse_json(text), dict(changed)
     labels, transform = record["labels"], transform_of_record(record)
     mapping, note = _placed(record, changes)
@@ -235,7 +245,7 @@ def _prediction(text, changed):
 
 
 def _placed(record, changes):
-    """The mapping of a run on its torus, with a note about it; None where that is not known."""
+    """Return the mapping of a run on its torus, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
@@ -255,14 +265,15 @@ def _placed(record, changes):
 
 
 def _algorithms(record):
-    """The exchange algorithm of each stage. It is the default where the model does not know the one that ran."""
+    """Return the exchange algorithm of each stage; the default if the model does not know the algorithm of the run."""
     names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
     return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
 def _costs(labels):
-    """The figures of the labels, and those of the machine unless its network was simulated: a simulation has no other
-    costs.
+    """Return the figures of the labels, and the machine's figures unless the network was simulated.
+
+    A simulation has no other costs.
     """
     real = "machine" in labels and labels.get("network") != "simulated"
     costs = load_machine(labels["machine"]).costs if real else Costs()
@@ -276,14 +287,15 @@ def _costs(labels):
 
 
 def _likely(labels):
-    """The range of the machine if all its figures are used."""
+    """Return the range of the machine if all its figures are used."""
     is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
     return load_machine(labels["machine"]).likely if is_real else None
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
-    """Bytes per second of the links by the labels of a run, one for all dimensions or one for each. None where no label
-    says it.
+    """Return bytes per second of the links by the labels of a run, one for all dimensions or one for each.
+
+    None if no label gives a bandwidth.
     """
     labels = record["labels"]
     if "link_bandwidth" in labels:
@@ -295,20 +307,20 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
 
 
 def _cables(labels, n_dimensions):
-    """The cables of the machine. None (one each) where no machine is named or it has another number of dimensions."""
+    """Return the cables of the machine. None (one each) without a machine, or if its number of dimensions differs."""
     found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
     return found if len(found) == n_dimensions else None
 
 
 def compare_published() -> list[Comparison]:
-    """Every published cell of Blue Gene/L beside the prediction. For totals only the predicted time contains the FFTs."""
+    """Return every published cell of Blue Gene/L with its prediction. Only the predicted time of totals has the FFTs."""
     machine = load_machine("bluegene-l")
     return [_published_row(cell, replace(prediction_of_cell(cell, machine.torus, machine.costs), likely=machine.likely))
             for cell in bluegene_l_512()]
 
 
 def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Prediction:
-    """Prediction for a cell of a published table."""
+    """Predict a cell of a published table."""
     return _predict_cached(torus, cell.placement, cell.grid, cell.tasks_per_node, cell.transform, costs)
 
 
@@ -335,7 +347,7 @@ def _published_row(cell, prediction):
 
 
 def _what_the_bound_leaves_out(cell):
-    """Why a published cell is not expected within 10 % of the bound; empty where it is (docs/time-model.md)."""
+    """Return why a published cell is not expected within 10 % of the bound (docs/time-model.md), or an empty text."""
     if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
         return "above the bound for a reason that no term of the model explains"
     left_out = []

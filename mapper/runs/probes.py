@@ -1,4 +1,4 @@
-"""Results of network_probe: read, and written into a machine file as figures."""
+"""Results of network_probe: reading the results, and writing them into a machine file as figures."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,14 +16,19 @@ from pencilmap.model.times.costs import MessageRange
 from pencilmap.model.times.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 
 SCHEMA = "pencilmap-network-probe/1"
-CERTAIN = 0.25   # a fit whose times are this near in the mean counts as certain
+CERTAIN = 0.25   # a fit with at most this mean relative error counts as certain
 FIGURES = ("link_bandwidth", MESSAGES, "hop_latency")
 
 
 def read_probes(paths: Sequence[str | PathLike[str]]) -> Probe:
-    """All results of some files of JSON lines, which must be of one network, as one.
+    """Read all results of JSON lines files as one probe.
 
-    Raises RecordError naming file and line, CalibrationError where they are of several networks.
+    Raises
+    ------
+    RecordError
+        If a line is not a result of network_probe. The message names file and line.
+    CalibrationError
+        If the results are of several networks.
     """
     found = [record for path in paths for record in _read(path)]
     kinds = {(r["torus"], r["tasks_per_node"], r["labels"].get("routing")) for r in found}
@@ -67,7 +72,7 @@ def _read(path):
 
 
 def _outside(record: dict[str, Any]) -> str | None:
-    """What no schema can say: nodes and axes are those of the torus."""
+    """Return a problem beyond the schema: nodes or axes outside the torus."""
     if record["torus"] is None:
         return None
     torus = parse_torus(record["torus"])
@@ -81,9 +86,12 @@ def _outside(record: dict[str, Any]) -> str | None:
 
 
 def machine_of_probe(probe: Probe, name: str) -> Machine:
-    """A machine known only from a probe; its link bandwidth is still to be filled in.
+    """Return a machine known only from a probe, without a real link bandwidth yet.
 
-    Raises CalibrationError where the nodes had no coordinates.
+    Raises
+    ------
+    CalibrationError
+        If the nodes had no coordinates.
     """
     if probe.torus is None:
         raise CalibrationError("the nodes of the probe had no coordinates: give network_probe --machine-torus SHAPE, or "
@@ -96,9 +104,21 @@ def machine_of_probe(probe: Probe, name: str) -> Machine:
 
 
 def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Figure]:
-    """The figures of a machine file after a probe. They replace those of the file and its costs of messages by size.
+    """Return the figures of a machine file after a probe.
 
-    Raises CalibrationError where neither the file nor the probe says what the links carry.
+    Figures of the probe replace the figures of the file, and the costs of messages by size in the file.
+
+    Parameters
+    ----------
+    machine : Machine
+    fit : ProbeFit
+    source : str
+        Name of the data, for the sources of the figures.
+
+    Raises
+    ------
+    CalibrationError
+        If neither the file nor the probe gives the bandwidth of the links.
     """
     figures = {key: figure for key, figure in machine.figures.items() if key not in ("message_cost", "message_size_cost")}
     told = {q.of: q for q in fit.quality}
@@ -124,7 +144,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
 
 
 def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
-    """The bandwidth of a link as a machine file writes it: one text, or one for each dimension. None without streams."""
+    """Return the bandwidth of a link in the form of a machine file: one text, or one for each dimension, or None."""
     known = {c.axis: c.link_bandwidth for c in fit.cuts if c.link_bandwidth is not None}
     if not known:
         return None
@@ -135,7 +155,7 @@ def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
 
 
 def range_text(each: MessageRange) -> dict[str, Any]:
-    """A range of messages as a machine file writes it.
+    """Return a range of messages in the form of a machine file.
 
     >>> range_text(MessageRange(8192, 2e-6, 3, 1e9))
     {'up_to': '8192 B', 'start': '2 us', 'ports': 3, 'rate': '1000 MB/s'}
@@ -147,5 +167,5 @@ def range_text(each: MessageRange) -> dict[str, Any]:
 
 
 def range_dict(each: MessageRange) -> dict[str, Any]:
-    """A range of messages for JSON: SI units, null for what has no limit."""
+    """Return a range of messages for JSON: SI units, null for no limit."""
     return asdict(each) | {"up_to": None if each.up_to == float("inf") else each.up_to}

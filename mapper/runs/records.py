@@ -1,4 +1,4 @@
-"""Run records: this module reads files of them and gives every record in the version of today."""
+"""Run records: this module reads their files and upgrades every record to the present version."""
 
 import json
 from collections.abc import Iterator
@@ -24,20 +24,20 @@ from pencilmap.model.traffic.remap import REMAPS
 
 Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"
-LINE = "line"  # a decomposition of the runner that has no array of three axes
-MOST_ERRORS = 100  # among which the one that is told is looked for
+LINE = "line"  # a decomposition of the runner without an array of three axes
+MOST_ERRORS = 100  # the best match among the first errors is reported
 SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
 
 
 def read_records(path: str | PathLike[str]) -> list[Record]:
-    """Run records of a JSON lines file, each checked against the schema of its version and upgraded to version 2.
+    """Read the run records of a JSON lines file, each checked by the schema of its version and upgraded to version 2.
 
     Raises
     ------
     RecordError
-        Naming file and line.
+        If the file cannot be read or a line is no record. The message names file and line.
     """
-    import jsonschema  # noqa: F401  # before the clock of `reading` runs: what it takes to load is no cost of the file
+    import jsonschema  # noqa: F401  # import before the clock of `reading` runs: loading is no cost of the file
 
     content = read_whole(path, RecordError)
     try:
@@ -72,7 +72,7 @@ def _parse(line, path, number):
 
 
 def _problems(record: Record) -> Iterator[str]:
-    """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
+    """Yield problems beyond the schema: grid and stages must fit the decomposition, and every stage must be timed."""
     if has_lines(record):
         yield from _problems_of_line(record)
         return
@@ -84,7 +84,7 @@ def _problems(record: Record) -> Iterator[str]:
     found, names = [stage["name"] for stage in record["stages"]], list(decomposition.names)
     if decomposition.has_bricks:
         names = [REMAPS[0], *names, REMAPS[1]]
-    given = [name for name in found if name not in REMAPS]  # boxes of its own may be remapped in any run
+    given = [name for name in found if name not in REMAPS]  # a run of any decomposition may remap boxes
     if found != names and (decomposition.has_bricks or given != names):
         yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
     yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
@@ -108,7 +108,7 @@ def _problems_of_line(record):
 
 
 def _finite(text):
-    """A number of JSON, which has none that are not finite, though Python reads them."""
+    """Return a number of JSON. JSON has finite numbers only, although Python reads others."""
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{text} is not finite")
@@ -124,14 +124,14 @@ def _validator(schema):
     each = library.VALIDATORS["items"]
 
     def items(validator, allowed, found, where):
-        """Lists of numbers at once; the library, which takes a hundred times as long for each, where one is wrong."""
+        """Check lists of numbers at once. The library takes a hundred times as long, so it gets only lists with an error."""
         if not (isinstance(found, list) and _are_numbers(allowed, found)):
             yield from each(validator, allowed, found, where)
     return jsonschema.validators.extend(library, {"items": items})(json.loads(text))
 
 
 def _are_numbers(allowed, found):
-    """Whether a schema asks for numbers, perhaps with a smallest one, and all that were found are such."""
+    """Return whether a schema asks for numbers, perhaps with a least number, and all items found are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
     if not set(allowed) <= {"type", "minimum"} or not set(map(type, found)) <= kinds:
         return False
@@ -139,7 +139,7 @@ def _are_numbers(allowed, found):
 
 
 def upgraded(record: Record) -> Record:
-    """A record in version 2. A record that is already in it is returned as it is. Version 1 had pencils only."""
+    """Return a record in version 2; a record of version 2 stays as it is. Version 1 had pencils only."""
     if record["schema"] == SCHEMA:
         return record
     known = record.get("exchanges", {})
@@ -152,12 +152,18 @@ def upgraded(record: Record) -> Record:
 
 
 def has_lines(record: Record) -> bool:
-    """Whether a run transformed a distributed line, or bricks on which such lines run."""
+    """Return whether a run transformed a distributed line, or bricks with such lines."""
     return bool(record["decomposition"] == LINE or "algorithm" in record)
 
 
 def line_problem_of_record(record: Record) -> LineProblem:
-    """What such a run transformed, as the model knows it. Raises GridError."""
+    """Return the transform of distributed lines of such a run.
+
+    Raises
+    ------
+    GridError
+        If the decomposition has not one brick for each rank.
+    """
     bricks = None if record["decomposition"] == LINE else bricks_named(record["decomposition"]).bricks
     if bricks is not None and prod(bricks) != record["ranks"]:
         raise GridError(f"lines run on one brick for each of {record['ranks']} ranks, brick:PxQxS, "
@@ -167,8 +173,12 @@ def line_problem_of_record(record: Record) -> LineProblem:
 
 
 def transform_of_record(record: Record) -> Transform:
-    """The transform of a run record. Raises RecordError where distributed lines were transformed, which have no
-    `Transform`.
+    """Return the transform of a run record.
+
+    Raises
+    ------
+    RecordError
+        If distributed lines were transformed, which have no `Transform`.
     """
     if has_lines(record):
         what = "a distributed line" if record["decomposition"] == LINE else "bricks on which distributed lines run"
@@ -179,14 +189,20 @@ def transform_of_record(record: Record) -> Transform:
 
 
 def grid_of_record(record: Record) -> ProcessGrid:
-    """The process grid of a run record; of lines that of slabs, all ranks."""
+    """Return the process grid of a run record; for lines the slab grid of all ranks."""
     if has_lines(record):
         return ProcessGrid(*record["grid"], decomposition=decomposition_named("slab"))
     return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
 
 
 def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
-    """The mapping that the ranks of a run really had. Raises RecordError where there is no such mapping."""
+    """Return the real mapping of the ranks of a run.
+
+    Raises
+    ------
+    RecordError
+        If the placement of the record is impossible.
+    """
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     for r in ranks:
         found = len(r["coordinate"])

@@ -14,7 +14,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.model.times.timing import local_work
 
-LOCAL_PHASES = {  # phase of the sample: how the names of its phases begin in a record, what `local_work` counts
+LOCAL_PHASES = {  # phase of the sample: beginnings of its phase names in a record, options of `local_work`
     "fft": (("fft_",), {"copies": False}),
     "copy": (("pack_", "unpack_"), {"fft": False}),
 }
@@ -23,10 +23,19 @@ _ANY = Costs(contention=0.0)  # requests the contention work at any cost
 
 
 def published_samples(name: str, torus: Torus) -> list[Sample]:
-    """Every cell of a published table: the exchanges, and as computing the rest of the total.
+    """Return every cell of a published table in its order: the exchanges, and the rest of the total as computing.
 
-    The order is that of the table. `name` is one of `pencilmap.model.times.published.PUBLISHED`; the torus has the bandwidth
-    that the machine file names.
+    Parameters
+    ----------
+    name : str
+        One of `pencilmap.model.times.published.PUBLISHED`.
+    torus : Torus
+        Has the bandwidth of the machine file.
+
+    Raises
+    ------
+    CalibrationError
+        If the table is unknown.
     """
     if name not in PUBLISHED:
         raise CalibrationError(f"published measurements of {name!r} are unknown; known are {', '.join(PUBLISHED)}")
@@ -59,14 +68,25 @@ def _local_of_cell(cell, time_s):
 
 def record_samples(records: dict[str, Record],
                    bandwidth: tuple[float, ...] | None = None) -> tuple[list[Sample], list[str]]:
-    """The phases of run records: every exchange, the FFTs together, and the packing together.
+    """Return the phases of run records: every exchange, the FFTs together, and the packing together.
 
-    The computing of simulated runs is omitted, because it is no measurement. The exchanges of runs whose coordinates are
-    not known are omitted too, and so are runs of pairs of transforms, whose times are those of both, exchanges among one
-    task, which send nothing, and phases without a time, as the packing of exchange fftw. `bandwidth` is bytes
-    per second of the links, one for each dimension or one for all; by default what each record says. Returns the samples:
-    all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each. It also returns
-    what was left out, with the reason.
+    Omitted are the computing of simulated runs, which is no measurement; the exchanges of runs without coordinates;
+    pairs of transforms, whose times are the sum of both; exchanges among one task, which send nothing; and phases
+    without a time, as the packing of exchange fftw.
+
+    Parameters
+    ----------
+    records : dict of str to dict
+        Records by label.
+    bandwidth : tuple of float, optional
+        Bytes per second of the links, one for each dimension or one for all; by default from the labels of each record.
+
+    Returns
+    -------
+    list of Sample
+        All first exchanges, then all second exchanges, then all computing, so that a rule by order is fair to each.
+    list of str
+        The omitted phases, with reasons.
     """
     samples, refused = list[tuple[int, Sample]](), list[str]()
     for label, record in records.items():
@@ -103,7 +123,7 @@ def _local_of_record(record, phase, label):
     beginnings, passes = LOCAL_PHASES[phase]
     transform = transform_of_record(record)
     work = local_work(transform, grid_of_record(record), _tasks_per_node(record), **passes)
-    work = replace(work, operations=work.operations / record.get("threads", 1))  # a rate is that of one thread
+    work = replace(work, operations=work.operations / record.get("threads", 1))  # rates are per thread
     names = [name for name in record["phases"] if name.startswith(beginnings)]
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 
@@ -114,5 +134,5 @@ def _tasks_per_node(record):
 
 
 def _seconds(record, phases):
-    """Sum over the phases of the median over the repetitions of the slowest rank."""
+    """Return the sum over the phases of the median over the repetitions of the slowest rank."""
     return sum(median(record["phases"][name]["max_s"]) for name in phases)

@@ -1,14 +1,14 @@
-"""Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
+"""Local search: a good placement of any grid on any nodes, if no product of digit patterns exists or is good enough.
 
-Idea: take the best few of the launch orders and of compact groupings (`pencilmap.mapper.searches.starts`). Anneal them by
+Idea: take the best few launch orders and compact groupings (`pencilmap.mapper.searches.starts`). Anneal these starts by
 swaps of two ranks and moves to idle slots, on the exact routed loads (`pencilmap.mapper.searches.routed_swaps`). The
-objective is that of the schedule; in sequence it is the sum over the exchanges of the worst weighted length. A p-norm over
-all links decides between placements of equal cost, and where a step does not change the worst link. The best placement seen
-is kept. So the answer is never worse than any start, and all launch orders of the axes are starts.
+schedule gives the objective; in sequence the objective is the sum over the exchanges of the worst weighted length. A p-norm
+over all links decides between placements of equal cost, and for steps that do not change the worst link. The search keeps
+the best placement seen. So the answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
 Cost: one evaluation is O(group x path).
-Deterministic: the same seed and number of evaluations give the same placement, on any machine, unless seconds cut it short.
+Deterministic: the same seed and number of evaluations give the same placement on any machine, unless seconds end the search.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,20 +32,20 @@ from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 50_000
 SECONDS = 120.0
-TRIALS = 3             # starts of different kinds that are annealed for a while; then the best one is annealed further
-TRIAL_SHARE = 0.25     # of the evaluations, for these and one random start
+TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
+TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
-WARM = 0.8, 0.05       # as HOT and COLD
+WARM = 0.8, 0.05       # the same in the first rounds with the best start
 DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
 LARGEST = 300          # decimal digits of the largest number
-ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # in which the rest is used: temperatures, doublings
+ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # for the other evaluations: temperatures, doublings
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
 GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any length
 
 USUAL = (DimensionOrder(),)  # rules of routing
-TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
+TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # a robust search counts the worst of these rules
 
-MOST_KEPT = 16  # searches
+MOST_KEPT = 16  # finished searches
 
 ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
@@ -53,25 +53,25 @@ ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another pl
 
 @dataclass(frozen=True)
 class Budget:
-    """How long to search."""
+    """Limits of a search."""
 
-    evaluations: int = EVALUATIONS  #: placements looked at, including the starts: this number makes an answer reproducible
-    seconds: float | None = SECONDS  #: a limit; when it cuts the search short, the answer says so
+    evaluations: int = EVALUATIONS  #: placements evaluated, including the starts: this number makes an answer reproducible
+    seconds: float | None = SECONDS  #: time limit; the answer says if the limit ended the search
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found."""
+    """The result of a search."""
 
     mapping: Mapping
     cost: float  #: the objective; in sequence the sum over the exchanges of the worst weighted length
     #: start, start_cost: the start with the least cost
     start: str
     start_cost: float
-    launcher_cost: float  #: the same for the launch order of the site; if that is not known, for ranks that fill each node
+    launcher_cost: float  #: cost of the launch order of the site; if this order is unknown, of ranks that fill each node
     evaluations: int
     seconds: float
-    cut: str | None  #: what ended the search before its evaluations were used up: "seconds", "interrupt", or None
+    cut: str | None  #: reason for an early end: "seconds", "interrupt", or None if all evaluations were used
 
     def __str__(self) -> str:
         text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launch order "
@@ -80,19 +80,44 @@ class Found:
 
 
 class _Cut(Exception):
-    """The search is to end now."""
+    """The time limit of the search is over."""
 
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
            report: Callable[[str], None] | None = None, wanted: Objective | None = None,
            rules: Sequence[DimensionOrder] = USUAL) -> Found:
-    """Search for a placement with a small objective, by default that of exchanges in sequence.
+    """Search for a placement with a small objective.
 
-    The result is never worse than the best product placement, where there is one, or than any launch order of the axes. The
-    exception is a time limit that ends before all of these were tried. The site may be any torus, with any usable nodes and
-    idle slots; `report` is called with one line of text now and then. Under several rules of routing the worst one counts.
-    Raises GridError when the grid does not fit the site.
+    The result is never worse than any launch order of the axes, or than the best product placement if products exist. The
+    exception is a time limit that ends before all of these starts were tried.
 
+    Parameters
+    ----------
+    site : Site
+        Any torus, with any usable nodes and idle slots.
+    grid : ProcessGrid
+    seed : int
+        Seed of the random numbers.
+    budget : Budget
+        Limits of the search.
+    report : callable, optional
+        Called with a line of text now and then.
+    wanted : Objective, optional
+        Objective to minimise; by default exchanges in sequence.
+    rules : sequence of DimensionOrder
+        Rules of routing; if there are several, the worst cost counts.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    GridError
+        If the grid does not fit the site.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.allocation import Allocation
     >>> from pencilmap.model.network.torus import Torus
     >>> torus = Torus((4, 4))
@@ -125,11 +150,11 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     return run.found(cut)
 
 
-_done: dict[Any, "_Run"] = {}  # the last searches that came to their end
+_done: dict[Any, "_Run"] = {}  # the last finished searches
 
 
 def _alike(grid, wanted):
-    """Whether CxR is the same problem as RxC: exchanges of rows and columns, one after the other."""
+    """Whether CxR is the same problem as RxC: exchanges of rows and columns, in sequence."""
     return len(grid.shape) == 2 and wanted == in_sequence(2)
 
 
@@ -140,10 +165,10 @@ def _keep(known, run):
 
 
 class _Run:
-    """A search that runs: the state of the loop, and how much of the budget is used.
+    """A running search: the state of the loop and the used part of the budget.
 
-    The loop works on the grid with its dimensions in rising order, so that CxR and RxC are one search where all exchanges
-    count alike: the second one asks for what the first one found.
+    The loop works on the grid with its dimensions in rising order. So CxR and RxC are one search if all exchanges count
+    alike, and the second search takes the result of the first.
     """
 
     def __init__(self, site, grid, seed, budget, report, wanted, rules):
@@ -152,7 +177,7 @@ class _Run:
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)), rules)
-        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # there a rising norm finds less on meshes
+        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # on full meshes a rising norm finds less
         self.began = monotonic()
         self.used = 0
         self.start, self.start_cost = "", np.inf
@@ -160,14 +185,14 @@ class _Run:
 
     @property
     def launcher_cost(self):
-        """The cost of the launch order. None before it is known."""
+        """Cost of the launch order, or None as long as the cost is unknown."""
         return self.launcher_costs.get(self.grid)
 
     def of(self, grid, began):
-        """This search, at its end, for one of both grids that it is for."""
+        """Return this finished search for `grid`, which has the same or the exchanged extents."""
         run = copy(self)
         run.grid, run.turned, run.began = grid, _turned(grid), began
-        # its launch order is not tried where one group takes every slot: there all placements cost the same
+        # if one group takes every slot, all placements cost the same, and the launch order of `grid` was not tried
         run.launcher_costs = {grid: run.launcher_costs[self.grid], **run.launcher_costs}
         return run
 
@@ -187,19 +212,17 @@ class _Run:
                 slot = self.state.best_slot.copy()
 
     def _most_doublings(self):
-        """The largest number for which lengths ten times as large as the present ones remain finite numbers."""
+        """Return the largest number of doublings that keeps lengths ten times as large as now finite."""
         return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.top.max()))))
 
     def _melt(self, steps):
-        """Anneal from a random start, so hot at first that no start would matter."""
+        """Anneal from a random start, so hot at first that the start does not matter."""
         slot = np.random.default_rng(self.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
         links = routed_swaps.links_of(self.state)
         return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
     def _know_the_best_product(self):
-        """Where the grid fills a torus, begin with the best product. Its cost needs no routing, and a time limit may come
-        early.
-        """
+        """Begin with the best product if the grid fills a torus: products need no routing, a time limit may come early."""
         site, grid = self.site, self.grid
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
             return
@@ -212,9 +235,7 @@ class _Run:
         self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
     def _starts(self):
-        """The launch orders always, the other starts while the budget lasts. Only one where all placements load the
-        links alike.
-        """
+        """Yield all launch orders, and other starts while the budget lasts; one start if all placements cost the same."""
         for name, slot, grid in self._all_starts():
             if self.used >= self.budget.evaluations and grid is None:
                 return
@@ -225,8 +246,9 @@ class _Run:
                     return
 
     def _all_starts(self):
-        """Launch orders of RxC and of CxR where these are one problem (in sequence), otherwise of the grid as it is.
-        Then groups of neighbours for the grid in rising order.
+        """Yield launch orders, then groups of neighbours for the grid in rising order.
+
+        If RxC and CxR are one problem (in sequence), the launch orders of both grids are yielded.
         """
         both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
         for shape in dict.fromkeys(both):
@@ -239,7 +261,7 @@ class _Run:
             yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
 
     def _try_starts(self):
-        """Evaluate all starts. Returns the best of each kind, as many as are annealed."""
+        """Evaluate all starts and return the best start of each kind, at most `TRIALS`."""
         best_of_kind = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot, grid in self._starts():
@@ -262,7 +284,7 @@ class _Run:
         return [(name, slot) for _, name, slot in kept]
 
     def _anneal(self, slot, steps, name, between=(HOT, COLD)):
-        """Anneal from a start. Returns the (cost, energy) of the best placement of this annealing, and its slots."""
+        """Anneal from a start and return the (cost, energy) of the best placement of this annealing, and its slots."""
         state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
         routed_swaps.settle_down(state, slot)
         state.best[:] = np.inf
@@ -307,14 +329,14 @@ class _Run:
 
 
 def _turned(grid):
-    """The rank of `grid` for each rank of the grid with its dimensions in rising order: int array, shape (P,)."""
+    """Return the rank of `grid` for each rank of the grid with dimensions in rising order: int array, shape (P,)."""
     slowest_first = sorted(range(len(grid.shape)), key=lambda i: grid.shape[i])[::-1]
     ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
     return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
 
 
 def _order_of_exchanges(grid):
-    """The exchanges of `grid` in the order of those of the grid with its dimensions in rising order."""
+    """Return the exchanges of `grid` in the order of the grid with dimensions in rising order."""
     letters, stages = grid.decomposition.letters, grid.decomposition.exchanges
     meant = dict(zip(letters, (letters[i] for i in sorted(range(len(grid.shape)), key=lambda i: grid.shape[i]))))
     return [next(e for e, other in enumerate(stages) if set(other.letters) == {meant[x] for x in stage.letters})
@@ -322,13 +344,13 @@ def _order_of_exchanges(grid):
 
 
 def _terms(wanted, order):
-    """What each term counts, and its shares of the exchanges in that order: float arrays, shapes (M,) and (M, E)."""
+    """Return the factors of the terms, (M,), and their shares of the exchanges in that order, (M, E): float arrays."""
     return (np.array([float(term.count) for term in wanted.terms]),
             np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
 
 
 def _state(site, grid, seed, terms, rules=USUAL):
-    """The state of the inner loop, before any rank is placed."""
+    """Return the state of the inner loop before any rank is placed."""
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
@@ -365,7 +387,7 @@ def _state(site, grid, seed, terms, rules=USUAL):
 
 
 def _legs(torus, ties):
-    """The first line of every rule and dimension, and all lines, of `routed_swaps.State.legs`."""
+    """Return the first line of every rule and dimension in `routed_swaps.State.legs`, and all its lines."""
     found: dict[tuple, int] = {}
     first: list[int] = []
     lines: list[tuple] = []
@@ -379,7 +401,7 @@ def _legs(torus, ties):
 
 
 def _legs_of(n, ring, tie, first):
-    """The lines of one dimension. The first of them gets that number."""
+    """Return the lines of a dimension, numbered from `first`."""
     lines, others = [], []
     for a in range(n):
         for b in range(n):
@@ -396,7 +418,7 @@ def _legs_of(n, ring, tie, first):
 
 
 def _lanes(torus):
-    """The lane that runs up for every node and dimension, and the dimension of every lane: int arrays, (N, d) and (K,)."""
+    """Return the lane that runs up for every node and dimension, (N, d), and the dimension of each lane, (K,)."""
     places, first, lane, extent = torus.coordinates(np.arange(torus.n_nodes)), 0, [], []
     for i, n in enumerate(torus.shape):
         foot = np.arange(torus.n_nodes) - places[:, i] * torus.strides[i]  # the node of the line at coordinate 0
@@ -408,14 +430,14 @@ def _lanes(torus):
 
 
 def _groups(grid):
-    """The step from a rank to the next in a group, and the size of the group, for each exchange: int arrays, shape (E,)."""
+    """Return the step between ranks of a group, and the size of the group, for each exchange: int arrays, shape (E,)."""
     groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
     return (np.array([group[0, 1] - group[0, 0] if group.shape[1] > 1 else 1 for group in groups]),
             np.array([group.shape[1] for group in groups]))
 
 
 def _units(torus, n_tasks, sizes):
-    """Half a message on the m scale, slower dimensions counted longer: float array, shape (E, d)."""
+    """Return half a message on the m scale, longer for slower dimensions: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
     weight = rates.max() / rates / np.array(torus.cables)
     return np.stack([2 * torus.n_nodes / (n_tasks * int(size)) * weight for size in sizes])

@@ -1,15 +1,14 @@
 """Compact groups of slots for the starts of the local search: blobs, spectral parts, and columns matched to rows.
 
 Idea: groups along one dimension of the grid are compact parts of the usable nodes. Blobs grow from the slot farthest from
-the middle. Each step adds the slot that is nearest to those the blob has. Spectral parts are cut along the second
-eigenvector of the graph of the nodes, again and again. Links of later dimensions count a little less, so that the
-eigenvector is unique on tori and cubes. The order inside the groups makes the groups across them. Members that sit alike in
-all groups, relative to the middle of their group, are matched with the least sum of distances. So the groups across spread
-evenly, as the cosets of a lattice do.
+the middle: each step adds the slot nearest to the blob. Recursive cuts along the second eigenvector of the graph of the
+nodes give spectral parts. Links of later dimensions count a little less, so that the eigenvector is unique on tori and
+cubes. The order inside the groups makes the groups across. A matching with the least sum of distances pairs members that
+sit alike in all groups, relative to the middle of their group. So the groups across spread evenly, as cosets of a lattice.
 Source: M. Fiedler, "Algebraic connectivity of graphs", Czechoslovak Math. J. 23 (1973); A. Pothen, H. Simon, K.-P. Liou,
 "Partitioning sparse matrices with eigenvectors of graphs", SIAM J. Matrix Anal. Appl. 11 (1990); H. W. Kuhn, "The Hungarian
 method for the assignment problem", Naval Res. Logist. 2 (1955), by `scipy.optimize.linear_sum_assignment`.
-Cost: O(S^2) for blobs and for the eigenvectors of S slots, O(size^3) for each group that is matched.
+Cost: O(S^2) for blobs and for the eigenvectors of S slots, O(size^3) for each matched group.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,15 +19,28 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 
 MOST_SLOTS = 1024  # beyond, eigenvectors take longer than the search
-MATCHINGS = 3      # rounds, each with the mean places of the last as its pattern
+MATCHINGS = 3      # rounds; the pattern of a round is the mean places of the round before
 FADING = 0.01      # how much less a link of the next dimension counts
 
 Groups = list[np.ndarray]
 
 
 def blobs(site: Site, sizes: Sequence[int]) -> Groups:
-    """Groups of these sizes that grow by distance: int arrays with the slots of each, nearest first.
+    """Return groups of slots that grow by distance.
 
+    Parameters
+    ----------
+    site : Site
+    sizes : sequence of int
+        Slots of each group.
+
+    Returns
+    -------
+    list of ndarray of int
+        The slots of each group, nearest first.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> [group.tolist() for group in blobs(Site(Torus((6,), (False,))), [3, 3])]
     [[0, 1, 2], [5, 4, 3]]
@@ -49,8 +61,21 @@ def blobs(site: Site, sizes: Sequence[int]) -> Groups:
 
 
 def spectral(site: Site, sizes: Sequence[int]) -> Groups:
-    """Groups of these sizes by recursive cuts along the second eigenvector: int arrays with the slots of each.
+    """Return groups of slots by recursive cuts along the second eigenvector.
 
+    Parameters
+    ----------
+    site : Site
+    sizes : sequence of int
+        Slots of each group.
+
+    Returns
+    -------
+    list of ndarray of int
+        The slots of each group.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> sorted(sorted(group.tolist()) for group in spectral(Site(Torus((4, 2), (False, False))), [4, 4]))
     [[0, 1, 4, 5], [2, 3, 6, 7]]
@@ -72,7 +97,7 @@ def _cut(affinity, some, sizes):
 
 
 def _affinity(site):
-    """How strongly two slots belong together: 2 on one node, about 1 on neighbours, little beyond: all are connected."""
+    """Return how strongly two slots belong together: 2 on one node, about 1 on neighbours, small but positive beyond."""
     torus, places, apart = as_torus(site.network), _places(site), distances(site)
     found = np.where(apart == 0, 2.0, 1e-3 / (1.0 + apart) ** 2)
     for i in range(torus.n_dimensions):
@@ -82,9 +107,7 @@ def _affinity(site):
 
 
 def matched(site: Site, groups: Groups) -> Groups:
-    """The groups, all of one size. The members of each are put in such an order that members with the same number sit
-    alike.
-    """
+    """Return the groups, all of equal size, with members of the same number in like places of their groups."""
     from scipy.optimize import linear_sum_assignment  # slow to import
 
     torus, where = as_torus(site.network), _places(site)
@@ -97,7 +120,7 @@ def matched(site: Site, groups: Groups) -> Groups:
 
 
 def _offsets(torus, where):
-    """Places relative to the middle of a group; on a ring the shorter way from its first member."""
+    """Return places relative to the middle of a group; on a ring the shorter way from the first member."""
     n = np.array(torus.shape)
     ring = np.array([torus.is_ring(i) for i in range(torus.n_dimensions)])
     offsets = where - where[0]
@@ -106,18 +129,29 @@ def _offsets(torus, where):
 
 
 def _places(site):
-    """Coordinates of the node of every slot: int array, shape (S, d)."""
+    """Return the coordinates of the node of every slot: int array, shape (S, d)."""
     return np.repeat(site.network.coordinates(site.allocation.nodes), site.tasks_per_node, axis=0)
 
 
 def distances(site: Site) -> np.ndarray:
-    """Hops between any two slots: int array, shape (S, S)."""
+    """Return the hops between any two slots: int array, shape (S, S)."""
     where = _places(site)
     return hops_apart(as_torus(site.network), where, where)
 
 
 def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Hops between any of some coordinates, shape (A, d), and any of others, shape (B, d): int array, shape (A, B)."""
+    """Return the hops between any two coordinates of two sets.
+
+    Parameters
+    ----------
+    torus : Torus
+    some, others : int array, shapes (A, d) and (B, d)
+        Coordinates of nodes.
+
+    Returns
+    -------
+    int array, shape (A, B)
+    """
     found = np.zeros((len(some), len(others)), dtype=np.int64)
     for i, n in enumerate(torus.shape):
         hops = np.abs(some[:, None, i] - others[None, :, i])
@@ -126,7 +160,16 @@ def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray
 
 
 def grown(site: Site, count: int, size: int, geometric: Callable[[], Groups]) -> Iterator[tuple[str, np.ndarray]]:
-    """Orders of slots, `size` for each of `count` groups: blobs, spectral parts and geometric parts, all matched."""
+    """Yield named orders of slots: blobs, spectral and geometric parts as groups, all matched.
+
+    Parameters
+    ----------
+    site : Site
+    count, size : int
+        Number of groups, and slots of each.
+    geometric : callable
+        Gives the geometric parts.
+    """
     if site.n_slots > MOST_SLOTS or min(count, size) < 2:
         return
     for name, make in (("blobs", lambda: blobs(site, [size] * count)), ("spectral", lambda: spectral(site, [size] * count)),

@@ -1,7 +1,8 @@
 """Launch orders: ranks fill the machine axis by axis, or the usable nodes in the order of their list.
 
-`pencilmap.model.placement.launch_order` describes how an order is written. Nodes that may not be used are skipped. Without
-an argument the order is that of the site's launcher. This module is not among the placements because searches start from it.
+`pencilmap.model.placement.launch_order` describes the notation of an order. Orders skip nodes that may not be used. Without
+an argument the order is the launcher's order of the site. Searches start from launch orders, so this module is not among
+the placements.
 """
 
 from itertools import permutations
@@ -22,8 +23,26 @@ FILLING = USUAL.orders[0]  # ranks fill a node before the next one
 
 
 def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Ranks in the launcher's order, or in the order that `argument` names.
+    """Place ranks in the launcher's order or in a named order.
 
+    Parameters
+    ----------
+    argument : str
+        Name of an order, e.g. ``yxt``; empty for the launcher's order.
+    site : Site
+    grid : ProcessGrid
+
+    Returns
+    -------
+    Mapping
+
+    Raises
+    ------
+    PlacementError
+        If the order does not fit the network, or the launcher's order is not an order of axes or slots.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.allocation import Allocation
     >>> torus = Torus((2, 3))
     >>> default("yxt", Site(torus), ProcessGrid(2, 3)).node_of_rank.tolist()
@@ -48,12 +67,12 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def launched(site: Site, grid: ProcessGrid) -> Mapping:
-    """Ranks in the launcher's order. If that is not known, they fill each node."""
+    """Place ranks in the launcher's order, or node after node if this order is unknown."""
     return default("" if site.launch.orders else FILLING, site, grid)
 
 
 def places(order: str, site: Site) -> tuple[Ints, Ints]:
-    """Node and slot of every usable place in the given order, which fits the site."""
+    """Return node and slot of every usable place, in an order that fits the site: two int arrays."""
     digits = site.digits(order) or []
     place = np.arange(np.prod([count for _, _, count in digits], dtype=np.int64))
     at = {letter: np.zeros_like(place) for letter, _, _ in digits}
@@ -91,11 +110,11 @@ def order_of(mapping: Mapping) -> str | None:
 
 
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
-    """Node and slot of every place of a whole network in the given order."""
+    """Return node and slot of every place of a whole network in the given order: two int arrays."""
     return places(order, Site(network, tasks_per_node))
 
 
 def all_orders(torus: Torus) -> list[str]:
-    """Every order of the axes with the slots first and with the slots last."""
+    """Return every order of the axes, with the slots first and with the slots last."""
     axes = ["".join(p) for p in permutations(torus.axes)]
     return [order for a in axes for order in (a + "t", "t" + a)]

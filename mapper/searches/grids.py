@@ -13,10 +13,23 @@ from pencilmap.model.times.costs import Costs
 
 def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
                decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
-    """The best product placement of every grid, the fastest first. Grids that leave tasks without data are used only if all
-    do.
+    """Rank all grids by their best product placements, the fastest first.
 
-    With the machine's `costs` the predicted time decides, else the link time.
+    Grids that leave tasks without data count only if no grid gives data to every task.
+
+    Parameters
+    ----------
+    torus : Torus
+    tasks_per_node : int
+    transform : Transform, optional
+        Without a transform the m scale decides.
+    costs : Costs, optional
+        With the costs of a machine the predicted time decides, else the link time.
+    decomposition : Decomposition
+
+    Returns
+    -------
+    list of (ProcessGrid, Product, Prediction)
     """
     found = []
     for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):
@@ -27,8 +40,7 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
 
 def filled_grids(n_tasks: int, transform: Transform | None = None,
                  decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
-    """The grids of `n_tasks` tasks on which every task holds a part of the transform. All grids where there is no such
-    grid.
+    """Return the grids on which every task holds a part of the transform, or all grids if there is no such grid.
 
     >>> [str(grid) for grid in filled_grids(4, Transform(2, 4, 4))], len(filled_grids(4, Transform(1, 1, 1)))
     (['2x2', '4x1'], 3)

@@ -3,12 +3,12 @@
 Idea: a torus with its slots is a group, Z_n1 x ... x Z_nd x Z_T. Let L be a subgroup of C elements. Its cosets, taken as
 columns, load all links of a dimension alike. Any tile with one element of every coset, moved by the elements of L, gives
 the rows. So the columns have no busiest link, and the tile can be made compact and even: its loads are folded onto the
-cosets of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
+cosets of L and annealed. Products of digit patterns are far from even if extents are odd or do not divide well.
 
 Subgroups are the sub-lattices of Z^(d+1) that contain n_i e_i, one for each Hermite normal form whose rows generate them.
-Those with the same distances, up to an exchange of dimensions that are alike, are taken as equal. The coset loads are known
-before any search. The most promising lattices are annealed a little, the better ones more, and the best to the end. A
-lattice is left out when its coset load and least tile load do not beat the best tiling found. The least tile load is the
+Sub-lattices with the same distances, up to an exchange of like dimensions, are taken as equal. The coset loads are known
+before any search. The search anneals the most promising lattices a little, the better ones more, and the best to the end. A
+lattice is left out if its coset load and least tile load do not beat the best tiling found. The least tile load is the
 sum of the distances from a task to the R - 1 nearest slots, shared by all links.
 Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
 Cost: a step is O(tile x path); a second or a few. Needs: rings only, a pencil grid that fills every slot, even blocks.
@@ -30,24 +30,28 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
-MEMBER_STEPS = 32_000_000  # by default: steps times the tasks of the tile that is annealed; some seconds
+MEMBER_STEPS = 32_000_000  # default of steps times tasks of the tile; some seconds
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
 USUAL_TILE = 16
-MOST_LATTICES = 5_000    # normal forms looked at: enough for all in up to four dimensions and for Blue Gene/Q
+MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
 MOST_PLACES = 1 << 14
 MOST_TILE = 512           # tasks: larger tiles are not annealed
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """One tiling.
+    """A tiling of a torus and its slots.
 
+    Parameters
+    ----------
+    torus : Torus
+    tasks_per_node : int
     form : tuple of tuple of int
         Rows of the Hermite normal form, upper triangular: they generate the lattice in dimensions and slots.
     tile : tuple of int
         Places of the tile, one of every coset; place = node + N * slot.
     cosets : str
-        The letter of the dimension of the grid whose groups are the cosets.
+        Letter of the dimension of the grid whose groups are the cosets.
     """
 
     torus: Torus
@@ -57,7 +61,7 @@ class Tiling:
     cosets: str = "c"
 
     def mapping(self, grid: ProcessGrid) -> Mapping:
-        """The mapping: member k of a translate is tile[k] moved; translates are numbered by the places of the lattice."""
+        """Return the mapping: member k of a translate is tile[k] moved; the places of the lattice number the translates."""
         shape = _shape(self.torus, self.tasks_per_node)
         lattice = np.flatnonzero(coset_numbers(shape, self.form) == 0)
         strides = np.array([prod(shape[:i]) for i in range(len(shape))])
@@ -74,11 +78,19 @@ class Tiling:
 
 @dataclass(frozen=True)
 class Lattice:
-    """A lattice that is tried, and what is known of its tilings.
+    """A lattice of the search, with bounds of its tilings.
 
-    form : of the lattice; numbers : of the coset of every place; cosets : letter of their dimension of the grid
-    load : of its cosets on the weighted m scale
-    floor : least load of any tile
+    Parameters
+    ----------
+    form : tuple of tuple of int
+    numbers : int array
+        Number of the coset of every place.
+    cosets : str
+        Letter of the dimension of the grid whose groups are the cosets.
+    load : float
+        Load of the cosets on the weighted m scale.
+    floor : float
+        Least load of any tile.
     """
 
     form: tuple
@@ -91,12 +103,30 @@ class Lattice:
 def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
                 evaluations: int | None = None, below: float = inf,
                 patience: int | None = None) -> tuple[Tiling | None, float]:
-    """The best tiling found and its cost: sum of the worst lengths of rows and columns, exchanged one after the other.
+    """Search for the best tiling.
 
-    `evaluations` are steps of the annealing for tiles of 16 tasks; larger tiles get fewer. By default there are as many as
-    take some seconds. Only tilings that cost less than `below` count. The search ends after `patience` rounds without a
-    better one, or on Ctrl-C. The result is None where there is no such tiling.
+    Parameters
+    ----------
+    torus : Torus
+    grid : ProcessGrid
+    tasks_per_node : int
+    seed : int
+    evaluations : int, optional
+        Steps of the annealing for tiles of 16 tasks; larger tiles get fewer. The default takes some seconds.
+    below : float
+        Ignore tilings that cost as much or more.
+    patience : int, optional
+        Stop after this number of rounds without a better tiling. Ctrl-C also stops.
 
+    Returns
+    -------
+    Tiling or None
+        None if no tiling costs less than `below`.
+    float
+        Its cost: sum of the worst lengths of rows and columns, exchanged in sequence.
+
+    Examples
+    --------
     >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), evaluations=20_000)
     >>> float(f"{cost:.3f}"), tiling.cosets
     (4.8, 'c')
@@ -123,7 +153,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
 
 
 class _Run:
-    """The annealing of one lattice."""
+    """The annealing of a lattice."""
 
     def __init__(self, torus, tasks_per_node, lattice, grid, seed):
         self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed
@@ -135,7 +165,7 @@ class _Run:
         self.folded = _folded(torus, tasks_per_node, lattice.form, size)
 
     def anneal(self, steps):
-        """Anneal once more from the compact tile. This finds more than going on from the best tile."""
+        """Anneal once more from the compact tile, which finds more than annealing the best tile further."""
         load, tile = anneal(self.folded, self.start, self.members, steps, self.seed)
         self.seed += 1
         if self.lattice.load + load < self.cost - 1e-12:
@@ -152,7 +182,7 @@ def _shape(torus, tasks_per_node):
 
 
 def coordinates(shape: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Coordinates and slot of places: int array, shape (..., d + 1)."""
+    """Return coordinates and slot of places: int array, shape (..., d + 1)."""
     found = []
     for n in shape.tolist():
         found.append(place % n)
@@ -161,7 +191,7 @@ def coordinates(shape: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 
 def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Hermite normal forms of the sub-lattices of Z^d of this index that contain every n_i e_i.
+    """Yield the Hermite normal forms of the sub-lattices of Z^d of this index that contain every n_i e_i.
 
     >>> sorted(normal_forms((4, 2), 2))
     [((1, 0), (0, 2)), ((1, 1), (0, 2)), ((2, 0), (0, 1))]
@@ -185,7 +215,7 @@ def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int
 
 
 def _contains(below, i, vector):
-    """Whether the entries of a vector to the right of `i` are a sum of rows below."""
+    """Return whether the entries of a vector to the right of `i` are a sum of rows below."""
     rest = list(vector)
     for k, row in enumerate(below):
         factor, remainder = divmod(rest[i + 1 + k], row[i + 1 + k])
@@ -196,8 +226,18 @@ def _contains(below, i, vector):
 
 
 def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) -> bool:
-    """Whether a form is one of a sub-lattice of this index that contains every n_i e_i, upper triangular.
+    """Return whether a form is upper triangular, of this index, and of a sub-lattice that contains every n_i e_i.
 
+    Parameters
+    ----------
+    shape : int array, shape (d,)
+        The extents n_i.
+    form : tuple of tuple of int
+        Rows of the form.
+    index : int
+
+    Examples
+    --------
     >>> is_form(np.array([4, 2]), ((1, 1), (0, 2)), 2), is_form(np.array([4, 2]), ((1, 1), (0, 1)), 2)
     (True, False)
     """
@@ -211,7 +251,7 @@ def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) ->
 
 
 def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
-    """The number of its coset for every place, 0 for the lattice itself: int array, shape (places,)."""
+    """Return the number of the coset of every place, 0 for the lattice itself: int array, shape (places,)."""
     rest = coordinates(shape, np.arange(int(np.prod(shape))))
     number = np.zeros(len(rest), dtype=np.int64)
     for i, row in enumerate(form):
@@ -221,10 +261,20 @@ def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.nd
 
 
 def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
-    """The different lattices whose cosets are the columns or the rows. Those with the least load of cosets and tile come
-    first.
+    """Return the different lattices whose cosets are columns or rows, the least load of cosets and tile first.
 
-    Lattices on which no tiling can cost less than `below` are left out, and so are those with too large tiles.
+    Parameters
+    ----------
+    torus : Torus
+    shape : int array, shape (d + 1,)
+        Extents of the torus, and the slots of a node.
+    grid : ProcessGrid
+    below : float
+        Leave out lattices on which no tiling can cost less.
+
+    Notes
+    -----
+    Lattices with too large tiles are also left out.
     """
     found: dict[tuple, Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
@@ -246,7 +296,7 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
 
 
 def _signature(torus, scale, apart):
-    """A key that is equal for lattices which differ only by an exchange of dimensions that are alike."""
+    """Return a key that is equal for lattices which differ only by an exchange of like dimensions."""
     kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
     parts = [np.sort(apart[:, [i for i, k in enumerate(kinds) if k == kind]], axis=1) for kind in dict.fromkeys(kinds)]
     rows = np.concatenate(parts, axis=1)
@@ -256,21 +306,22 @@ def _signature(torus, scale, apart):
 
 
 def _apart(torus, where):
-    """Distance from place 0 in each dimension: int array, shape (places, d)."""
+    """Return the distance from place 0 in each dimension: int array, shape (places, d)."""
     n = np.array(torus.shape)
     where = where[:, :-1]
     return np.minimum(where, n - where)
 
 
 def _lengths(torus, hops):
-    """Lengths of loads that are the same on every link, from the mean hops in each dimension. A node has two links on a
-    ring, and one on a line of two.
+    """Return the lengths of even loads from the mean hops in each dimension.
+
+    A node has two links on a ring, and one on a line of two.
     """
     return np.array([h * (2 if torus.is_ring(i) else 4) for i, h in enumerate(hops)])
 
 
 def _least_tile(torus, shape, size, scale):
-    """The least load of a tile: the weighted hops to the `size` nearest slots, over all links."""
+    """Return the least load of a tile: the weighted hops to the `size` nearest slots, over all links."""
     apart = _apart(torus, coordinates(shape, np.arange(int(np.prod(shape)))))
     factor = _lengths(torus, np.ones(torus.n_dimensions)) * scale
     used = [i for i, n in enumerate(torus.shape) if n > 1]
@@ -281,7 +332,7 @@ def _least_tile(torus, shape, size, scale):
 
 
 def _compact(shape, numbers, size):
-    """A tile of the places nearest to place 0: int array, shape (size, d + 1)."""
+    """Return a tile of the places nearest to place 0: int array, shape (size, d + 1)."""
     where = coordinates(shape, np.arange(len(numbers)))
     apart = np.minimum(where, shape - where).sum(axis=1)
     order = np.argsort(apart, kind="stable")
@@ -292,7 +343,7 @@ def _compact(shape, numbers, size):
 
 
 def _folded(torus, tasks_per_node, form, size):
-    """Where the loads of a tile go: the cosets of the lattice's projection, in the torus without slots."""
+    """Return the loads of a tile, folded onto the cosets of the lattice's projection in the torus without slots."""
     shape = _shape(torus, tasks_per_node)
     numbers = coset_numbers(shape, form)
     label = np.arange(torus.n_nodes)

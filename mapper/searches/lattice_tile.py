@@ -1,9 +1,10 @@
-"""The inner loop of lattice tilings: a tile is annealed on its loads, folded onto the cosets of the lattice.
+"""The inner loop of lattice tilings: anneal a tile on its loads, folded onto the cosets of the lattice.
 
-Idea: every row is the tile moved by an element of the lattice. So a link carries, for all rows, what all links of its coset
-carry for one tile. A step moves one element of the tile by an element of the lattice. Its coset stays, and only its own
-messages change. The path of a message depends on its displacement alone. So the hops of every displacement are listed once,
-as cosets relative to the coset of the start, and a table adds cosets. The energy is the 16-norm of all lengths.
+Idea: every row is the tile moved by an element of the lattice. So a link carries, for all rows, as much as all links of its
+coset carry for one tile. A step moves one element of the tile by an element of the lattice. The coset of the element stays,
+and only its own messages change. The path of a message depends on its displacement alone. So the hops of every displacement
+are listed once, as cosets relative to the coset of the start, and a table adds cosets. The energy is the 16-norm of all
+lengths.
 Cost: about 2 microseconds a step for a tile of 16 on 8x8x8. Compiled by numba, as `pencilmap.mapper.searches.routed_swaps`.
 """
 
@@ -16,19 +17,19 @@ from pencilmap.mapper.searches.routed_swaps import compiled, copy_into
 HOT, COLD = 0.015, 0.0003  # temperatures in units of the length at the start
 
 Folded = namedtuple("Folded", "shape stride unit key sums hop half length slots")
-Folded.__doc__ = """Where the messages of a tile go.
+Folded.__doc__ = """The links that the messages of a tile load.
 
 Parameters
 ----------
 shape, stride : int64 arrays, shape (d,)
 unit : float array, shape (2 * d * K,)
-    What half a message on a link counts on the weighted m scale; links by dimension, direction, and coset of K.
+    Length of half a message on a link on the weighted m scale; links by dimension, direction, and coset of K.
 key : int64 array, shape (N,)
-    For every node the number of its coset.
+    Number of the coset of every node.
 sums : int32 array, shape (K, 2 * d * K)
-    From the coset of a message's start, and a link as it is from coset 0, the link.
+    The link for the coset of a message's start and a link as seen from coset 0.
 hop, half : int32 arrays, shape (N, H); length : int64 array, shape (N,)
-    For every displacement the links of its path from coset 0, the half messages on each, and how many there are.
+    For every displacement the links of its path from coset 0, the half messages on each link, and the number of links.
 slots : int
     Tasks of a node.
 """
@@ -61,8 +62,19 @@ def _listed(shape, stride, ring, key, count, hop, half, length):
 
 
 def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarray, slots: int) -> Folded:
-    """Folded loads from the extents, which of them close to rings, the coset of every node, and the unit of each
-    dimension.
+    """Return empty folded loads.
+
+    Parameters
+    ----------
+    shape : int array, shape (d,)
+    ring : bool array, shape (d,)
+        Whether each dimension is a ring.
+    key : int array, shape (N,)
+        Coset of every node.
+    unit : float array, shape (d,)
+        Length of half a message on a link of each dimension.
+    slots : int
+        Tasks of a node.
     """
     d, N, count = len(shape), len(key), int(key.max()) + 1
     stride = np.concatenate([[1], np.cumprod(shape)[:-1]]).astype(np.int64)
@@ -99,7 +111,7 @@ def _messages(shape, stride, sums, hop, half, length, load, tile, coset, j, sign
 
 @compiled
 def _lengths(unit, load, scale):
-    """The largest length, and the 16-norm of all in units of `scale`."""
+    """Return the largest length, and the 16-norm of all lengths in units of `scale`."""
     top, norm = 0.0, 0.0
     for k in range(len(load)):
         x = load[k] * unit[k]
@@ -152,9 +164,15 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
 
 
 def anneal(where: Folded, tile: np.ndarray, members: np.ndarray, steps: int, seed: int) -> tuple[float, np.ndarray]:
-    """The largest length of the best tile seen, and that tile.
+    """Anneal a tile and return the largest length of the best tile seen, and this tile.
 
-    `tile` and `members`, the elements of the lattice, have shapes (R, d + 1) and (C, d + 1).
+    Parameters
+    ----------
+    where : Folded
+    tile : int array, shape (R, d + 1)
+    members : int array, shape (C, d + 1)
+        Elements of the lattice.
+    steps, seed : int
     """
     best, found = _anneal(*where, tile.copy(), members, steps, seed)
     return float(best), found

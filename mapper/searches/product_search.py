@@ -1,16 +1,16 @@
 """The best product placement, found exactly.
 
-Idea: the load in a dimension depends on that dimension's digit pattern alone, also when several exchanges are on the links
+Idea: the load in a dimension depends on that dimension's digit pattern alone, also if several exchanges are on the links
 at once. So each dimension offers a few non-dominated choices: extents in the process grid, and a length for every term of
-the objective. One dynamic program over the dimensions and the slots combines them to the extents of the grid.
+the objective. One dynamic program over the dimensions and the slots combines the choices to the extents of the grid.
 
-The product has the least objective, which is in sequence the sum over the exchanges of the worst lengths. Among equals the
-next-worse dimension decides, then the next, then hop-bytes, then the smaller number of messages that leave a node.
+The product has the least objective; in sequence the objective is the sum over the exchanges of the worst lengths. Among
+equals the next-worse dimension decides, then the next, then hop-bytes, then the smaller number of messages between nodes.
 
-The search is exact. It compares the largest length first, then the next. This order stays when both sides gain the same
-element. So the best beginning with some extents stays the best whatever is added to it.
+The search is exact. It compares the largest length first, then the next. This order stays if both sides gain the same
+element. So the best beginning with some extents stays the best, whatever follows.
 
-Sets of worst lengths that are worth less than any mapping can reach (the composition bound) are not tried. Lengths are
+The search skips sets of worst lengths that are worth less than any mapping can reach (the composition bound). Lengths are
 whole numbers inside the search, on a scale common to all dimensions.
 
 Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
@@ -41,18 +41,30 @@ from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  #
 
 def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None,
                  maps: bool = True) -> Product:
-    """The product placement of `grid` whose exchanges together are fastest.
+    """Return the product placement of `grid` with the least objective.
 
     Parameters
     ----------
     torus : Torus
         Its bandwidths weigh the dimensions; without bandwidth all links are alike.
     grid : ProcessGrid
-        Its tasks must be as many as the slots.
+        Must have as many tasks as the torus has slots.
+    tasks_per_node : int
     wanted : Objective, optional
-        What is to be least; by default the exchanges take place one after the other.
+        Objective to minimise; by default the exchanges take place in sequence.
     maps : bool
-        Whether ring maps are tried where they can be better; False: digit patterns alone.
+        Whether ring maps are tried besides digit patterns if they can be better.
+
+    Returns
+    -------
+    Product
+
+    Raises
+    ------
+    GridError
+        If the grid does not fill the torus.
+    PlacementError
+        If no product has this grid.
 
     Examples
     --------
@@ -105,7 +117,7 @@ class _Choice:
 
 
 def weights(torus: Torus) -> list[Fraction]:
-    """What a load in each dimension counts: one over its cables, and more where its links are slower. Exact fractions."""
+    """Return the weight of a load in each dimension: one over the cables, more for slower links. Exact fractions."""
     rates = torus.bandwidth or (1,) * torus.n_dimensions
     return [Fraction(max(rates)) / Fraction(rate) / cables for rate, cables in zip(rates, torus.cables)]
 
@@ -116,7 +128,7 @@ def _divide(extents, grid):
 
 @lru_cache(maxsize=1024)
 def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
-    """Non-dominated choices of a dimension of `n` nodes."""
+    """Return the non-dominated choices of a dimension of `n` nodes."""
     kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
     for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
         vectors = ring_vectors(pattern, letters, ring)
@@ -131,21 +143,21 @@ def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
 
 
 def _maps(n, ring, decomposition, wanted):
-    """The ring maps that are tried besides the patterns: they are made for exchanges that run at once."""
+    """Return the ring maps to try besides the patterns; ring maps are made for exchanges that run at once."""
     if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
         return []
     return ring_maps(n, ring)
 
 
 def _whole_numbers(places):
-    """The scale that makes all lengths whole numbers, and the choices on it."""
+    """Return the scale that makes all lengths whole numbers, and the choices on this scale."""
     scale = lcm(*(x.denominator for choices in places for c in choices for x in (*c.lengths, c.hops)))
     return scale, [[replace(c, lengths=tuple(int(x * scale) for x in c.lengths), hops=int(c.hops * scale))
                     for c in choices] for choices in places]
 
 
 def _slot_choices(tasks_per_node, decomposition, wanted):
-    """Choices of the slots. Slots cost the network nothing; they only make groups larger."""
+    """Return the choices of the slots. Slots load no links; they only make groups larger."""
     found = []
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
         pattern = Pattern(tuple(zip(decomposition.letters, extents)))
@@ -155,18 +167,18 @@ def _slot_choices(tasks_per_node, decomposition, wanted):
 
 
 def _worth(lengths, counts):
-    """The objective from the largest length of each term."""
+    """Return the objective from the largest length of each term."""
     return sum(map(mul, counts, lengths))
 
 
 def _caps(places, counts):
-    """Worst lengths that could occur together, and what they are worth. The least worth comes first."""
+    """Return the worst lengths that could occur together, with their worth, the least worth first."""
     of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
     return sorted((_worth(caps, counts), caps) for caps in cartesian(*of_term))
 
 
 class _Beginning(NamedTuple):
-    """Choices for the first dimensions, and what decides among them: all lengths from the worst down, hop-bytes, messages.
+    """Choices for the first dimensions, with a key to compare them: all lengths from the worst down, hop-bytes, messages.
 
     key : (lengths in falling order, hops, minus the partners on the own node)
     """
@@ -181,8 +193,9 @@ class _Beginning(NamedTuple):
 
 
 def _combine(places, grid, caps):
-    """The best combination of one choice for each place, or None. Its extents multiply to the grid's, and no length is
-    above the caps.
+    """Return the best combination of one choice for each place, or None.
+
+    Its extents multiply to the grid's, and no length is above the caps.
     """
     found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
     for choices in places:
@@ -201,8 +214,7 @@ def _combine(places, grid, caps):
 
 @lru_cache(maxsize=1024)
 def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
-    """All digit patterns of n nodes. They are the ordered factorisations in which neighbouring digits have different
-    letters.
+    """Return all digit patterns of n nodes: ordered factorisations in which neighbouring digits have different letters.
 
     >>> [str(p) for p in patterns(4)]
     ['r4', 'r2c2', 'c4', 'c2r2']

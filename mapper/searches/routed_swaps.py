@@ -1,14 +1,13 @@
 """Exact link loads of all exchanges while ranks change places: the inner loop of the local search.
 
-Idea: when a rank moves, only its messages to and from its groups change. A leg of a message loads a run of links on one
-line of the network in one direction, a lane. So a leg is recorded as two or three changes of load along its lane, whatever
-its length. Only the lanes that a change touches are summed again, for their largest length and the p-norm of their lengths.
-They are saved before, so that a rejected change is undone without routing. Most changes are rejected, and most of these
-because of their rows. So the exchange with small groups is routed first, and the change is given up if this makes it too
-costly.
-Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk where that is
-possible. Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions and rule for ties
-at half a ring, and several at once.
+Idea: a move of a rank changes only its messages to and from its groups. A leg of a message loads a run of links on one
+line of the network in one direction, a lane. So a leg is recorded as two or three changes of load along its lane, at any
+length. Only the touched lanes are summed again, for their largest length and the p-norm of their lengths. Their old sums
+are saved first, so that undoing a rejected change needs no routing. Most changes are rejected, most of them because of
+their rows. So the exchange with small groups is routed first, and a change that is already too costly is given up.
+Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk if possible.
+Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions, any rule for ties at half
+a ring, and several rules at once.
 """
 
 from collections import namedtuple
@@ -17,9 +16,9 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # which exchange a kind of proposal looks at: the first or the last
-INSIDE, ANYWHERE = 3, 3      # smaller kinds stay inside a group, this one goes anywhere, others bring a rank next to a mate
-FADING = 0.99                # factor for `gain` at each change of places that is followed to its end
+OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # exchange of each kind of proposal: the first or the last
+INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE does not, others bring a rank next to a mate
+FADING = 0.99                # factor for `gain` at each change of places that is evaluated in full
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
 State = namedtuple("State", "P T step size order leg legs shape stride ring lane start extent worth rule alone unit slots "
@@ -28,52 +27,52 @@ State = namedtuple("State", "P T step size order leg legs shape stride ring lane
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
-one direction; lane k + 1 runs down where lane k, an even number, runs up.
+one direction; lane k + 1 runs down if lane k, an even number, runs up.
 
 Parameters
 ----------
 P, T : int
     Tasks, slots of a node.
 step, size : int64 arrays, shape (E,)
-    Of each exchange: from a rank to the next of its group, and how many are in a group; small groups first.
+    Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
 order, leg : int64 arrays, shape (Q, d)
-    Of each rule the dimensions in the order in which they are routed, and the first line of each dimension in `legs`.
+    Of each rule the dimensions in the order of routing, and the first line of each dimension in `legs`.
 legs : int64 array, shape (lines, 6)
-    A leg from coordinate a to b of a dimension of n nodes is line a n + b: whether it runs down, how many half messages,
-    where in the lane they begin and end to be carried, whether they are carried around its end, and the line of the other
-    half, or -1.
+    A leg from coordinate a to b of a dimension of n nodes is line a n + b. Its columns: whether the leg runs down, its
+    half messages, its first link in the lane, the link after its last link, whether it goes around the end of the lane,
+    and the line of the other half, or -1.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
 lane : int64 array, shape (N, d)
     For every node and dimension the lane that runs up.
 start, extent : int64 arrays, shape (K,)
-    Where each lane begins in the changes of a flow, W in all, one more than it has links; its dimension.
+    The first entry of each lane in the changes of a flow (W in all, one more than links in each lane), and its dimension.
 worth : float array, shape (M,); rule : int64 array, shape (M,)
-    What the largest length of each term of the objective counts; the rule it belongs to. The worst rule counts.
+    Factor of the largest length of each term in the objective, and the rule of the term. The worst rule counts.
 alone : int64 array, shape (M,)
-    The only flow in a term, -1 where there are several.
+    The only flow in a term, -1 if there are several.
 unit : float array, shape (M, Q E, d)
-    What half a message on a link of a dimension adds to its length on the weighted m scale, for each term and flow.
+    Length of half a message on a link of a dimension on the weighted m scale, for each term and flow.
 slots : int64 array, shape (S,)
-    Node of every slot that may be used; slots of one node are neighbours.
+    Node of every usable slot; slots of one node are neighbours.
 place : int64 array, shape (N,)
-    First slot of a node, -1 where it may not be used.
+    First slot of a node, -1 if the node may not be used.
 coordinates : int64 array, shape (N, d)
 node, slot : int64 arrays, shape (P,)
     Node and slot of every rank.
 rank_in : int64 array, shape (S,)
     The rank in every slot, -1 for idle.
 change : int64 array, shape (Q E, W)
-    How many half messages more than the link before it each link carries; the first of a lane: how many it carries.
+    Half messages of each link minus half messages of the link before; for the first link of a lane, its half messages.
 lane_norm, lane_top : float arrays, shape (M, K)
     Of each term and lane the sum of the lengths to the power p; the largest length.
 norm, top : float arrays, shape (M,)
     The same of all lanes.
 norm_before, top_before, before : arrays of the shapes of `lane_norm`, `lane_top`, `change`
-    What the last change of places has touched, as it was before.
+    The values touched by the last change of places, before this change.
 stamp, touched : int64 arrays, shape (Q E, K); seen : int64 array, shape (M, K)
-    Number of the last change of places that touched a lane of a flow, and of a term; the lanes it touched in each flow.
+    Number of the last change of places that touched a lane of a flow, and of a term; its touched lanes in each flow.
 touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
-    How many lanes of each flow are touched; the number of the change of places.
+    Number of touched lanes of each flow; the number of the change of places.
 random : uint64 array, shape (1,)
     State of the random numbers.
 gain : float array, shape (1,)
@@ -86,7 +85,7 @@ best : float array, shape (2,); best_slot : int64 array, shape (P,)
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile with numba. Every process compiles again where numba cannot write a cache (package and home read-only)."""
+    """Compile with numba. Every process compiles again if numba cannot write a cache (package and home read-only)."""
     try:
         return njit(cache=True)(function)
     except RuntimeError:
@@ -110,9 +109,9 @@ def _power(x, doublings):
 @compiled
 def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
            stamp, touched, touches, number, exchanges):
-    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, as the ranks sit now. Where b < 0, of one rank.
+    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, from their present places. If b < 0, of one rank.
 
-    Two of one group may swap without touching it. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
+    A swap within a group does not touch this group. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
     """
     E, K, W = len(step), len(start), len(change) // len(touches)
     for e in range(exchanges[0], exchanges[1]):
@@ -132,14 +131,17 @@ def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape
 
 @compiled
 def _first(step, size, e, rank):
-    """The first rank of the group that a rank is in. Two ranks are in one group when it is the same for both."""
+    """Return the first rank of the group of a rank. Two ranks with the same first rank are in one group."""
     return rank - rank // step[e] % size[e] * step[e]
 
 
 @compiled
 def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, coordinates, shape, stride, lanes, starts,
             change, base, before, stamp, touched, row, touches, number):
-    """Add or remove the messages from a node to a group, and if `both` those to it. Returns how many lanes are touched."""
+    """Add or remove the messages from a node to a group, and if `both` the messages back.
+
+    Return the number of touched lanes.
+    """
     for mate in range(first, end, step):
         there = node_of[mate]
         if there == here:
@@ -206,7 +208,7 @@ def _largest(values, m):
 
 @compiled
 def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
-    """The p-norm sum and the largest length of one lane in a term."""
+    """Return the p-norm sum and the largest length of one lane in a term."""
     i, at = extent[lane], start[lane]
     n, norm, top = shape[i], 0.0, 0.0
     if alone >= 0:
@@ -280,7 +282,7 @@ def _sit(rank, place, slot, node, slots, rank_in):
 
 @compiled
 def _trade(a, b, to, slot, node, slots, rank_in):
-    """Rank a and what is in slot `to`, rank b or nobody, change places."""
+    """Exchange the places of rank a and of the content of slot `to`: rank b or nobody."""
     origin = slot[a]
     rank_in[origin] = b
     if b >= 0:
@@ -291,7 +293,7 @@ def _trade(a, b, to, slot, node, slots, rank_in):
 @compiled
 def _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before, touched,
                touches, number):
-    """Undo what the last change of places did to the lanes."""
+    """Undo the effect of the last change of places on the lanes."""
     K, W = len(start), len(change) // len(touches)
     for flow in range(len(touches)):
         for t in range(flow * K, flow * K + touches[flow]):
@@ -329,25 +331,23 @@ def _energy(rules, worth, rule, norm, links, doublings):
 
 
 def cost(s: State) -> float:
-    """The objective: the sum of the largest lengths of the terms, each times its count, under the worst rule."""
+    """Return the objective: the sum of the largest lengths of the terms, each times its count, under the worst rule."""
     return _cost(len(s.order), s.worth, s.rule, s.top)
 
 
 def energy(s: State) -> float:
-    """What the annealing follows: the p-norms of the lengths in each term, as means over the links, under the worst
-    rule.
-    """
+    """Return the energy of the annealing under the worst rule: p-norms of the lengths in each term, as means over links."""
     return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
 
 
 def links_of(s: State) -> int:
-    """How many links the network has."""
+    """Return the number of links of the network."""
     return s.change.shape[1] - len(s.start)
 
 
 @compiled
 def _random(random):
-    """The next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
+    """Return the next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
     x = random[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -368,7 +368,7 @@ def _uniform(random):
 
 @compiled
 def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring):
-    """A rank and its proposed slot.
+    """Return a rank and its proposed slot.
 
     Of eight proposals two stay in the first group (of pencils, the shorter of row and column), one stays in the last group,
     and one goes anywhere. The others bring a rank next to a mate of its first group (three) or of its last group (one).
@@ -388,7 +388,7 @@ def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shap
 
 @compiled
 def _beside(random, T, place, coordinates, shape, stride, ring, node, otherwise):
-    """A slot of the node itself or of a neighbour. `otherwise` where there is none."""
+    """Return a slot of the node itself or of a neighbour, or `otherwise` if there is none."""
     i = _below(random, len(shape))
     x = coordinates[node, i]
     y = x + _below(random, 3) - 1 if T > 1 else x + 2 * _below(random, 2) - 1
@@ -414,14 +414,24 @@ def remember(s: State) -> None:
 
 @compiled
 def anneal(s: State, steps: int, hot: float, cold: float) -> None:
-    """Make `steps` proposals while the temperature falls from `hot` to `cold`. The best placement seen is kept.
+    """Make `steps` proposals while the temperature falls from `hot` to `cold`, and keep the best placement seen.
 
-    Where every term counts one exchange alone, the exchange of small groups is routed first. A change is given up if the
+    Parameters
+    ----------
+    s : State
+        Changed in place.
+    steps : int
+    hot, cold : float
+        Temperatures in units of the energy.
+
+    Notes
+    -----
+    If every term counts one exchange alone, the exchange of small groups is routed first. A change is given up if the
     other exchanges would have to gain more than `gain`.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)
-    T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # taken out once: that costs time
+    T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # read the fields once: reading takes time
     shape, stride, ring = s.shape, s.stride, s.ring
     lane, start, extent, worth, rule, alone, unit = s.lane, s.start, s.extent, s.worth, s.rule, s.alone, s.unit
     slots, place, coordinates, node, slot, rank_in = s.slots, s.place, s.coordinates, s.node, s.slot, s.rank_in

@@ -1,8 +1,8 @@
 """Scotch's mapping of the same job, for comparison: the row and column messages as a graph, mapped onto the usable nodes.
 
 Idea: Scotch minimises bytes times hops. The tasks are the vertices of its source graph, and every pair of a row or of a
-column is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept
-(`amk_grf -l`). So routes may cross the other nodes, as ours do. The built-in torus or mesh is also tried where it describes
+column is an edge weighted by its bytes. The target is the network as a graph, restricted to the usable nodes
+(`amk_grf -l`). So routes may cross the other nodes, as ours do. The built-in torus or mesh is also tried if it describes
 the site. Scotch balances loads within a tolerance, so a node may get too many tasks. These go to the nearest free slot.
 Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotch (`scotch_gmap`, `amk_grf`).
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
@@ -27,14 +27,17 @@ SECONDS = 300
 
 
 def scotch_is_there() -> bool:
-    """Whether the programs are installed."""
+    """Return whether the programs are installed."""
     return all(which(program) for program in PROGRAMS)
 
 
 def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
-    """The cheapest mapping that Scotch finds with its strategies and targets.
+    """Return the cheapest mapping that Scotch finds with its strategies and targets.
 
-    Raises PlacementError when Scotch is not installed or fails.
+    Raises
+    ------
+    PlacementError
+        If Scotch is not installed or fails.
     """
     site.check_grid(grid)
     if not scotch_is_there():
@@ -47,7 +50,7 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def task_graph(grid: ProcessGrid) -> str:
-    """The messages of all exchanges in Scotch's graph format: of pencils a row message weighs C, a column message R.
+    """Return the messages of all exchanges in Scotch's graph format: of pencils a row message weighs C, a column message R.
 
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> print(task_graph(ProcessGrid(2, 1)).rstrip())
@@ -68,7 +71,7 @@ def task_graph(grid: ProcessGrid) -> str:
 
 
 def network_graph(torus: Torus) -> str:
-    """The nodes and cables of a torus in Scotch's graph format.
+    """Return the nodes and cables of a torus in Scotch's graph format.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> print(network_graph(Torus((3,), (False,))).rstrip())
@@ -89,7 +92,7 @@ def network_graph(torus: Torus) -> str:
 
 
 def _targets(site, folder):
-    """Target files that describe the site."""
+    """Write target files that describe the site."""
     torus = site.network
     (folder / "network.grf").write_text(network_graph(torus))
     nodes = np.sort(site.allocation.nodes)
@@ -122,7 +125,7 @@ def _run(*command):
 
 
 def _seated(site, grid, wanted):
-    """Every task on its intended node while that has free slots, otherwise on the nearest node with a free slot."""
+    """Put every task on its intended node while free slots remain there, otherwise on the nearest node with a free slot."""
     torus, T = site.network, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
     node, left = np.empty(grid.n_tasks, dtype=np.int64), []

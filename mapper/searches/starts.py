@@ -28,22 +28,26 @@ MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
 def starts(site: Site, grid: ProcessGrid) -> Starts:
-    """All starts, the launchers' first: a name, and an int array of shape (P,) with the slot of each rank.
+    """Yield all starts, the launchers' orders first.
 
-    A slot is the number of its node in `site.allocation.nodes` times tasks_per_node plus the slot on the node.
+    Yields
+    ------
+    name : str
+    slots : int array, shape (P,)
+        Slot of each rank: the number of its node in `site.allocation.nodes` times tasks_per_node plus the slot on the node.
     """
     yield from launchers(site, grid)
     yield from grouped(site, grid)
 
 
 def grouped(site: Site, grid: ProcessGrid) -> Starts:
-    """The starts that keep neighbours together; all dimensions of the grid are treated alike."""
+    """Yield the starts that keep neighbours together; all dimensions of the grid are treated alike."""
     for make in (products, stretched_products, inner_products, bisections, compact, boxes):
         yield from make(site, grid)
 
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:
-    """Every launch order: the launcher's own, and every order of the axes with the slots first and last."""
+    """Yield every launch order: the launcher's own, and every order of the axes with the slots first and last."""
     own = (*site.launch.orders, FILLING)[0]
     others = [order for order in ("nt", "tn", *axis_orders(as_torus(site.network))) if order != own]
     for order in (own, *others):
@@ -52,7 +56,7 @@ def launchers(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def axis_orders(torus: Torus) -> Iterator[str]:
-    """Distinct orders of the axes: the position of an axis of one node does not matter."""
+    """Yield distinct orders of the axes: the position of an axis of one node does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
     short = "".join(axis for axis in torus.axes if axis not in long)
     for some in permutations(long):
@@ -62,24 +66,31 @@ def axis_orders(torus: Torus) -> Iterator[str]:
 
 
 def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    """Slot numbers of places given as node and slot."""
+    """Return the slot numbers of places given as node and slot."""
     place = np.full(site.network.n_nodes, -1, dtype=np.int64)
     place[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
     return place[node] * site.tasks_per_node + slot
 
 
 def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
-    """The best product placements of the whole torus with groups of the right size; unusable slots are skipped.
+    """Yield the best product placements of the whole torus with groups of the right size.
 
-    Where the torus has no such product, these are the ones with the next shorter and the next longer groups. `wanted` is
-    the objective of `best_product`.
+    If the torus has no such product, yield products with the next shorter and the next longer groups.
+
+    Parameters
+    ----------
+    site : Site
+        Its unusable slots are skipped.
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective of `best_product`.
     """
     for product, dimension in _whole_products(site, grid, wanted):
         yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)
 
 
 def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
-    """The slots of the start of `products` that costs least on the whole torus. Nothing is routed."""
+    """Return the slots of the start of `products` with the least cost on the whole torus, without routing."""
     found = [(predict(product).cost, k, product, dimension)
              for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
     *_, product, dimension = min(found, key=lambda some: some[:2])
@@ -89,7 +100,7 @@ def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = Non
 def _whole_products(site, grid, wanted):
     n_slots = site.network.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
-        for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
+        for size in _nearest_divisors(n_slots, length):  # rows of pencils for any decomposition
             yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
                                wanted), dimension
 
@@ -113,11 +124,11 @@ def _nearest_divisors(n, length):
 
 
 def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
-    """The best products of the grids that fill the whole torus and are at least as large in both dimensions, on usable
-    slots.
+    """Yield the best products of larger grids that fill the whole torus, moved to usable slots.
 
-    Groups with the fewest usable slots are left out. The remaining tasks move to usable slots with the least sum of squared
-    distances. This gives many short moves rather than one long one, so that groups stay compact.
+    These grids are at least as large as `grid` in both dimensions. Groups with the fewest usable slots are left out. The
+    remaining tasks move to usable slots with the least sum of squared distances. Many short moves cost less than one long
+    move, so groups stay compact.
     """
     from scipy.optimize import linear_sum_assignment  # slow to import
 
@@ -140,12 +151,12 @@ def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def _most(values, count):
-    """Positions of the largest values, in rising order."""
+    """Return the positions of the largest values, in rising order."""
     return np.sort(np.argsort(-values, kind="stable")[:count])
 
 
 def inner_products(site: Site, grid: ProcessGrid) -> Starts:
-    """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
+    """Yield the best product placements of boxes inside the torus with as many slots as tasks, all usable."""
     torus, T = as_torus(site.network), site.tasks_per_node
     if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
         return
@@ -161,14 +172,14 @@ def inner_products(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def _shapes(n, largest):
-    """All boxes of n nodes with no side above `largest`."""
+    """Return all boxes of n nodes with no side above `largest`."""
     if not largest:
         return [()] if n == 1 else []
     return [(side, *rest) for side in divisors(n) if side <= largest[0] for rest in _shapes(n // side, largest[1:])]
 
 
 def _corner(usable, shape):
-    """The lowest corner of a box of that shape whose nodes are all usable; boxes may wrap around. None if there is none."""
+    """Return the lowest corner of a box of that shape whose nodes are all usable, or None. Boxes may wrap around."""
     whole = usable
     for i, side in enumerate(shape):
         whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])
@@ -177,7 +188,7 @@ def _corner(usable, shape):
 
 
 def bisections(site: Site, grid: ProcessGrid) -> Starts:
-    """Recursive bisection of the slots into compact groups, across the longest side, ties to the first or last axis."""
+    """Yield recursive bisections of the slots into compact groups across the longest side, ties to first or last axis."""
     for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         for turn in (1, -1):
             order = np.concatenate(_bisection(site, grid.n_tasks // size, size, turn))
@@ -190,7 +201,7 @@ def _bisection(site, count, size, turn):
 
 
 def compact(site: Site, grid: ProcessGrid) -> Starts:
-    """Blobs, spectral and geometric parts as groups along each dimension, the groups across them matched."""
+    """Yield blobs, spectral and geometric parts as groups along each dimension, with the groups across matched."""
     for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         count = grid.n_tasks // size
         for name, order in grown(site, count, size, partial(_bisection, site, count, size, 1)):
@@ -198,7 +209,7 @@ def compact(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def _coordinates(site):
-    """Coordinates and slot of every slot: int array, shape (S, d + 1)."""
+    """Return coordinates and slot of every slot: int array, shape (S, d + 1)."""
     T = site.tasks_per_node
     nodes = np.repeat(site.network.coordinates(site.allocation.nodes), T, axis=0)
     return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
@@ -214,20 +225,20 @@ def _bisected(where, some, groups, turn):
 
 
 def _across_longest(where, turn):
-    """Order along the longest side; within one plane along the next longest, and so on; slots of a node stay together."""
+    """Return the order along the longest side, within a plane along the next longest, and so on, node by node."""
     extent = np.ptp(where[:, :-1], axis=0)
     axes = sorted(range(len(extent)), key=lambda i: (extent[i], -turn * i))
     return np.lexsort([where[:, -1], *(where[:, i] for i in axes)])
 
 
 def _compact(where, group):
-    """The slots of a group, the middle ones first, so that leftover slots lie at the edge; then in axis order."""
+    """Return the slots of a group, the middle slots first, so that leftover slots lie at the edge; then in axis order."""
     distance = np.abs(where[group, :-1] - np.median(where[group, :-1], axis=0)).sum(axis=1)
     return group[np.argsort(distance, kind="stable")]
 
 
 def boxes(site: Site, grid: ProcessGrid) -> Starts:
-    """Slots box by box, for the boxes that hold about a group of a dimension."""
+    """Yield slots box by box, for boxes that hold about a group of a dimension."""
     where = _coordinates(site)
     for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         for box in _boxes_of(site, size):
@@ -237,7 +248,7 @@ def boxes(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def _boxes_of(site, size):
-    """The most cubic boxes with at least as many slots as a group, and few more."""
+    """Return the most cubic boxes with at least as many slots as a group, and few more."""
     shape, T = site.network.shape, site.tasks_per_node
     if prod(min(n, 16) for n in shape) > 1 << 16:
         return []

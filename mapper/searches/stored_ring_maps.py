@@ -1,8 +1,8 @@
 """The stored ring maps: for rings and lines of up to 32 nodes the map of rows and columns with the least joint load.
 
-With both exchanges at once a link carries the load of the rows plus that of the columns, and digit patterns are seldom the
-best way to share a dimension. For rings of up to 15 nodes and lines of up to 14 every map was tried. Longer ones were
-annealed (``scripts/maintenance/ring_maps.py`` writes the table).
+With both exchanges at once a link carries the load of the rows plus the load of the columns, and digit patterns are seldom
+the best way to share a dimension. For rings of up to 15 nodes and lines of up to 14 every map was tried. Longer rings and
+lines were annealed (``scripts/maintenance/ring_maps.py`` writes the table).
 """
 
 from functools import lru_cache
@@ -12,7 +12,7 @@ from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
 
 
 def ring_maps(n: int, ring: bool) -> list[RingMap]:
-    """The maps of a ring (or an open line) of n nodes whose joint load is below that of every digit pattern.
+    """Return the maps of a ring (or an open line) of n nodes with a joint load below the load of every digit pattern.
 
     >>> [str(m) for m in ring_maps(4, True)], ring_maps(4, False), len(ring_maps(12, True))
     (['1.0/2.3'], [], 4)
@@ -22,7 +22,7 @@ def ring_maps(n: int, ring: bool) -> list[RingMap]:
 
 @lru_cache(maxsize=1)
 def _table():
-    """From (ring, nodes, row members) to the map. Its transpose has the same joint load."""
+    """Return the map of each (ring, nodes, row members). Its transpose has the same joint load."""
     found = {}
     for line in (files("pencilmap.mapper.data") / "ring_maps.txt").read_text(encoding="ascii").splitlines():
         if line.startswith("#"):

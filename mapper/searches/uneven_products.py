@@ -1,12 +1,12 @@
-"""The best product placement for blocks that are not even, found exactly.
+"""The best product placement for uneven blocks, found exactly.
 
 Idea: with uneven blocks the load in a dimension depends on its own digit pattern, and also on the digits of the dimensions
-before and after it. But it depends on these only through their number for each letter
-(`pencilmap.model.traffic.product_blocks`). So one dynamic program over the dimensions, whose states are these numbers, still
-finds the best product. It keeps for every state the choices whose worst lengths, one for each exchange, are not both
-exceeded by another choice. What lies after a dimension follows from the grid, and the slots are tried one after the other.
-Choices that already cost more than the best product for even blocks are dropped. As no message is smaller than a known part
-of the mean, many are dropped by their loads for even blocks, without looking at the real ones.
+before and after. But only the number of these digits for each letter matters
+(`pencilmap.model.traffic.product_blocks`). So one dynamic program over the dimensions, with these numbers as states, still
+finds the best product. It keeps for every state the non-dominated choices: no other choice has a smaller worst length in
+every exchange. The digits after a dimension follow from the grid, and the slots are tried in turn.
+Choices that already cost more than the best product for even blocks are dropped. No message is smaller than a known part
+of the mean. So the loads for even blocks rule out many choices before their real loads are counted.
 Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
 Needs: digit patterns, exchanges in sequence, dimension order.
 """
@@ -34,10 +34,23 @@ class _Beginning(NamedTuple):
 
 
 def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transform: Transform | None) -> Product:
-    """The product placement of `grid` whose exchanges, one after the other, are fastest with the blocks of `transform`.
+    """Return the fastest product placement of `grid` for the blocks of `transform`, exchanges in sequence.
 
-    Among equals it is the one for even blocks, `best_product`.
+    Parameters
+    ----------
+    torus : Torus
+    grid : ProcessGrid
+    tasks_per_node : int
+    transform : Transform or None
+        None: even blocks.
 
+    Returns
+    -------
+    Product
+        Among equals the product for even blocks, `best_product`.
+
+    Examples
+    --------
     >>> torus, grid = Torus((4, 4, 4)), ProcessGrid(8, 8)
     >>> [str(best_product_of(torus, grid, 1, Transform(n, n, n))) for n in (16, 17)]
     ['digits:x=r4,y=r2c2,z=c4', 'digits:x=r2c2,y=r2c2,z=r2c2']
@@ -62,7 +75,7 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
 
 
 def _best_with(torus, grid, slots, transform, least):
-    """The best choice for all dimensions that costs less than `least`. None where there is none."""
+    """Return the best choice for all dimensions that costs less than `least`, or None."""
     letters, blocks = grid.decomposition.letters, list(stage_blocks(grid, transform))
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
     smallest = Crossing(grid, transform).smallest
@@ -91,7 +104,7 @@ def _best_with(torus, grid, slots, transform, least):
 
 
 def _keep(rivals, candidate):
-    """Add a candidate unless another one is nowhere longer. Drop those that it makes useless."""
+    """Add a candidate unless a rival is nowhere longer. Drop the rivals that the candidate makes useless."""
     if any(all(a <= b for a, b in zip(rival.lengths, candidate.lengths)) for rival in rivals):
         return
     rivals[:] = [r for r in rivals if not all(a <= b for a, b in zip(candidate.lengths, r.lengths))] + [candidate]

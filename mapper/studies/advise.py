@@ -1,8 +1,7 @@
-"""Which decomposition, grid, placement, exchange and schedule are fastest for a transform on some nodes, and why.
+"""The fastest decomposition, grid, placement, exchange and schedule for a transform on some nodes, and the reasons.
 
-Idea: every grid of every decomposition is predicted in sequence under its best placement and in the launch order.
-The first few grids are also predicted with every exchange that the model knows and under the best schedule. All are ranked
-by predicted time.
+Idea: predict every grid of every decomposition in sequence, under its best placement and in the launch order. For the first
+few grids also predict every exchange that the model knows, and the best schedule. Rank all candidates by predicted time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +22,12 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.objective import in_sequence
 
-LARGE = 4096     # slots: from here on only one of RxC and CxR is predicted, and only orders with a closed form
-SMALL = 128      # slots: up to here placements are also searched for each schedule
+LARGE = 4096     # slots: above this number only one of RxC and CxR is predicted, and only orders with a closed form
+SMALL = 128      # slots: up to this number placements are also searched for each schedule
 EXCHANGED = 2    # grids on which every exchange is tried
-DIRECT = ("p2p", "node")  # exchanges in which every byte travels once, in rounds or not
-CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # where not all schedules can be predicted
-TERMS = {  # term of the time model: what it means
+DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
+CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
+TERMS = {  # term of the time model: its meaning
     "link_s": "the busiest links: bytes, placement and grid decide",
     "contention_s": "contention: messages that share links although their loads are even",
     "injection_s": "the port of a task or node into the network: fewer bytes off the node help",
@@ -38,7 +37,7 @@ TERMS = {  # term of the time model: what it means
     "fft_s": "the FFTs: more nodes help",
     "memory_s": "memory: copies and passes over the array",
 }
-FIGURES = {  # figure of a machine file: what is unknown without it
+FIGURES = {  # figure of a machine file: the unknown cost without this figure
     "message_cost_s": "the cost of a message", "injection_per_node": "what a node puts into the network",
     "exchange_cost_s": "the start of an exchange", "fft_rate_per_task": "the rate of the FFTs"}
 
@@ -47,8 +46,14 @@ FIGURES = {  # figure of a machine file: what is unknown without it
 class Advice:
     """Predictions from the fastest on, each with the exchange of its stages and its schedule.
 
-    term : name in `TERMS` of the largest term of the first; share : its part of the time.
-    unknown : figures that the machine file lacks, in words.
+    Parameters
+    ----------
+    term : str
+        Name in `TERMS` of the largest term of the first prediction.
+    share : float
+        Share of this term in the time.
+    unknown : tuple of str
+        Figures missing in the machine file, in words.
     """
 
     where: Setting
@@ -63,13 +68,13 @@ class Advice:
 
     @property
     def rivals(self) -> list[Prediction]:
-        """The candidates that the errors of the model cannot tell from the first one. They should be measured."""
+        """Candidates within the model's error of the first prediction. They should be measured."""
         error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
         return [p for p in self.found[1:4] if time_of(p) <= error * time_of(self.best)]
 
 
 def time_of(p: Prediction) -> float:
-    """The time by which candidates are ranked, in seconds: that of the transform as far as it is known."""
+    """Return the time that ranks candidates, in seconds: the time of the transform as far as it is known."""
     known = p.known_s if p.schedule is None else p.schedule.known_s
     assert known is not None
     return known
@@ -78,8 +83,14 @@ def time_of(p: Prediction) -> float:
 def settings(fft: str, machine: str | None = None, nodes: int | str | None = None, torus: str | None = None,
              tasks_per_node: int | None = None, bandwidth: str | None = None,
              environ: Mapping[str, str] | None = None) -> Setting:
-    """The setting of a question: a number of nodes of a machine, or a torus given by its shape. For `environ` see
-    `pencilmap.mapper.setting.setting`.
+    """Return the setting of a question: a number of nodes of a machine, or the shape of a torus.
+
+    The parameters are those of `pencilmap.mapper.setting.setting`.
+
+    Raises
+    ------
+    MachineError
+        If `nodes` is a file: advice is for whole shapes.
     """
     if given_nodes(nodes).path is not None:
         raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
@@ -89,7 +100,13 @@ def settings(fft: str, machine: str | None = None, nodes: int | str | None = Non
 
 
 def advise(where: Setting) -> Advice:
-    """Rank all ways to run a transform on the nodes of a setting. Raises GridError where nothing fits."""
+    """Rank all ways to run a transform on the nodes of a setting.
+
+    Raises
+    ------
+    GridError
+        If transform or bandwidth is missing, or no grid gives data to every task.
+    """
     if where.transform is None or where.network.bandwidth is None:
         raise GridError("advice needs times: give the transform with `fft` and a `machine` or the `bandwidth` of its links")
     found = list[Prediction]()
@@ -109,7 +126,7 @@ def advise(where: Setting) -> Advice:
 
 
 def _unknown(costs):
-    """The figures that are missing, in words. Of the two limits of what enters the network one is enough."""
+    """Return the missing figures in words. One of the two injection limits is enough."""
     known = {name for name in FIGURES if getattr(costs, name) is not None}
     if costs.injection_per_task is not None:
         known.add("injection_per_node")
@@ -117,8 +134,7 @@ def _unknown(costs):
 
 
 def _leaders(order, where):
-    """The grids on which exchanges and schedules are tried: on large machines the first, otherwise all within twice the
-    least time.
+    """Return the grids for exchanges and schedules: on large machines the first, otherwise all within twice the least time.
 
     Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
     """
@@ -131,7 +147,7 @@ def _leaders(order, where):
 
 
 def _grids(here):
-    """Grids in which every task has data. On large machines and for cubes only one of RxC and CxR."""
+    """Return the grids that give data to every task. On large machines and for cubes only one of RxC and CxR."""
     transform = here.transform
     found = [g for g in all_grids(here.n_slots, here.decomposition) if transform.fills(g)]
     if here.n_slots > LARGE and len({transform.nx, transform.ny, transform.nz}) == 1:
@@ -140,19 +156,19 @@ def _grids(here):
 
 
 def _tried(here, grid):
-    """The predictions of a grid: under its best placement without a search, and in the launch order."""
+    """Return the predictions of a grid: under its best placement without a search, and in the launch order."""
     found = []
     for text in (BEST, "default") if here.n_slots <= LARGE else (BEST,):
         try:
             placed = here.place(text, grid) if text != BEST else _quick(here, grid)
             found.append(here.predict(placed, name=text))
         except (PlacementError, GridError):
-            continue  # that placement cannot be had here
+            continue  # this placement does not exist here
     return found
 
 
 def _quick(here, grid):
-    """The best placement without a search. On large machines it is the best product for even blocks."""
+    """Return the best placement without a search. On large machines the placement is the best product for even blocks."""
     if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
         return best_product(as_torus(here.network), grid, here.tasks_per_node,
                             in_sequence(len(grid.decomposition.exchanges)))
@@ -160,9 +176,7 @@ def _quick(here, grid):
 
 
 def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
-    """A grid under the best schedule that keeps the boxes. On small machines also with other placements for this
-    schedule.
-    """
+    """Yield a grid under the best schedule that keeps the boxes; on small machines also try its own placements."""
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = [leader.product or here.place(leader.placement, leader.grid)]
     if here.n_slots <= SMALL and leader.placement == BEST:
@@ -172,12 +186,12 @@ def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
             try:
                 yield here.answer(each, Question(schedule=schedule), leader.placement)
                 break
-            except ScheduleError:  # where lanes are unequal and there are too many messages to route
+            except ScheduleError:  # unequal lanes with too many messages to route
                 continue
 
 
 def _exchanged(where: Setting, leader: Prediction, best_s: float) -> Iterable[Prediction]:
-    """A grid in sequence with every other exchange that may be faster than the best time."""
+    """Yield a grid in sequence with every other exchange that may be faster than the best time."""
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = leader.product or here.place(leader.placement, leader.grid)
     for name in ALGORITHMS if here.n_slots <= LARGE else ():
@@ -186,12 +200,10 @@ def _exchanged(where: Setting, leader: Prediction, best_s: float) -> Iterable[Pr
 
 
 def _least_s(leader: Prediction, exchange: str) -> float:
-    """A lower limit in seconds for the exchange of that name, from the prediction with all messages at once. No link is
-    routed.
+    """Return a lower limit in seconds for an exchange, from the prediction with all messages at once. No link is routed.
 
-    Messages that go directly to their destination load every link as much in all rounds together, and the sum of the
-    longest loads of the rounds is no less. `p2p` has the same messages. `node` has fewer, but on nodes of one task it is
-    all messages at once.
+    Direct messages load every link as much in all rounds together, and the sum of the longest loads of the rounds is no
+    less. `p2p` has the same messages. `node` has fewer, but on nodes of one task `node` sends all messages at once.
     """
     if exchange not in DIRECT or leader.known_s is None or leader.time_s is None:
         return 0.0
@@ -208,7 +220,7 @@ def _least_s(leader: Prediction, exchange: str) -> float:
 
 
 def _distinct(order):
-    """The candidates without those that differ in nothing that is shown."""
+    """Return the candidates without repetitions of the shown properties."""
     found: dict[tuple, Prediction] = {}
     for p in order:
         found.setdefault((p.grid.decomposition.name, str(p.grid), p.placement, exchange_of(p), schedule_of(p)), p)
@@ -216,17 +228,17 @@ def _distinct(order):
 
 
 def exchange_of(p: Prediction) -> str:
-    """The exchange of its stages."""
+    """Return the exchange of the stages of a prediction."""
     return p.stages[0].algorithm
 
 
 def schedule_of(p: Prediction) -> str:
-    """Its schedule with everything chosen."""
+    """Return the name of the schedule of a prediction, with all choices made."""
     return SEQUENCE if p.schedule is None else p.schedule.name
 
 
 def _largest(p):
-    """The largest term of all exchanges and of the computing, and its share of the time in sequence."""
+    """Return the largest term of all exchanges and of the computing, and its share of the time in sequence."""
     sums: dict[str, float] = {}
     for part in [stage.terms for stage in p.stages] + [p.local]:
         for name, seconds in (part.as_dict() if part else {}).items():
@@ -236,5 +248,5 @@ def _largest(p):
 
 
 def ranks_against_threads(where: Setting) -> list[Shared]:
-    """All tasks of a node as processes, and one process with as many threads."""
+    """Return two ways to use a node: all its tasks as processes, and one process with as many threads."""
     return choices(where, list(dict.fromkeys((where.tasks_per_node, 1))), lambda here: advise(here).best)

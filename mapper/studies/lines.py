@@ -1,4 +1,4 @@
-"""Where the ranks of distributed lines are placed."""
+"""Placements of the ranks of distributed lines."""
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
@@ -9,9 +9,19 @@ from pencilmap.model.placement.mapping import Mapping
 
 
 def placed_lines(where: Setting, problem: LineProblem, text: str) -> Mapping:
-    """The placement that `text` describes, for the grid of `LineProblem.grids` with which its lines take the least time.
+    """Return a placement on the grid of `LineProblem.grids` with the least time of the lines.
 
-    Raises PlacementError where it exists on none of these.
+    Parameters
+    ----------
+    where : Setting
+    problem : LineProblem
+    text : str
+        Name of the placement.
+
+    Raises
+    ------
+    PlacementError
+        If the placement exists on none of these grids.
     """
     found, missing = [], []
     for grid in problem.grids(where.n_slots):

@@ -1,4 +1,4 @@
-"""Points for scaling studies, from run records, tables and publications; and the studies that they allow."""
+"""Points for scaling studies, from run records, tables and publications; and the possible studies of these points."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -18,13 +18,13 @@ from pencilmap.model.times.scaling import Point, weak_efficiency
 COLUMNS = ("n", "ranks", "time_s", "grid", "decomposition", "transforms", "point_bytes", "mean_s", "deviation_s")
 NEEDED = COLUMNS[:3]
 COMPLEX_DOUBLE = 16
-SAME_LOAD = 1.01  # ratio of the points of two ranks, larger over smaller, up to which weak scaling takes them as equal
+SAME_LOAD = 1.01  # weak scaling takes points per rank as equal up to this ratio, larger over smaller
 
 
 def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
-    """The whole transform of each run record: the median over the repetitions of the slowest rank.
+    """Return the whole transform of each run record: the median over the repetitions of the slowest rank.
 
-    Mean and standard deviation over the ranks are the medians of those of each repetition; records of older programs have no
+    Mean and standard deviation over the ranks are medians over the repetitions. Records of older programs have no
     deviation.
     """
     return [_point(record, f"{Path(source).name}:{number}") for number, record in enumerate(records, 1)]
@@ -40,10 +40,15 @@ def _point(record, source):
 
 
 def read_points(path: str | PathLike[str]) -> list[Point]:
-    """Points of a table of comma-separated values with the columns n, ranks and time_s, and any of the other `COLUMNS`.
+    """Read points from a table of comma-separated values.
 
-    n is the extent of a cube or ``NXxNYxNZ``; point_bytes is 16 where it is left out. Lines that start with # are comments.
-    Raises RecordError naming file and line.
+    The table has the columns n, ranks and time_s, and any of the other `COLUMNS`. n is the extent of a cube or
+    ``NXxNYxNZ``; the default of point_bytes is 16. Lines that start with # are comments.
+
+    Raises
+    ------
+    RecordError
+        If the table cannot be read. The message names file and line.
     """
     content = read_whole(path, RecordError)
     with reading(str(path), RecordError, len(content)):
@@ -98,13 +103,17 @@ def published_bluegene() -> list[Point]:
 
 
 def published_p3dfft() -> list[Point]:
-    """Points of the curve that Pekurovsky (2012) fitted to Fig. 4, computed, not measured: 4096^3 on 4,096 to 65,536 cores,
-    and the sizes of Fig. 9 on theirs.
+    """Return points of the curve that Pekurovsky (2012) fitted to Fig. 4, computed, not measured.
 
-    The text has neither the points nor the coefficients of a/P + d/P^(2/3), but two numbers that determine them: the
-    bandwidth of the bisection, which is d, and the weak efficiency from 1024^3 on 128 to 8192^3 on 65,536 cores, which is a
-    over d, if a grows as N^3 log N and d as N^3. So the points show that the fit gives back the bandwidth that they contain,
-    and how far the two numbers agree with a third, the share of communication; they are no second measurement of it.
+    The points are 4096^3 on 4,096 to 65,536 cores, and the sizes of Fig. 9 on their numbers of cores.
+
+    Notes
+    -----
+    The text gives neither the points nor the coefficients of a/P + d/P^(2/3), but two numbers that determine them. The
+    bandwidth of the bisection gives d. The weak efficiency from 1024^3 on 128 to 8192^3 on 65,536 cores gives a over d,
+    if a grows as N^3 log N and d as N^3. So the points show that the fit gives back the bandwidth that they contain, and
+    how far the two numbers agree with a third, the share of communication. They are no second measurement of the
+    bandwidth.
     """
     runs = [(4096, p) for p in (4096, 8192, 16384, 32768, 65536)] + [(1024, 128), (2048, 1024), (8192, 65536)]
     return [Point(f"curve {n}^3 {p}", size=(n,) * 3, ranks=p, time_s=p3dfft_time(n, p), decomposition="pencil", grid=(),
@@ -112,13 +121,13 @@ def published_p3dfft() -> list[Point]:
 
 
 def p3dfft_time(n: int, ranks: int) -> float:
-    """Seconds of the curve of `published_p3dfft` for n^3 on some ranks."""
+    """Return the seconds of the curve of `published_p3dfft` for n^3 on some ranks."""
     computing, crossing = p3dfft_terms(n, ranks)
     return computing + crossing
 
 
 def p3dfft_terms(n: int, ranks: int) -> tuple[float, float]:
-    """a/P and d/P^(2/3) of the same: seconds of the computing, and of what crosses the bisection.
+    """Return a/P and d/P^(2/3) of this curve: seconds of the computing, and of the traffic across the bisection.
 
     >>> f"{p3dfft_terms(4096, 65536)[1]:.3f}"
     '2.593'
@@ -132,7 +141,7 @@ def p3dfft_terms(n: int, ranks: int) -> tuple[float, float]:
     return n**3 * log2(n) * a_per_point / ranks, n**3 * d_per_point / ranks ** (2 / 3)
 
 
-PUBLICATIONS = {  # name: (points, what they are)
+PUBLICATIONS = {  # name: (points, title)
     "bluegene-l": (published_bluegene, "Jagode, Hein, Trew (2008), Appendix A, measured"),
     "p3dfft": (published_p3dfft, "Pekurovsky (2012): the curve of Fig. 4, computed from the numbers in the text"),
 }
@@ -143,19 +152,19 @@ PUBLICATIONS = {  # name: (points, what they are)
 
 @dataclass(frozen=True)
 class Study:
-    """Points that belong together, in order of ranks; name says what they share."""
+    """Related points in order of ranks; the name says the common property."""
 
     name: str
     points: tuple[Point, ...]
 
 
 def _kind(point):
-    """What two points must share to be compared."""
+    """Return the properties that comparable points share."""
     return point.transforms, None if point.array_bytes is None else round(point.array_bytes / point.points, 1)
 
 
 def best_points(points: Iterable[Point]) -> list[Point]:
-    """Of each size and number of ranks the fastest grid, in order of both."""
+    """Return the fastest grid of each size and number of ranks, in order of both."""
     found: dict[tuple, Point] = {}
     for point in points:
         key = (point.size, _kind(point), point.ranks)
@@ -165,12 +174,12 @@ def best_points(points: Iterable[Point]) -> list[Point]:
 
 
 def size_text(size: Sequence[int]) -> str:
-    """``64^3`` of a cube, else the extents."""
+    """Return ``64^3`` for a cube, else the extents."""
     return f"{size[0]}^3" if len(set(size)) == 1 else "x".join(map(str, size))
 
 
 def strong(points: Iterable[Point]) -> list[Study]:
-    """One study for each transform that ran on at least two numbers of ranks: the best grid of each."""
+    """Return one study for each transform that ran on at least two numbers of ranks: the best grid of each number."""
     groups: dict[tuple, list[Point]] = {}
     for point in best_points(points):
         groups.setdefault((point.size, _kind(point)), []).append(point)
@@ -178,7 +187,7 @@ def strong(points: Iterable[Point]) -> list[Study]:
 
 
 def weak(points: Iterable[Point]) -> list[Study]:
-    """Chains of transforms with the same number of points on a rank: the best grid of each, at least two sizes."""
+    """Return chains of transforms with the same number of points on a rank: the best grid of each, at least two sizes."""
     chains: list[list[Point]] = []
     for point in best_points(points):
         load = point.points / point.ranks
@@ -191,19 +200,19 @@ def weak(points: Iterable[Point]) -> list[Study]:
 
 
 def weak_efficiencies(study: Study) -> list[float]:
-    """Of each point of a chain, with the factor log N of the work."""
+    """Return the efficiency of each point of a chain, with the factor log N of the work."""
     return [weak_efficiency(study.points[0], point) for point in study.points]
 
 
 def against_slabs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
-    """(1D, 2D): the fastest of each, of every transform and number of ranks that ran both ways."""
+    """Return (1D, 2D) for every transform and number of ranks that ran both ways: the fastest point of each."""
     points = list(points)
     one, two = (best_points(p for p in points if p.is_1d is which) for which in (True, False))
     return [(a, b) for a in one for b in two if (a.size, a.ranks, _kind(a)) == (b.size, b.ranks, _kind(b))]
 
 
 def aspects(points: Iterable[Point]) -> list[Study]:
-    """All grids of each transform and number of ranks that ran on several, by the length of a row."""
+    """Return all grids of each transform and number of ranks that ran on several grids, by the length of a row."""
     groups: dict[tuple, list[Point]] = {}
     for point in points:
         if len(point.grid) == 2:

@@ -1,7 +1,7 @@
-"""Partition shapes ranked by the time of a transform on them, so that a user can ask for the right partition.
+"""Partition shapes ranked by the time of a transform, so that a user can ask for the right partition.
 
-Idea: every shape is searched over all grids in closed form, the shape with the lowest bound first. The bound of a shape
-needs no search (`pencilmap.model.bounds.any_routing.machine_bound`). Once enough shapes are found, a shape is skipped if its
+Idea: search every shape over all grids in closed form, the shape with the lowest bound first. The bound of a shape needs
+no search (`pencilmap.model.bounds.any_routing.machine_bound`). Once enough shapes are found, a shape is skipped if its
 bound is no better than the time of the last of them, because its time would be no better either.
 Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
 are not searched.
@@ -34,14 +34,15 @@ MAX_SHAPES = 20_000
 
 @dataclass(frozen=True)
 class RankedShape:
-    """A partition shape and what a transform needs on it.
+    """A partition shape with its bound and its predictions.
 
     Parameters
     ----------
+    torus : Torus
     bound_s : float or None
         Seconds of all exchanges together that no mapping can beat, by the busiest link.
     predictions : tuple of Prediction
-        The best product placement of each grid wanted, the fastest grid first; empty when the shape was not searched.
+        The best product placement of each wanted grid, the fastest grid first; empty if the shape was not searched.
     """
 
     torus: Torus
@@ -50,39 +51,43 @@ class RankedShape:
 
     @property
     def best(self) -> Prediction | None:
-        """Prediction for the fastest grid, None when the shape was not searched."""
+        """Prediction for the fastest grid, None if the shape was not searched."""
         return self.predictions[0] if self.predictions else None
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return all figures for JSON."""
         return {**self.torus.as_dict(), "bound_s": self.bound_s, "predictions": [p.as_dict() for p in self.predictions]}
 
 
 def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs = Costs(),
                 top: int | None = None, grids: int | None = None, grid: ProcessGrid | None = None,
                 decomposition: Decomposition = PENCIL) -> list[RankedShape]:
-    """Rank shapes of one number of nodes.
+    """Rank shapes of the same number of nodes.
 
     Parameters
     ----------
+    tori : iterable of Torus
+    tasks_per_node : int
     transform : Transform, optional
-        Without it shapes are ranked by the sum of their worst lengths.
+        Without a transform the sum of the worst lengths ranks the shapes.
+    costs : Costs
     top : int, optional
-        How many shapes are wanted; all by default.
+        Number of shapes to find; all by default.
     grids : int, optional
-        How many grids of each shape are wanted; all by default.
+        Number of grids to find for each shape; all by default.
     grid : ProcessGrid, optional
         The only grid to try; all of `decomposition` by default. Blocks are taken as even.
+    decomposition : Decomposition
 
     Returns
     -------
-    list
-        The shapes that were searched, the fastest first. Then the others, the lowest bound first.
+    list of RankedShape
+        First the searched shapes, the fastest first. Then the others, the lowest bound first.
 
     Raises
     ------
     GridError
-        When the grid named does not fill the slots.
+        If `grid` does not fill the slots.
 
     Examples
     --------
@@ -106,10 +111,10 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
 
 
 def _fastest(products, transform, costs, wanted):
-    """Predictions for the products, the fastest first.
+    """Return predictions for the products, the fastest first.
 
-    The contention term costs more to compute than all others. A time without it is a bound, so once enough are found, it is
-    computed only where that bound is better than the last of them.
+    The contention term costs more to compute than all others. A time without contention is a bound. So once enough products
+    are found, contention is computed only for a bound better than the time of the last of them.
     """
     bounds = sorted((predict_product(p, transform, costs=replace(costs, contention=None)) for p in products),
                     key=lambda p: p.order)
@@ -124,7 +129,7 @@ def _fastest(products, transform, costs, wanted):
 
 
 def _floor(torus):
-    """A lower bound for any mapping on a torus, on the m scale; comparable between shapes of the same number of nodes."""
+    """Return a lower bound for any mapping on a torus, on the m scale; comparable between shapes with as many nodes."""
     return worst(machine_bound(torus), torus)
 
 
@@ -137,14 +142,24 @@ def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
 
 
 def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:
-    """Every shape of `n_nodes` nodes in so many dimensions: list of Torus.
+    """Return every shape of `n_nodes` nodes in `n_dimensions` dimensions.
 
     Parameters
     ----------
+    n_nodes, n_dimensions : int
     like : Torus, optional
         Gives bandwidths and cables; if its dimensions differ, shapes with extents in another order count as different.
     wrap : bool
         Whether dimensions close to rings.
+
+    Returns
+    -------
+    list of Torus
+
+    Raises
+    ------
+    PartitionError
+        If a number is out of range or there are too many shapes.
 
     Examples
     --------
@@ -165,14 +180,14 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
 
 
 def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
-    """The partitions of a machine: list of Torus. Of those that differ only in the order of their extents there is one.
+    """Return the partitions of a machine, one for each set of extents in any order.
 
     Raises
     ------
     MachineError
-        When the machine file has no rule for partitions.
+        If the machine file has no rule for partitions.
     PartitionError
-        When the machine hands out no partition of `n_nodes` nodes.
+        If the machine hands out no partition of `n_nodes` nodes.
 
     Examples
     --------
@@ -192,17 +207,23 @@ def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
 
 
 def _kind(torus):
-    """The key that a time depends on: extents, rings, bandwidths, cables, in any order."""
+    """Return the properties that decide a time: extents, rings, bandwidths, cables, in any order."""
     rates = torus.bandwidth or (None,) * torus.n_dimensions
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
 
 
 def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
-    """The transform with `ratio` times as many elements, so that each node holds the same amount.
+    """Return the transform with `ratio` times as many elements, so that each node holds the same amount.
 
-    The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink. Raises
-    GridError when no axis can shrink by a factor.
+    The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink.
 
+    Raises
+    ------
+    GridError
+        If no axis can shrink by a factor.
+
+    Examples
+    --------
     >>> [str(weak_transform(Transform(512, 512, 512), k)) for k in (2, 8, Fraction(3, 4))]
     ['1024x512x512', '1024x1024x1024', '512x768x256']
     """
@@ -221,7 +242,7 @@ def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
 
 
 def _primes(n):
-    """Prime factors, the largest first.
+    """Return the prime factors, the largest first.
 
     >>> _primes(60)
     [5, 3, 2, 2]
@@ -241,7 +262,7 @@ class ScalingPoint:
 
     n_nodes: int
     transform: Transform | None
-    shapes: list[RankedShape]  #: as `rank_shapes` gives them
+    shapes: list[RankedShape]  #: the result of `rank_shapes`
 
     @property
     def best(self) -> Prediction:
@@ -258,15 +279,23 @@ class ScalingPoint:
 
 def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], transform: Transform | None, kind: str,
           **options: Any) -> list[ScalingPoint]:
-    """The best shape of each number of nodes.
+    """Return the best shape of each number of nodes.
 
     Parameters
     ----------
-    transform : Transform
-        For the first of them; for all when `kind` is strong.
+    shapes_of : callable
+        Gives the shapes of a number of nodes.
+    node_counts : sequence of int
+    transform : Transform or None
+        Transform of the first number of nodes; of all numbers if `kind` is strong.
     kind : {"strong", "weak"}
     **options
         For `rank_shapes`.
+
+    Raises
+    ------
+    PartitionError
+        If every shape of a number of nodes is too long to search.
     """
     points = []
     for n_nodes in node_counts:
@@ -280,7 +309,7 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
 
 
 def efficiency(points: Sequence[ScalingPoint], kind: str) -> list[float | None]:
-    """Efficiency of each point relative to the first: list of float, None where there is no time.
+    """Return the efficiency of each point relative to the first, None without times.
 
     Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
     """

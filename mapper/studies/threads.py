@@ -1,9 +1,9 @@
 """The cores of a node as tasks or as threads: fewer ranks, larger and fewer messages, smaller tables of partners.
 
-With T threads a task there are T times fewer ranks. Between two nodes of one group T^2 times fewer messages pass, each T^2
+With T threads a task there are T times fewer ranks. Between two nodes of a group T^2 times fewer messages pass, each T^2
 times as large. The model assumes that the T threads of a task compute together as fast as T tasks, and that they share the
-port of a node. A limit per task stays the limit of one task, and fewer tasks enter an exchange. What threads cost each
-other is not in the model.
+port of a node. A limit per task stays the limit of one task, and fewer tasks enter an exchange. The model leaves out the
+costs of threads to each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,16 +31,26 @@ class Shared:
     threads: int
     prediction: Prediction
     messages: int  #: messages that the tasks of the busiest node send to other nodes in all exchanges
-    message_bytes: float  #: of the larger exchange's messages, mean size
+    message_bytes: float  #: mean size of the messages of the larger exchange
     node_bytes: int  #: memory of a node for the array before and after an exchange: twice the largest blocks of its tasks
     peers: int  #: entries of the tables of counts that all tasks of a node keep: one for each partner in each exchange
 
 
 def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Prediction]) -> list[Shared]:
-    """The best way for each of these numbers of tasks on a node, in place of that of the setting. `best` predicts the best
-    way in a setting.
+    """Return the best way for each number of tasks on a node.
 
-    Raises GridError where the tasks of a node do not divide into so many, or without a transform.
+    Parameters
+    ----------
+    where : Setting
+    numbers : sequence of int
+        Numbers of tasks on a node, in place of the number in the setting.
+    best : callable
+        Predicts the best way in a setting.
+
+    Raises
+    ------
+    GridError
+        If the tasks of a node do not divide into such a number, or without a transform.
     """
     cores, transform = where.tasks_per_node, where.transform
     if transform is None:
@@ -64,7 +74,7 @@ def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Pr
 
 
 def divisors_of(tasks: int) -> list[int]:
-    """All numbers of tasks of equally many threads, the most tasks first.
+    """Return all numbers of tasks with equally many threads, the most tasks first.
 
     >>> divisors_of(12)
     [12, 6, 4, 3, 2, 1]
@@ -73,7 +83,7 @@ def divisors_of(tasks: int) -> list[int]:
 
 
 def messages_of_node(p: Prediction, where: Setting) -> int:
-    """Messages that all tasks of the busiest node send to other nodes in all exchanges, if all start at once."""
+    """Return the messages that all tasks of the busiest node send to other nodes in all exchanges, if all start at once."""
     if p.product is not None:
         slots, tasks = p.product.slots, p.tasks_per_node
         return sum(tasks * (p.grid.extent(stage.letters) - slots.extent(stage.letters))
@@ -90,7 +100,7 @@ def messages_of_node(p: Prediction, where: Setting) -> int:
 
 
 def _largest_block(transform: Transform, grid: ProcessGrid) -> int:
-    """Bytes of the largest block that a task holds at any stage."""
+    """Return the bytes of the largest block that a task holds at any stage."""
     extents = dict(zip(AXES, transform.exchanged))
     most = max(prod(-(-n // (grid.extent(division[axis]) if division[axis] else 1)) for axis, n in extents.items())
                for _, division in grid.decomposition.layouts())
@@ -98,7 +108,7 @@ def _largest_block(transform: Transform, grid: ProcessGrid) -> int:
 
 
 def shared_dict(shared: Shared, **more: Any) -> dict[str, Any]:
-    """For JSON."""
+    """Return the figures for JSON, and `more`."""
     return {"tasks_per_node": shared.tasks, "threads": shared.threads, "messages_of_node": shared.messages,
             "message_bytes": shared.message_bytes, "node_bytes": shared.node_bytes, "table_entries_of_node": shared.peers,
             **more}

@@ -1,4 +1,4 @@
-"""Results of transpose_bench, read and compared: exchanges of one file, and one exchange of two files."""
+"""Results of transpose_bench, read and compared: exchanges of one file, or one exchange of two files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,14 @@ SCHEMA = "pencilmap-transpose-bench/1"
 
 @dataclass(frozen=True)
 class Case:
-    """An exchange of messages of one size in groups of one size.
+    """An exchange of messages of equal size in groups of equal size.
 
-    time_s : with packing, of the slowest rank, the median over repetitions and over runs of the same case.
-    mean_s, deviation_s : over the ranks, medians as well; the deviation None in files of older programs.
+    Parameters
+    ----------
+    time_s : float
+        Seconds with packing, of the slowest rank, the median over repetitions and over runs of the same case.
+    mean_s, deviation_s : float or None
+        Mean and deviation over the ranks, medians as well; deviation is None in files of older programs.
     """
 
     mpi: str
@@ -34,10 +38,14 @@ class Case:
 
 
 def read_transposes(path: str | PathLike[str]) -> list[Case]:
-    """Every case of a file of JSON lines, by group, exchange and message size. Cases that their exchange refused are left
-    out.
+    """Read every case of a JSON lines file, by group, exchange and message size.
 
-    Raises RecordError naming file and line.
+    Cases that their exchange refused are left out.
+
+    Raises
+    ------
+    RecordError
+        If a line is not of transpose_bench. The message names file and line.
     """
     content = read_whole(path, RecordError)
     with reading(str(path), RecordError, len(content)):
@@ -76,7 +84,7 @@ Ratios = dict[int, dict[int, float]]  # bytes of a message: {ranks of a group: r
 
 
 def ratios(cases: Sequence[Case], others: Sequence[Case]) -> Ratios:
-    """Times of the first cases over those of the others, where both have the group and the message size.
+    """Return the times of the first cases over the times of the others, for common groups and message sizes.
 
     >>> mine, other = (Case("", 4, name, 16, t, t, None) for name, t in (("p2p", 3e-6), ("fftw", 2e-6)))
     >>> ratios([mine], [other])
@@ -92,7 +100,7 @@ def ratios(cases: Sequence[Case], others: Sequence[Case]) -> Ratios:
 
 
 def by_exchange(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    """The cases of each exchange."""
+    """Return the cases of each exchange."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         found.setdefault(case.exchange, []).append(case)

@@ -1,6 +1,6 @@
 """Exchange algorithms of the library as the model sees them: a table from a name to its rounds of messages.
 
-A new algorithm is one file here, whose `ALGORITHM` is an `Algorithm`, and one line below, or several for one file.
+A new algorithm is a file here, whose `ALGORITHM` is an `Algorithm`, and a line below, or several for one file.
 The names are those of fft_runner/src/exchange/exchange_table.c.
 """
 
@@ -29,8 +29,15 @@ DEFAULT_ALGORITHM = "alltoallv"
 
 
 def algorithm_named(name: str) -> Algorithm:
-    """The algorithm of that name. Raises ExchangeError when there is none.
+    """Return the algorithm of that name.
 
+    Raises
+    ------
+    ExchangeError
+        If there is no such algorithm.
+
+    Examples
+    --------
     >>> algorithm_named("p2p").is_alltoall
     False
     """

@@ -1,7 +1,7 @@
-"""What an exchange algorithm is to the model: rounds of messages, one round after the other.
+"""The model's view of an exchange algorithm: rounds of messages, one round after the other.
 
-A round is an `Exchange`: either an all-to-all, or single messages, which `single_messages` writes as groups of two ranks. So
-every routing rule routes a round as it routes any exchange.
+A round is an `Exchange`: either an all-to-all, or single messages, which `single_messages` writes as groups of two
+ranks. So every routing rule routes a round as it routes any exchange.
 """
 
 from collections.abc import Callable
@@ -16,35 +16,43 @@ from pencilmap.model.traffic.exchange import Exchange
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What the table has for a name."""
+    """The entry of a name in the table."""
 
     meaning: str
-    #: rounds of one exchange under a mapping; a round starts when the one before has ended. Raises GridError where the
+    #: rounds of one exchange under a mapping; a round starts at the end of the round before. Raises GridError if the
     #: algorithm cannot carry the exchange
     rounds: Callable[[Exchange, Mapping], tuple[Exchange, ...]]
     #: whether, with even blocks, its only round is the exchange itself
     is_alltoall: bool = True
-    beside: bool = True  #: whether it can run beside computing and other exchanges; all its messages then start at once
+    beside: bool = True  #: whether it can run beside computing and other exchanges, with all messages started at once
 
     def is_exchange(self, even: bool) -> bool:
-        """Whether its only round is the exchange itself; closed forms hold then. `even` says whether all blocks are even."""
+        """Return whether its only round is the exchange itself; closed forms hold then. `even`: all blocks are even."""
         return self.rounds is at_once or (even and self.is_alltoall)
 
     def started(self, exchange: Exchange, mapping: Mapping) -> Exchange:
-        """The messages of an exchange that runs beside others. All start at once, even those of an algorithm in steps."""
+        """Return the messages of an exchange that runs beside others. All start at once, even for an algorithm in steps."""
         return self.rounds(exchange, mapping)[0] if self.is_alltoall else exchange
 
 
 def at_once(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round: every message starts at once."""
+    """Return a single round: every message starts at once."""
     return (exchange,)
 
 
 def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints) -> Exchange:
-    """A round of messages from ranks `source` to ranks `target`, `units` of ``exchange.unit_bytes`` each; all shape (n,).
+    """Return a round of single messages. Empty messages are not sent.
 
-    Empty messages are not sent.
+    Parameters
+    ----------
+    exchange : Exchange
+    source, target : int array, shape (n,)
+        Ranks.
+    units : int array, shape (n,)
+        Size of each message in ``exchange.unit_bytes``.
 
+    Examples
+    --------
     >>> from pencilmap.model.traffic.exchange import exchanges
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> row, _ = exchanges(ProcessGrid(2, 3))

@@ -7,7 +7,13 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round. Raises GridError where messages of one group differ in length, as the library does."""
+    """Return a single round.
+
+    Raises
+    ------
+    GridError
+        If messages of a group differ in length, as in the library.
+    """
     for weight in (exchange.send_weight, exchange.receive_weight):
         if (weight != weight[0]).any():
             raise GridError(f"exchange alltoall needs extents that the grid divides, and grid {mapping.grid} gives the "

@@ -1,4 +1,4 @@
-"""MPI_Alltoallv: all messages of an exchange start at once. What the paper's bound describes."""
+"""MPI_Alltoallv: all messages of an exchange start at once, as in the paper's bound."""
 
 from pencilmap.model.algorithms.algorithm import Algorithm, at_once
 

@@ -1,10 +1,10 @@
 """Messages that carry the blocks of many ranks: radix-r all-to-alls after Bruck, with r = 2, 4 and 8.
 
-Idea: a block for the member d above travels as the digits of d in base r say, the lowest digit first. In round k a member
-sends a message to each of those v r^k above it, v = 1 to r - 1. This message has all blocks that the member holds whose
-digit k is v. Such a block has the distance d = low + v r^k + high r^(k+1). It goes from the member `low` below the sender
-to the one v r^k + high r^(k+1) above it. So a message has as many bytes as the product of two sums of block lengths. The
-last `high` is an exception, because its `low` may end early.
+Idea: a block for the member d above travels by the digits of d in base r, the lowest digit first. In round k a member
+sends a message v r^k members up, for v = 1 to r - 1. This message has all blocks of the sender whose digit k is v.
+Such a block has the distance d = low + v r^k + high r^(k+1). The block goes from the member `low` below the sender to the
+member v r^k + high r^(k+1) above the sender. So a message has as many bytes as the product of two sums of block lengths.
+The last `high` is an exception, because its `low` may end early.
 Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
 multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
 fft_runner/src/exchange/exchange_bruck.c.
@@ -22,7 +22,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def steps(p: int, radix: int) -> list[list[int]]:
-    """How many members above the sender the messages of each round go, in a group of p.
+    """Return the distances, upwards from the sender, of the messages of each round in a group of p.
 
     >>> steps(6, 2), steps(6, 4), steps(1, 2)
     ([[1], [2], [4]], [[1, 2, 3], [4]], [])
@@ -34,15 +34,24 @@ def steps(p: int, radix: int) -> list[list[int]]:
 
 
 def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
-    """The units that each member sends to the one `far` above it, in the round of that unit: int array, shape (p,).
+    """Return the units that each member sends in a round: int array, shape (p,).
 
-    `send` and `receive` are the block lengths of an exchange, shape (p,).
+    Parameters
+    ----------
+    send, receive : int array, shape (p,)
+        Block lengths of an exchange.
+    radix, unit : int
+        The round sends by the digit of value `unit`.
+    far : int
+        Distance to the receiver, upwards.
 
+    Examples
+    --------
     >>> carried(np.array([1, 1, 1, 1]), np.array([1, 1, 1, 2]), 2, 1, 1).tolist()    # distances 1 and 3
     [3, 2, 3, 2]
     """
     p, stride = len(send), unit * radix
-    whole, left = divmod(p - far, stride)  # every `low` for that number of `high`, and the first `left` for one more
+    whole, left = divmod(p - far, stride)  # every `low` for `whole` values of `high`, and the first `left` for one more
     if left >= unit:
         whole, left = whole + 1, 0
     sums = [_below(send, n) for n in (unit, left)]
@@ -53,14 +62,14 @@ def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
 
 
 def _below(send, n):
-    """For every member the sum over itself and the n - 1 members below it."""
+    """Return for every member the sum over itself and the n - 1 members below."""
     p = len(send)
     sums = np.concatenate([[0], np.tile(send, 2).cumsum()])
     return sums[p + 1:] - sums[p + 1 - n:2 * p + 1 - n]
 
 
 def rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round for each digit. Groups of one have a single round without messages."""
+    """Return a round for each digit. Groups of one have a single round without messages."""
     p, found = exchange.size, []
     unit = 1
     for far in steps(p, radix):

@@ -1,7 +1,7 @@
 """FFTW's planner of distributed transposes: the bytes of `padded`, over all groups.
 
-FFTW measures which of its algorithms is the fastest and does not say which one it took. So the prediction is that of the
-best: all messages at once.
+FFTW measures which of its algorithms is fastest and does not name its choice. So the prediction is for the best algorithm:
+all messages at once.
 """
 
 
@@ -12,7 +12,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round of padded messages."""
+    """Return a single round of padded messages."""
     return (padded(exchange),)
 
 

@@ -1,8 +1,8 @@
 """One message between two nodes: the ranks of a node share memory, and each carries the messages to some other nodes.
 
 Idea: all messages from members of one node to members of another travel as one message. The ranks of a node take turns as
-carriers, beginning with the nearest node above. The carrier at the other end receives the message. What stays inside a node
-costs the network nothing.
+carriers, beginning with the nearest node above. The carrier at the other end receives the message. Messages inside a node
+load no links.
 Source: `lay_out` and `carrier` of fft_runner/src/exchange/exchange_node.c.
 Cost: O(number of pairs of nodes) for each group.
 """
@@ -15,14 +15,14 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round: a message from each node of a group to each other."""
+    """Return a single round: a message from each node of a group to each other."""
     found = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
              for ranks, weight in zip(exchange.members, exchange.group_weight)]
     return (single_messages(exchange, *(np.concatenate(some) for some in zip(*found))),)
 
 
 def _of_group(ranks, nodes, sent, received):
-    """Source, target and units of the messages of one group. `sent` and `received` are by member."""
+    """Return source, target and units of the messages of a group. `sent` and `received` are by member."""
     _, first, node = np.unique(nodes, return_index=True, return_inverse=True)
     node = np.argsort(np.argsort(first))[node]  # numbered in the order of their first members
     n = len(first)
@@ -36,7 +36,7 @@ def _of_group(ranks, nodes, sent, received):
 
 
 def _turn(node, other, held):
-    """Which rank of the node carries the messages between it and the other node."""
+    """Return the rank of the node that carries the messages between the node and the other node."""
     return ((other - node) % len(held) - 1) % held[node]
 
 

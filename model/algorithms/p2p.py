@@ -1,10 +1,10 @@
 """Scheduled messages between pairs: in each phase a rank exchanges messages with one or a few others.
 
-Idea: a phase begins when the messages of the phase before have arrived. On a torus its partners are those of
-`partner_order`; the library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a
-group of p sends in step s to ``me xor s`` where p is a power of two, and to ``me + s`` (mod p) elsewhere. With even blocks
-the ranks of all groups are in the same phase at the same time. So the exchange takes the sum, over the phases, of each
-phase's busiest link. With uneven blocks ranks drift apart, and the sum is a few percent off.
+Idea: a phase begins with the arrival of the messages of the phase before. On a torus `partner_order` gives its partners;
+the library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a group of p sends in
+step s to ``me xor s`` if p is a power of two, and otherwise to ``me + s`` (mod p). With even blocks the ranks of all groups
+are in the same phase at the same time. So the exchange takes the sum, over the phases, of each phase's busiest link. With
+uneven blocks ranks drift apart, and the sum is a few percent off.
 Source: fft_runner/src/exchange/exchange_p2p.c.
 """
 
@@ -19,7 +19,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def targets(p: int) -> Ints:
-    """Member that each member sends to in each step: int array, shape (p - 1, p).
+    """Return the member that each member sends to in each step: int array, shape (p - 1, p).
 
     >>> targets(3).tolist(), targets(4).tolist()
     ([[1, 2, 0], [2, 0, 1]], [[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
@@ -29,7 +29,7 @@ def targets(p: int) -> Ints:
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round for each phase. Groups of one have a single round without messages."""
+    """Return a round for each phase. Groups of one have a single round without messages."""
     if isinstance(mapping.network, Torus):
         return _on_torus(exchange, mapping, mapping.network) or (exchange,)
     everyone = np.arange(len(exchange.members))
@@ -47,7 +47,7 @@ def _on_torus(exchange, mapping, torus):
 
 
 def _round(exchange, parts):
-    """The messages of the groups in each part. Their members send to those of the targets, shape (messages, p)."""
+    """Return the messages of the groups in each part. Their members send to the given targets, shape (messages, p)."""
     source, target, units = [], [], []
     for groups, targets_ in parts:
         members, sent = exchange.members[groups], exchange.group_weight[groups][:, None] * exchange.send_weight

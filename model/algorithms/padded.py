@@ -1,6 +1,6 @@
 """MPI_Alltoall over messages that are padded to the longest of their group.
 
-The longest message of a group is the product of the longest block that is sent and the longest that is received.
+The longest message of a group is the product of the longest block to send and the longest block to receive.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from pencilmap.model.traffic.exchange import Exchange
 
 
 def padded(exchange: Exchange) -> Exchange:
-    """The exchange with every block as long as the longest.
+    """Return the exchange with every block as long as the longest.
 
     >>> from pencilmap.model.traffic.exchange import exchanges
     >>> from pencilmap.model.placement.grid import ProcessGrid
@@ -27,7 +27,7 @@ def padded(exchange: Exchange) -> Exchange:
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round of padded messages."""
+    """Return a single round of padded messages."""
     return (padded(exchange),)
 
 

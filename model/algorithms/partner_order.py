@@ -1,9 +1,9 @@
-"""The order of partners of exchange p2p on a torus, as the library has it where ranks know their coordinates.
+"""The order of partners of exchange p2p on a torus, as in the library if ranks know their coordinates.
 
-Idea: where the coordinates of the members fill a box, the members are numbered in it. A partner is found by adding an
-offset, modulo the extents of the box. A phase begins with the offset of the largest load left, and its opposite. Other
-offsets join it until the largest load of the phase and the largest load left add up to what was left before the phase.
-Members that fill no box exchange with those at small and at large distances in the list of members, both ways, eight
+Idea: if the coordinates of the members fill a box, the members are numbered in the box. A partner is found by adding an
+offset, modulo the extents of the box. A phase begins with the offset of the largest remaining load, and its opposite. Other
+offsets join until the largest load of the phase and the largest remaining load add up to the largest load before the phase.
+Members that fill no box exchange with members at small and at large distances in the list of members, both ways, eight
 messages at a time.
 Source: fft_runner/src/exchange/partner_order.c, which has exactly this order of phases.
 Cost: O(p**2) small vectors for a group of p members; groups with the same loads share them.
@@ -19,7 +19,7 @@ from pencilmap.model.network.torus import Torus
 
 _MOST_MESSAGES = 16
 _LOOK = 1024
-_WAYS = 16  # as many directions as the library has room for
+_WAYS = 16  # the most directions in the library
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class _Box:
     """Cells with the slot fastest, then the dimensions in order."""
 
     extent: tuple[int, ...]
-    member: Ints  #: by cell
-    cell: Ints  #: by member
+    member: Ints  #: member of each cell
+    cell: Ints  #: cell of each member
 
     def moved(self, offset: int) -> Ints:
-        """Member at an offset from each member: shape (p,)."""
+        """Return the member at an offset from each member: shape (p,)."""
         index = np.unravel_index(self.cell, self.extent, order="F")
         step = np.unravel_index(offset, self.extent, order="F")
         moved = [(i + s) % n for i, s, n in zip(index, step, self.extent)]
@@ -39,17 +39,22 @@ class _Box:
 
 
 def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int, known: dict | None = None) -> list[Ints]:
-    """Who sends to whom in each phase: arrays of members, shape (messages, p).
+    """Return the messages of each phase: arrays of receiving members, shape (messages, p).
 
     Parameters
     ----------
+    torus : Torus
     coordinates : int array, shape (P, dimensions)
-        Of all ranks.
+        Coordinates of all ranks.
     group : int array, shape (P,)
-        A number for the group of each rank; `mine` is that of the members, in the order of ranks.
+        A number for the group of each rank.
+    mine : int
+        Number of the group of the members, which are in the order of ranks.
     known : dict, optional
         Phases by extents and loads, to share them among groups.
 
+    Examples
+    --------
     >>> ring = Torus((4,))
     >>> [each.tolist() for each in phases(ring, np.arange(4)[:, None], np.zeros(4, int), 0)]
     [[[1, 2, 3, 0], [3, 0, 1, 2]], [[2, 3, 0, 1]]]
@@ -66,7 +71,7 @@ def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int, known: dict 
 
 
 def _box(at):
-    """The box that the members fill, None where they do not."""
+    """Return the box that the members fill, or None."""
     index, extent = [], []
     for column in at.T:
         found, number = np.unique(column, return_inverse=True)
@@ -88,7 +93,7 @@ def _box(at):
 
 
 def _line_loads(torus, i, coordinates, group, origin, extent):
-    """Loads of the busiest link up and down, by shift: twice the messages of all ranks on the line through `origin`."""
+    """Return the loads of the busiest link up and down, by shift: twice the messages on the line through `origin`."""
     beside = np.delete(np.arange(torus.n_dimensions), i)
     on_line = np.flatnonzero(np.all(coordinates[:, beside] == origin[beside], axis=1))
     users = [np.sort(coordinates[on_line[group[on_line] == g], i]) for g in np.unique(group[on_line])]
@@ -133,7 +138,7 @@ def _offsets_of_phases(extent, loads):
 
 
 def _offsets(extent, loads):
-    """Each offset with its opposite, and the loads of both: the largest first."""
+    """Return each offset with its opposite, and the loads of both: the largest first."""
     found, load = [], []
     for v in range(1, int(np.prod(extent))):
         index = np.unravel_index(v, extent, order="F")

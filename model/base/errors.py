@@ -1,11 +1,11 @@
-"""Errors, one class per meaning; every message says what was given, what is allowed, and what to do."""
+"""Errors, one class per meaning; every message names the input, the allowed input, and the remedy."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 def near(given: str, known: Iterable[str]) -> str:
-    """What to add to the message about an unknown name: the known one that was probably meant, or nothing.
+    """Return the addition to a message about an unknown name: the known name that was probably meant, or nothing.
 
     >>> near("Fugaku", ["bluegene-l", "fugaku"]), near("bset", ["best", "box"]), near("cube", ["best", "box"])
     (' (did you mean fugaku?)', ' (did you mean best?)', '')
@@ -16,7 +16,7 @@ def near(given: str, known: Iterable[str]) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refused, in its words, without numbers of errors or a path that the message names already.
+    """Return the system's reason for an error, without numbers of errors or a path that the message already names.
 
     >>> reason(FileNotFoundError(2, "No such file or directory", "a.txt"))
     'No such file or directory'
@@ -24,11 +24,11 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-MOST_CHARACTERS = 400  # of a message
+MOST_CHARACTERS = 400  # most characters of a message
 
 
 def printable(text: str) -> str:
-    r"""A text from elsewhere for a terminal: whatever does not print is written out.
+    r"""Return a text from elsewhere for a terminal, with unprintable characters written out.
 
     >>> printable("red is \x1b[31m")
     'red is \\x1b[31m'
@@ -37,9 +37,9 @@ def printable(text: str) -> str:
 
 
 def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
-    r"""A message without its middle where it has as many characters; whatever was given, what to do is at the end.
+    r"""Return a message without its middle if it is too long; the advice at the end stays.
 
-    What a terminal would take for a command is written out.
+    Terminal commands are written out.
 
     >>> shortened("name aaaaaaaaaaaaaaaaaa is unknown", 20), shortened("red is \x1b[31m")
     ('name aaa ... unknown', 'red is \\x1b[31m')
@@ -52,14 +52,14 @@ def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
 
 
 class PencilmapError(Exception):
-    """Base of all errors that input can cause; the message is short whatever was given."""
+    """Base of all errors that input can cause; the message is short for any input."""
 
     def __str__(self) -> str:
         return shortened(super().__str__())
 
 
 class UnitError(PencilmapError):
-    """A quantity without a unit, with the wrong one, or that is not a number."""
+    """A quantity without a unit, with the wrong unit, or that is not a number."""
 
 
 class TorusError(PencilmapError):
@@ -99,7 +99,7 @@ class GraphError(PencilmapError):
 
 
 class RoutingError(PencilmapError):
-    """An unknown routing rule, or one that this network cannot follow."""
+    """An unknown routing rule, or a rule that this network cannot follow."""
 
 
 class ExchangeError(PencilmapError):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 
 def divisors(n: int) -> list[int]:
-    """Divisors of n in rising order.
+    """Return the divisors of n in rising order.
 
     >>> divisors(12)
     [1, 2, 3, 4, 6, 12]
@@ -14,8 +14,17 @@ def divisors(n: int) -> list[int]:
 
 
 def factorisations(n: int, parts: int, least: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Ways to write n as an ordered product, small factors first. With `least`, no factor is below it or the one before.
+    """Yield the ways to write n as an ordered product, small factors first.
 
+    Parameters
+    ----------
+    n, parts : int
+        Product, and number of factors.
+    least : int, optional
+        No factor is below `least` or the factor before.
+
+    Examples
+    --------
     >>> list(factorisations(6, 2)), list(factorisations(12, 2, 1))
     ([(1, 6), (2, 3), (3, 2), (6, 1)], [(1, 12), (2, 6), (3, 4)])
     """

@@ -1,9 +1,9 @@
-"""What is read from elsewhere passes here: files, and the parsers that may expand what is in them.
+"""All input from elsewhere passes here: files, and the parsers that may expand their content.
 
-A file has a budget before anything is made of it: bytes (`read_whole`), depth and expansion (`parse_json`, `parse_yaml`,
+A file has a budget before its content is used: bytes (`read_whole`), depth and expansion (`parse_json`, `parse_yaml`,
 `parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`). So a file of 1 MB ends within two seconds and half a gigabyte,
-and larger ones in proportion. Whatever a parser raises becomes the error of its reader. `tests/test_layers.py` makes sure
-that no other module calls a parser or reads a file that a user names.
+and larger files in proportion. Every exception of a parser becomes the error of its reader. `tests/test_layers.py` makes
+sure that no other module calls a parser or reads a file that a user names.
 """
 
 import contextlib
@@ -26,26 +26,40 @@ from xml.etree import ElementTree
 
 from pencilmap.model.base.errors import PencilmapError, reason
 
-MOST_BYTES = 1 << 28  # of any file
+MOST_BYTES = 1 << 28  # most bytes of any file
 MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; the parser is slow
 MOST_YAML_EVENTS = 50_000
-MOST_DEPTH = 64  # depth of brackets, where a parser would take any depth
+MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
 MOST_UNITS = 1000  # different bandwidths in a graph
-SECONDS = 1.5  # of computing for each megabyte begun; a correct file takes a part of it
-NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # how long a pipe may keep its reader waiting
+SECONDS = 1.5  # seconds of computing for each started megabyte; a correct file takes a part of them
+NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # limits of waiting for a pipe
 
 
 class _TooLong(Exception):
-    """Seconds are used up."""
+    """The seconds are used up."""
 
 
 @contextmanager
 def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[None]:
-    """Whatever a parser raises in this block becomes `error`, which names what was read: no file ends in a traceback.
+    """Turn every exception of a parser in this block into `error` with the name of the input: no file ends in a traceback.
 
-    It may compute for `SECONDS` for each megabyte of `size`, which is in bytes.
+    Parameters
+    ----------
+    label : str
+        Name of the input.
+    error : type
+        Class of the error.
+    size : int
+        Bytes of the input. The block may compute for `SECONDS` for each megabyte.
 
+    Raises
+    ------
+    error
+        If the block raises another exception or takes too long.
+
+    Examples
+    --------
     >>> from pencilmap.model.base.errors import MachineError
     >>> try:
     ...     with reading("a.toml", MachineError):
@@ -69,22 +83,24 @@ def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[
 
 
 def in_a_line(problem: Exception | str) -> str:
-    """A text that may have several lines, such as the message of a parser, as one line of at most 200 characters."""
+    """Return a text of several lines, such as the message of a parser, as one line of at most 200 characters."""
     return " ".join(str(problem).split())[:200]
 
 
 @contextmanager
 def _limited(seconds):
-    """Raises `_TooLong` when the process has computed for that long, and again after as long: what is raised in a finalizer
-    or while memory is collected is lost. Has no effect in threads and in blocks inside others.
+    """Raise `_TooLong` in the block after `seconds` of computing, and again after each `seconds` more.
+
+    Repeat because an exception in a finalizer or during garbage collection is lost. The limit has no effect in threads
+    and in blocks inside others.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
         yield
         return
 
     def too_long(number, frame):
-        # loading takes as long as the machine needs, whatever the file, and half a module stays broken; an error that leaves
-        # a block just now is told, and what is raised here instead would be caught by nobody, or leave the timer running
+        # Do not interrupt an import: its time does not depend on the file, and half a module stays broken. Do not interrupt
+        # an error that leaves a block: nobody would catch an exception raised here, or the timer would go on.
         leaves = frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here
         if not leaves and not _is_import(frame):
             raise _TooLong
@@ -100,7 +116,7 @@ def _limited(seconds):
 
 
 def _is_import(frame):
-    """Whether a frame, or one that called it, loads a module."""
+    """Return whether a frame, or a frame that called it, loads a module."""
     while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
     return frame is not None
@@ -110,9 +126,20 @@ def _is_import(frame):
 
 
 def read_whole(path: str | PathLike[str], error: type[PencilmapError], most: int = MOST_BYTES) -> bytes:
-    """The bytes of a file or pipe, at most `most`.
+    """Return the bytes of a file or pipe.
 
-    Raises `error` when it cannot be read, is longer, has no end (``/dev/zero``), or is a pipe that nobody writes to.
+    Parameters
+    ----------
+    path : str or PathLike
+    error : type
+        Class of the error.
+    most : int
+        Most bytes to read.
+
+    Raises
+    ------
+    error
+        If the file cannot be read, is longer, has no end (``/dev/zero``), or is a pipe without a writer.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or a pipe without a writer would wait here
@@ -149,7 +176,7 @@ def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
 
 
 def _pipe_waiter(handle, refusal):
-    """A function that gives the next bytes of a pipe, and b"" at its end. It does not wait forever."""
+    """Return a function that gives the next bytes of a pipe, and b"" at its end, without waiting forever."""
     poll, begin, last, written = select.poll(), time.monotonic(), time.monotonic(), False
     poll.register(handle, select.POLLIN)
 
@@ -165,7 +192,7 @@ def _pipe_waiter(handle, refusal):
                     return part
                 if time.monotonic() - begin > NO_WRITER_S:
                     raise refusal("it is a pipe that nobody writes to")
-            except BlockingIOError:  # somebody has it open to write
+            except BlockingIOError:  # another process has the pipe open to write
                 if time.monotonic() - last > SILENCE_S or time.monotonic() - begin > TOTAL_S:
                     raise refusal(f"it is a pipe that ends neither in {TOTAL_S:g} s nor writes in {SILENCE_S:g} s") from None
     return read
@@ -175,33 +202,45 @@ def _pipe_waiter(handle, refusal):
 
 
 def parse_json(text: str, **options: Any) -> Any:
-    """The value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
+    """Return the value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
     return json.loads(text, **options)
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """TOML of at most `MOST_TOML_BYTES`."""
+    """Return the table of a TOML text.
+
+    Raises
+    ------
+    ValueError
+        If the text has more than `MOST_TOML_BYTES` characters or is not TOML.
+    """
     if len(text) > MOST_TOML_BYTES:
         raise ValueError(f"it has more than {MOST_TOML_BYTES} characters")
     return tomllib.loads(text)
 
 
 def parse_literal(text: str) -> Any:
-    """A Python literal."""
+    """Return the value of a Python literal."""
     with catch_warnings(action="ignore"):  # about invalid escape sequences
         return literal_eval(text)
 
 
 def parse_xml(text: str) -> Any:
-    """The root of XML that defines no entities or attributes of its own, which may stand for any number of characters."""
+    """Return the root of XML without definitions of entities or attributes, which may stand for any number of characters.
+
+    Raises
+    ------
+    ValueError
+        If the text has such definitions.
+    """
     check_xml(text)
     return ElementTree.fromstring(text)
 
 
 def check_xml(text: str) -> None:
-    """Raise ValueError where XML defines entities or attributes, which each element then has, or GraphML has many graphs.
+    """Raise ValueError if XML defines entities or attributes, which each element then has, or GraphML has many graphs.
 
-    This is for texts that another parser reads.
+    Use this check for texts that another parser reads.
 
     >>> check_xml("<graphml><graph/></graphml>")
     """
@@ -212,10 +251,16 @@ def check_xml(text: str) -> None:
 
 
 def parse_yaml(text: str) -> Any:
-    """YAML as lists, dicts and texts, numbers as they are written.
+    """Return YAML as lists, dicts and texts, with numbers as text.
 
-    Anchors and aliases, by which a few lines stand for any number of values, are refused: ValueError.
+    Raises
+    ------
+    ValueError
+        For anchors and aliases, with which a few lines stand for any number of values, and for too many or too deep
+        entries.
 
+    Examples
+    --------
     >>> parse_yaml("a: {b: 07}")
     {'a': {'b': '07'}}
     """

@@ -5,7 +5,7 @@ from functools import cache
 
 from pencilmap.model.base.errors import UnitError
 
-# Reading all that pint defines takes 0.7 s. In these definitions a bit is a plain number, so 5 GHz would be bits.
+# Reading all definitions of pint takes 0.7 s. In those definitions a bit is a plain number, so 5 GHz would be bits.
 _DEFINITIONS = """
 pico- = 1e-12 = p-
 nano- = 1e-9 = n-
@@ -44,11 +44,22 @@ def _registry():
 
 
 def parse(text: str, unit: str) -> float:
-    """Turn ``"148 MB/s"`` into a float in the SI unit asked for.
+    """Turn ``"148 MB/s"`` into a float in an SI unit.
 
-    `text` is a number and a unit, e.g. ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``; `unit` is the SI unit of the
-    result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``. Raises UnitError when `text` is no number with a unit of that kind.
+    Parameters
+    ----------
+    text : str
+        A number and a unit, e.g. ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``.
+    unit : str
+        The SI unit of the result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``.
 
+    Raises
+    ------
+    UnitError
+        If `text` is no number with a unit of that kind.
+
+    Examples
+    --------
     >>> parse("148 MB/s", "byte/s")
     148000000.0
     >>> parse("1.4 Gbit/s", "byte/s")
@@ -76,7 +87,7 @@ def parse(text: str, unit: str) -> float:
 
 
 def _meant(text: str, unit: str) -> str | None:
-    """The same number with the unit that was meant, if ``/s`` or the case of letters alone is wrong; None otherwise.
+    """Return the same number with the intended unit if ``/s`` or the case of letters alone is wrong, else None.
 
     >>> _meant("1Gbit", "byte/s"), _meant("10 GBps", "byte/s"), _meant("5 GB/s", "byte"), _meant("7", "byte/s")
     ('1 Gbit/s', '10 GB/s', '5 GB', None)
@@ -105,7 +116,7 @@ _EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8
 
 
 def milliseconds(seconds: float | None) -> str:
-    """A time in ms with four significant digits, ``-`` when there is none.
+    """Return a time in ms with four significant digits, ``-`` for None.
 
     >>> milliseconds(0.0283408), milliseconds(None)
     ('28.34 ms', '-')
@@ -114,7 +125,7 @@ def milliseconds(seconds: float | None) -> str:
 
 
 def megabytes_per_second(rate: float | None) -> str:
-    """A bandwidth in MB/s (1e6 bytes per second), ``-`` when there is none.
+    """Return a bandwidth in MB/s (1e6 bytes per second), ``-`` for None.
 
     >>> megabytes_per_second(148e6)
     '148.0 MB/s'

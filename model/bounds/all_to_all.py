@@ -1,17 +1,17 @@
-"""Whether both exchanges at once can load the links as little as one all-to-all of a whole torus or mesh, by its grid alone.
+"""A test if both exchanges at once can load the links as little as one all-to-all of a whole torus or mesh.
 
-No placement of any grid has less joint load. It is reached only if every balanced cut of every dimension that binds keeps
-whole rows or whole columns on one side (proof in docs/theory.md). So each of these dimensions asks for factors of R and of
-C:
+No placement of any grid has less joint load. A grid reaches this load only if every balanced cut of every binding dimension
+keeps whole rows or whole columns on one side (proof in docs/theory.md). So each of these dimensions needs factors of R and
+of C:
 
-- A ring or an odd line of n nodes asks for the factor n of one of them: the rows or the columns are whole lines along it.
-- A ring of 4 asks for the same, or for 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.
-- An even line, or two nodes, asks for 2 in one of them.
+- A ring or an odd line of n nodes needs the factor n in R or in C: the rows or the columns are whole lines along it.
+- A ring of 4 needs the same, or the factor 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.
+- An even line, or two nodes, needs the factor 2 in R or in C.
 
-On a torus whose extents are all alike this suffices: for n = 3 and n >= 5 the grids have R = n^j t', where t' divides the
+On a torus with equal extents these factors suffice: for n = 3 and n >= 5 the grids have R = n^j t', where t' divides the
 number of tasks on a node.
 
-Where R and C do not have these factors, the joint load is above that of the all-to-all by a factor that `least_factor`
+If R and C do not have these factors, the joint load exceeds the load of the all-to-all by a factor that `least_factor`
 gives (proof there too).
 """
 
@@ -32,8 +32,9 @@ MOST_LISTED = 8
 
 
 def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
-    """Why no placement has the joint load of the all-to-all, for even blocks. None where one may have it, or nothing is
-    known.
+    """Return why no placement has the joint load of the all-to-all for even blocks, or None if a placement may have it.
+
+    None also if no reason is known.
 
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(16, 32))
     'rows or columns have to be whole along every ring of 8, so only R = 1, 8, 64, 512 can'
@@ -52,7 +53,7 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
 
 
 def may_reach(torus: Torus, R: int, C: int) -> bool:
-    """Whether the dimensions that bind find their factors in R and C.
+    """Return whether R and C have the factors that the binding dimensions need.
 
     >>> [R for R in (1, 2, 3, 4, 6, 12, 36) if may_reach(Torus((6, 6)), R, 72 // R)]      # two tasks on a node
     [1, 2, 6, 12, 36]
@@ -62,11 +63,22 @@ def may_reach(torus: Torus, R: int, C: int) -> bool:
 
 
 def least_factor(torus: Torus, R: int, C: int) -> Fraction:
-    """The joint load of every placement of even blocks on all slots is at least this many times that of the all-to-all.
+    """Return a lower bound on the joint load of even blocks on all slots, over the load of the all-to-all.
 
-    It is 1 where nothing better is proved: where a dimension that binds is no ring, where those that bind differ, and on
-    rings of 4.
+    Parameters
+    ----------
+    torus : Torus
+    R, C : int
+        Extents of the grid.
 
+    Returns
+    -------
+    Fraction
+        1 if nothing better is proved: if a binding dimension is no ring, if the binding dimensions differ, and on rings
+        of 4.
+
+    Examples
+    --------
     >>> print(least_factor(Torus((8, 8, 8)), 16, 32), least_factor(Torus((8, 8, 8)), 8, 64))
     127/120 1
     """
@@ -85,13 +97,13 @@ def least_factor(torus: Torus, R: int, C: int) -> Fraction:
 
 
 def _binding(torus):
-    """Dimensions in which the all-to-all takes longest."""
+    """Return the dimensions in which the all-to-all takes longest."""
     lengths = [Fraction(length) * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
     return [i for i, length in enumerate(lengths) if length == max(lengths)]
 
 
 def _factors(torus, i):
-    """What dimension `i` may ask of R and of C."""
+    """Return the factors that dimension `i` may need in R and in C."""
     n = torus.shape[i]
     if not torus.is_ring(i) and n % 2 == 0:
         n = 2

@@ -20,12 +20,22 @@ _EXACT = 1 << 53  # whole numbers below are exact as floats
 
 @singledispatch
 def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
-    """The largest load that no routing can avoid, by cutting the network in two.
+    """Return the largest load that no routing can avoid, by cutting the network in two.
 
-    A torus is cut with planes: a ring twice, a line once. The cut links share evenly what must cross from one side to the
-    other. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut. Graphs
-    are cut by `pencilmap.model.bounds.graph_cuts`. `node_of_rank` has shape (P,); the result is bytes per cable for each
-    class of links.
+    A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
+    cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`.
+
+    Parameters
+    ----------
+    network : Network
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+
+    Returns
+    -------
+    tuple of Fraction
+        Bytes per cable for each class of links.
     """
     raise NotImplementedError(type(network))
 
@@ -43,7 +53,7 @@ def _cut_bound_of_torus(torus: Torus, exchange, node_of_rank):
 
 
 def _plane_traffic(n, exchange, position):
-    """Bytes from plane a to plane b of one dimension: int array, shape (n, n). `position` has shape (groups, size)."""
+    """Return bytes between planes of a dimension: int array, shape (n, n). `position` has shape (groups, size)."""
     groups = len(position)
     cell = position + np.arange(groups)[:, None] * n
 
@@ -52,13 +62,13 @@ def _plane_traffic(n, exchange, position):
         return found.astype(np.int64).reshape(groups, n)
 
     sent, received = by_plane(exchange.send_weight) * exchange.group_weight[:, None], by_plane(exchange.receive_weight)
-    if exchange.total_bytes < _EXACT:  # floats are multiplied many times faster, and are not rounded here
+    if exchange.total_bytes < _EXACT:  # floats multiply much faster, without rounding here
         return (sent.T.astype(float) @ received.astype(float)).astype(np.int64) * exchange.unit_bytes
     return sent.T @ received * exchange.unit_bytes
 
 
 def _worst_cut(torus, planes, i):
-    """`planes`: int array, shape (n, n), bytes from plane a to plane b."""
+    """Return the load of the worst cut of dimension `i`. `planes`, shape (n, n), is bytes from plane a to plane b."""
     n = torus.shape[i]
     if n == 1:
         return Fraction(0)
@@ -78,14 +88,22 @@ def _worst_cut(torus, planes, i):
 
 @singledispatch
 def machine_bound(network: Network) -> tuple[Fraction, ...]:
-    """The all-to-all of the full machine, which the exchanges of a transform together cannot beat.
+    """Return the load of the all-to-all of the full machine, which the exchanges of a transform together cannot beat.
 
-    Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move at least
-    as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is k (n-k) / n^2 of
-    D_T.
+    For any mapping the exchanges together bring every task's block to every other task. So together they move at least
+    as much across each cut as one all-to-all of the whole machine: k (n-k) / n^2 of D_T for k of n planes on one side.
 
-    For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
+    Parameters
+    ----------
+    network : Network
 
+    Returns
+    -------
+    tuple of Fraction
+        For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
+
+    Examples
+    --------
     >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
     ['4', '4/3', '4', '0']
     """

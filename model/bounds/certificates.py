@@ -1,6 +1,6 @@
-"""The bounds of one grid on one site, worked out when they are asked for, and the certificates that they give.
+"""The bounds of a grid on a site, computed at their first use, and the certificates that they give.
 
-Rankings of many grids need no bound. Only what is printed needs one, and a sharp bound can take a second.
+Rankings of many grids need no bound. Only printed grids need a bound, and a sharp bound can take a second.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,19 @@ ALIKE = "all alike: one group of tasks fills all slots, so every placement costs
 class Bounds:
     """Bounds on the mapping of a grid, on the scale of `Prediction.cost`.
 
-    routing : name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any
-    routed : the cost of some placement of the grid under this routing with all messages at once; None if it is not known
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    transform : Transform or None
+        None: even blocks.
+    routing : str or None
+        Name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any routing.
+    routed : Fraction or None
+        Cost of some placement of the grid under this routing with all messages at once, if known.
 
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, "dimension-order:plus")
     >>> str(bounds.in_sequence.value), str(bounds.together.value), str(bounds.any)
@@ -46,7 +56,7 @@ class Bounds:
 
     @cached_property
     def in_sequence(self) -> LowerBound:
-        """What no placement of the grid can beat with its exchanges one after the other."""
+        """Lower bound for every placement of the grid with its exchanges in sequence."""
         if self.alike is not None:
             return self.alike
         if self.optima is not None:
@@ -56,7 +66,7 @@ class Bounds:
 
     @cached_property
     def together(self) -> LowerBound:
-        """What no placement of the grid can beat under any schedule.
+        """Lower bound for every placement of the grid under any schedule.
 
         Over all phases of a schedule a link carries both exchanges whole, so the least joint length bounds every schedule.
         """
@@ -72,7 +82,7 @@ class Bounds:
 
     @property
     def alike(self) -> LowerBound | None:
-        """The cost of every placement, if one group of even blocks fills all slots: another placement only renames ranks."""
+        """Cost of every placement if one group of even blocks fills all slots: another placement only renames ranks."""
         groups = [self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges]
         if self.routed is None or not self._is_even or max(groups) < self.site.n_slots:
             return None
@@ -80,13 +90,13 @@ class Bounds:
 
     @property
     def proof(self) -> str:
-        """The proof of the bounds in a word or two, if it is no argument about links: all placements are known."""
+        """Proof of the bounds in a word or two, if all placements are known without an argument about links."""
         known = ALIKE if self.alike is not None else EXHAUSTION if self.optima is not None else ""
         return known.partition(":")[0]
 
     @cached_property
     def optima(self) -> Optima | None:
-        """The true optima, where every placement was tried: the bounds are then these."""
+        """The true optima, if every placement was tried: these are then the bounds."""
         torus = self.site.network
         if not (self._is_split and isinstance(torus, Torus) and self._is_plain):
             return None
@@ -94,11 +104,11 @@ class Bounds:
 
     @cached_property
     def unreachable(self) -> str | None:
-        """Why no placement has as little joint load as one all-to-all; None where one may, or where it is not known."""
+        """Reason why no placement has as little joint load as one all-to-all; None if one may have it, or if unknown."""
         return why_unreachable(self.site, self.grid) if self._is_even else None
 
     def _or_spectral(self, found):
-        """A bound, or the one by eigenvalues of the usable nodes if that is higher. Only scattered nodes gain by it."""
+        """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain by it."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2:
             return found
@@ -109,7 +119,7 @@ class Bounds:
 
     @property
     def _is_split(self):
-        """Whether messages take the dimensions in their order, and half round a ring both ways."""
+        """Whether messages follow dimension order, and half round a ring go both ways."""
         return self.routing == DEFAULT_ROUTING
 
     @property
@@ -131,10 +141,10 @@ class Bounds:
 
     @cached_property
     def any(self) -> Fraction | None:
-        """What no schedule of any placement on any grid can beat: the all-to-all of all tasks. None where it is not known.
+        """Lower bound for every schedule of any placement on any grid: the all-to-all of all tasks. None if unknown.
 
-        On a whole machine that is the argument of `together` itself. Elsewhere it is known for even blocks: an exchange
-        between all tasks sends k (P-k) blocks across every cut.
+        On a whole machine this bound is the argument of `together` itself. Elsewhere the bound is known for even blocks: an
+        exchange between all tasks sends k (P-k) blocks across every cut.
         """
         if self._fills_the_machine:
             return self._all_to_all.value or None if isinstance(self.site.network, Torus) or self._is_even else None
@@ -143,16 +153,17 @@ class Bounds:
         return together_bound(self.site, ProcessGrid(self.grid.n_tasks, decomposition=SLAB)).value or None
 
     def under(self, alone: Fraction) -> Fraction:
-        """What no placement of the grid can beat under a schedule in which that share of each exchange travels alone.
+        """Return a lower bound for every placement under a schedule in which a share `alone` of each exchange travels
+        alone.
 
-        The rest of both exchanges crosses every cut too, whatever travels beside it. So it takes its share of the bound on
-        both together.
+        The rest of both exchanges also crosses every cut, at the same time as any other traffic. So the rest takes its
+        share of the bound on both together.
         """
         return alone * self.in_sequence.value + (1 - alone) * self.together.value if alone else self.together.value
 
 
 def certificate(cost: Fraction, bound: Fraction | None) -> float | None:
-    """The largest factor by which a cost can be from optimal; 1.0 is provably optimal; None where no bound is known."""
+    """Return the largest factor by which a cost can be from optimal; 1.0 is provably optimal; None without a bound."""
     if bound:
         return float(cost / bound)
     return 1.0 if bound is not None and not cost else None

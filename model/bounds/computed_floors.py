@@ -1,8 +1,8 @@
-"""Floors on the worst length of one exchange that were proved by computation, case by case.
+"""Floors on the worst length of an exchange that were proved by computation, case by case.
 
-They hold where rows of one size fill a torus with one task a node, for even blocks, links that are all alike, and dimension
-order with ties split. `scripts/maintenance/row_floors.py` proves each and writes the table, `model/data/row_floors.csv`;
-docs/theory.md has the arguments.
+The floors hold if rows of equal size fill a torus with one task a node, for even blocks, equal links, and dimension
+order with ties split. `scripts/maintenance/row_floors.py` proves each floor and writes the table,
+`model/data/row_floors.csv`; docs/theory.md has the arguments.
 """
 
 import csv
@@ -15,7 +15,7 @@ from pencilmap.model.network.torus import Torus
 
 
 def proved_floor(torus: Torus, size: int) -> Fraction:
-    """The least length of rows of `size` nodes on a torus, on the m scale; 0 where nothing was proved.
+    """Return the least length of rows of `size` nodes on a torus, on the m scale; 0 without a proof.
 
     >>> proved_floor(Torus((4, 4, 4)), 8), proved_floor(Torus((4, 4, 4)), 2)
     (Fraction(2, 1), Fraction(0, 1))

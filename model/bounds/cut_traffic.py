@@ -1,18 +1,18 @@
-"""The least that the exchanges of a transform together send across a cut with k of P tasks on one side, for real blocks.
+"""The least traffic of all exchanges of a transform across a cut with k of P tasks on one side, for real blocks.
 
-Even blocks: L(k) / P^2 of D_T, where the decomposition knows L (`Decomposition.least_crossing`).
+Even blocks: L(k) / P^2 of D_T, if the decomposition knows L (`Decomposition.least_crossing`).
 
-Uneven blocks. Let a(s) be the share of the array that task s holds before the transform, and b(t) that of task t after it.
-Then the exchanges together send at least a(S) (1 - b(S)) D_T from a set S of tasks to the others. The reason, for pencils:
-let X_q and W_q be the blocks of x (before) and of y (after) among the C tasks of a column, and Y_p and Z_p those of y
-(before) and of z (after) among the R tasks of a row. Give every pair of tasks (p,q), (p',q') the weight X_q Y_p Z_p' W_q' /
-ny and lead it through task (p',q). The row message from p to p' in row q is the sum of these weights over q'. The column
-message from q to q' in column p' is their sum over p. So the messages are no less than the weights that must cross. With
-one exchange between all tasks (slabs) the weights are the messages.
+Uneven blocks. Let a(s) be the share of the array that task s holds before the transform, and b(t) the share of task t after
+it. Then the exchanges together send at least a(S) (1 - b(S)) D_T from a set S of tasks to the others. The reason, for
+pencils: let X_q and W_q be the blocks of x (before) and of y (after) among the C tasks of a column, and Y_p and Z_p the
+blocks of y (before) and of z (after) among the R tasks of a row. Give every pair of tasks (p,q), (p',q') the weight
+X_q Y_p Z_p' W_q' / ny and lead the weight through task (p',q). The row message from p to p' in row q is the sum of these
+weights over q'. The column message from q to q' in column p' is their sum over p. So the messages are no less than the
+weights that must cross. With one exchange between all tasks (slabs) the weights are the messages.
 
-In the other direction it is (1 - a(S)) b(S). The larger of both is max(a, b) (1 - min(a, b)) >= m (1 - m) with m = max(a,
-b). For k tasks, a and b lie between the sum of the k smallest shares and that of the k largest. m (1 - m) is concave, so it
-is least at one end.
+In the other direction the bound is (1 - a(S)) b(S). The larger of both is max(a, b) (1 - min(a, b)) >= m (1 - m) with
+m = max(a, b). For k tasks, a and b lie between the sum of the k smallest shares and the sum of the k largest. m (1 - m) is
+concave, so its least value is at one end.
 
 A second bound is better for few tasks: no message is smaller than r times its mean, which gives r L(k) / P^2.
 """
@@ -35,7 +35,7 @@ _FINE = 1 << 48  # parts of D_T in which crossings of uneven blocks are counted,
 
 
 class Crossing:
-    """What must cross a cut, for the blocks of a transform, or for even blocks without one."""
+    """Least traffic across a cut, for the blocks of a transform, or for even blocks without a transform."""
 
     def __init__(self, grid: ProcessGrid, transform: Transform | None = None) -> None:
         self.grid = grid
@@ -43,7 +43,7 @@ class Crossing:
 
     @cached_property
     def smallest(self) -> Fraction:
-        """r: the smallest message of an exchange over the mean one, the least of all exchanges; 1 for even blocks."""
+        """r: the smallest message of an exchange over its mean message, the least of all exchanges; 1 for even blocks."""
         if self.transform is None:
             return Fraction(1)
         return min(Fraction(prod(int(vector.min()) for vector in (blocks.send, blocks.receive, *blocks.groups.values()))
@@ -52,11 +52,11 @@ class Crossing:
 
     @property
     def whole(self) -> int:
-        """The number of parts that D_T has in `least`."""
+        """Number of parts of D_T in `least`."""
         return self.grid.n_tasks**2 if self.transform is None else _FINE
 
     def least(self) -> Ints:
-        """The least that crosses, for every k of 0..P, in parts of which D_T has `whole`: int array, shape (P + 1,)."""
+        """Least traffic for every k of 0..P, in parts of which D_T has `whole`: int array, shape (P + 1,)."""
         P = self.grid.n_tasks
         even = self.grid.decomposition.least_crossing(self.grid.shape, np.arange(P + 1, dtype=np.int64))
         if self.transform is None:
@@ -67,7 +67,7 @@ class Crossing:
         return np.floor(np.maximum(least - 1e-12, 0.0) * _FINE).astype(np.int64)  # rounding errors are below 1e-12
 
     def exactly(self, k: int) -> Fraction:
-        """The least that crosses with k tasks on one side, as a part of D_T. Needs no array with an entry for each task."""
+        """Return the least traffic with k tasks on one side, as a part of D_T, without an array over the tasks."""
         P = self.grid.n_tasks
         if self.transform is None:
             return Fraction(k * (P - k), P**2)
@@ -75,13 +75,13 @@ class Crossing:
         return min(m * (1 - m) for m in map(max, zip(*ends)))
 
     def _ends(self, shares):
-        """The least and the largest sum of k shares for every k: two float arrays, shape (P + 1,)."""
+        """Return the least and the largest sum of k shares for every k: two float arrays, shape (P + 1,)."""
         value, count = zip(*shares)
         sums = np.concatenate([[0.0], np.cumsum(np.repeat(np.array(value, dtype=float), count))])
         return sums, 1.0 - sums[::-1]
 
     def _shares(self) -> Iterator[list[tuple[Fraction, int]]]:
-        """What the tasks hold before and after the transform: share and number of tasks, the smallest share first."""
+        """Yield the shares of the tasks before and after the transform: share and number of tasks, smallest share first."""
         assert self.transform is not None
         extents = dict(zip(AXES, self.transform.exchanged))
         after = dict(zip(AXES, self.grid.decomposition.start))
@@ -97,7 +97,7 @@ class Crossing:
 
 
 def _sum(shares, k):
-    """The sum of the k smallest shares."""
+    """Return the sum of the k smallest shares."""
     total = Fraction(0)
     for share, count in shares:
         total += share * min(count, k)

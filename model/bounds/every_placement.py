@@ -1,15 +1,15 @@
 """Lower bounds for every placement of a grid on the usable nodes, without a search.
 
-Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
-weighted. There are several arguments. The best one is the bound.
+All bounds are on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
+weighted. There are several arguments. The bound is the best of them.
 
-`together_bound` bounds what both exchanges together put on the busiest link, so it holds under every schedule and routing.
-All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.bounds.cut_traffic`). Its arguments:
+`together_bound` bounds the joint load of both exchanges on the busiest link, so it holds under every schedule and routing.
+Blocks are even, or, with a transform, the real blocks (`pencilmap.model.bounds.cut_traffic`). Its arguments:
 
 Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
-across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
-(`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
-4 N L(k) / (P^2 capacity). Where k is not known, the bound is the least over all k that are possible.
+across. All exchanges together send at least L(k) D_T / P^2, if the decomposition knows L(k)
+(`Decomposition.least_crossing`; at least k (P-k)). The cut links carry this traffic, so the sum of the worst lengths is at
+least 4 N L(k) / (P^2 capacity). If k is unknown, the bound is the least over all possible k.
 
 Moving cuts. Let a plane move through a dimension, one plane of nodes after the other. The number of tasks behind it rises
 from 0 to P in steps of at most the slots of a plane. So at some position it is within half a plane of P/2.
@@ -21,13 +21,13 @@ Distances. A message over h hops loads h links. So bytes x hops, divided by the 
 load. In a group of R tasks, each task has at least the distances to the R-1 nearest slots. All exchanges together bring a
 block from every task to every other, so together they have at least all distances between tasks.
 
-`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. Rows that send little across a cut
+`lower_bound` bounds the sum of the two worst lengths, for exchanges in sequence. Rows that send little across a cut
 make the columns send more (`pencilmap.model.bounds.rows_and_columns`). It uses this across each cut and, on full tori, in
 the mean over all translations (`pencilmap.model.bounds.translations`). Neither length is below its floor
 (`pencilmap.model.bounds.one_exchange`). These arguments are for even blocks. Uneven messages are no smaller than r times
-their mean, so r times the bound holds for them.
+their mean, so r times the bound holds for uneven blocks.
 
-Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the
+Source: the cut argument of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the
 rest is ours, with proofs in docs/theory.md.
 """
 
@@ -50,15 +50,15 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 
-MOST_BOXES = 1 << 21     # beyond, only planes cut
-MOST_NODES = 2048        # beyond, distances between all nodes are not summed
+MOST_BOXES = 1 << 21     # above this number only planes cut
+MOST_NODES = 2048        # above this number distances between all nodes are not summed
 MOST_BLOCK_WORK = 1 << 24
-TOLERANCE = Fraction(1, 1_000_000_000)  # for numbers that a float may have raised
+TOLERANCE = Fraction(1, 1_000_000_000)  # covers rounding up of floats
 
 
 @dataclass(frozen=True, order=True)
 class LowerBound:
-    """A bound on the cost of every placement and the argument that gives it."""
+    """A bound on the cost of every placement, with its argument."""
 
     value: Fraction  #: sum over the exchanges of the worst weighted length
     argument: str
@@ -66,15 +66,26 @@ class LowerBound:
 
 def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False,
                 split: bool = False) -> LowerBound:
-    """The best of the bounds on the sum over the exchanges of the worst length, for any placement on the usable nodes.
+    """Return the best bound on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
-    The grid has no more tasks than the site has slots. With a transform the bound holds for the blocks of the transform,
-    which need not be even.
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+        Has no more tasks than the site has slots.
+    transform : Transform, optional
+        The bound holds for the blocks of the transform, which need not be even.
+    ordered : bool
+        Whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any routing.
+    split : bool
+        Whether messages half round a ring then go both ways, half each.
 
-    ordered : whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any
-    routing
-    split : whether messages half round a ring then go both ways, half each
+    Returns
+    -------
+    LowerBound
 
+    Examples
+    --------
     >>> bound = lower_bound(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), ordered=True)
     >>> print(bound.value, bound.argument)
     5 rows and columns across the middle of x
@@ -86,15 +97,29 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
 
 
 def scaled(bound: LowerBound, smallest: Fraction) -> LowerBound:
-    """A bound for even blocks as one for blocks whose smallest message is that part of the mean one."""
+    """Return a bound for even blocks as a bound for blocks whose smallest message is this part of the mean message."""
     return LowerBound(bound.value * smallest, bound.argument + (", with the smallest messages" if smallest < 1 else ""))
 
 
 def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
-    """The best of the bounds on what all exchanges together put on the busiest link, under any schedule and routing.
+    """Return the best bound on the joint load of all exchanges on the busiest link, under any schedule and routing.
 
-    For a full machine it is the all-to-all through the worst dimension (`machine_bound`), at negligible cost for any size.
+    For a full machine the bound is the all-to-all through the worst dimension (`machine_bound`), at negligible cost for any
+    size.
 
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    transform : Transform, optional
+        None: even blocks.
+
+    Returns
+    -------
+    LowerBound
+
+    Examples
+    --------
     >>> bound = together_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)
     4 all-to-all of the full machine across x
@@ -112,7 +137,7 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
 
 
 def _in_turn(site, grid, ordered, split):
-    """Bounds on the sum of two lengths: for even blocks and two exchanges."""
+    """Yield bounds on the sum of two lengths: for even blocks and two exchanges."""
     torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     if len(sizes) != 2 or min(sizes) == 1:
         return
@@ -132,8 +157,10 @@ def _in_turn(site, grid, ordered, split):
 
 
 def _units(torus, capacity, sizes, n_tasks):
-    """What one message adds to the length of a link of each exchange, or half of one where messages are divided in two; None
-    where links differ."""
+    """Return the length that one message adds to a link of each exchange, or half of this length for divided messages.
+
+    None if links differ.
+    """
     if len(set(capacity)) > 1:
         return None
     divided = any(torus.is_ring(i) and n % 2 == 0 for i, n in enumerate(torus.shape))
@@ -141,7 +168,7 @@ def _units(torus, capacity, sizes, n_tasks):
 
 
 def _sums(site, grid, sizes, capacity, rows, columns, units):
-    """As `_in_turn`, by the floors of both lengths."""
+    """Yield the bounds of `_in_turn` from the floors of both lengths."""
     torus = site.network
     yield rows + columns, "rows and columns, each alone"
     if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
@@ -161,7 +188,7 @@ def _sums(site, grid, sizes, capacity, rows, columns, units):
 
 
 def _in_turn_on_graph(site, grid, sizes):
-    """The same for a graph whose slots are all used."""
+    """Yield the bounds of `_in_turn` for a graph whose slots are all used."""
     graph, T, P = site.network, site.tasks_per_node, grid.n_tasks
     if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
         return
@@ -177,9 +204,7 @@ def _in_turn_on_graph(site, grid, sizes):
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
-    """The least sum of both lengths across one cut, with `k` tasks on one side. Where k is None, a share of them at
-    least.
-    """
+    """Return the least sum of both lengths across a cut, with `k` tasks on one side, or at least a share of the tasks."""
     value = least_total(carried, share, rows, columns)
     if units is not None:
         value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),
@@ -192,9 +217,7 @@ def _across(carried, share, k, sizes, rows, columns, units):
 
 
 def _pairs_of_cuts(part, sizes, rows, columns, units):
-    """Bounds by the frontier: across the best box of each family, and across planes that move, for the worst share of
-    tasks.
-    """
+    """Yield bounds by the frontier: across the best box of each family, and across moving planes for the worst share."""
     torus, P = part.torus, part.P
     for which, arcs in _families(torus):
         inside = _inside(part, arcs)
@@ -216,14 +239,12 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
 
 
 def _fewest(P, S, inside):
-    """The fewest tasks on the emptier side of a cut with that many of the S slots on one side: those without room on the
-    other.
-    """
+    """Return the fewest tasks on the emptier side of a cut with `inside` of the S slots: the tasks without room outside."""
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
 
 def rounded_down(value: float) -> Fraction:
-    """A number with rounding errors as a fraction that is not above it.
+    """Return a fraction that is not above a number with rounding errors.
 
     >>> rounded_down(4.25)
     Fraction(17, 4)
@@ -241,7 +262,7 @@ def _full_machine(torus):
 
 
 def _full_machine_uneven(site, crossing):
-    """The best cut with half the planes of a dimension on one side; on a graph the smallest messages count."""
+    """Return the best cut with half the planes of a dimension on one side; on a graph the smallest messages count."""
     if not isinstance(site.network, Torus):
         even = _full_machine(site.network)
         return LowerBound(even.value * crossing.smallest, f"{even.argument}, with the smallest messages")
@@ -257,7 +278,7 @@ class _Part:
     """Figures that all arguments use.
 
     capacity : list of Fraction; cables of one link of each dimension over its weight
-    slots : int array, shape `torus.shape` (first dimension first); slots that may be used on every node
+    slots : int array, shape `torus.shape` (first dimension first); usable slots on every node
     crossing : int array, shape (P + 1,); L(k), parts of `whole` of D_T
     smallest : Fraction; no message is smaller than this part of the mean of its exchange
     """
@@ -273,11 +294,11 @@ class _Part:
         self.window = _Minimum(self.crossing)
 
     def length(self, crossing, capacity):
-        """Lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
+        """Return a lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * int(crossing), self.whole) / capacity if capacity else Fraction(0)
 
     def hop_length(self, hops, capacity):
-        """Lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
+        """Return a lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
 
 
@@ -291,14 +312,14 @@ class _Minimum:
             self.levels.append(np.minimum(last[:-half], last[half:]))
 
     def __call__(self, low, high):
-        """The least of values[low..high], both ends included; low <= high."""
+        """Return the least of values[low..high], both ends included; low <= high."""
         level = int(high - low + 1).bit_length() - 1
         row = self.levels[level]
         return min(row[low], row[high + 1 - 2**level])
 
 
 def _fixed_cuts(part):
-    """Every box of the torus against the rest, with every k that the slots inside and outside allow."""
+    """Yield every box of the torus against the rest, with every k that the slots inside and outside allow."""
     held = [part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)]
     held = np.array(held)
     for which, arcs in _families(part.torus):
@@ -310,7 +331,7 @@ def _fixed_cuts(part):
 
 
 def _inside(part, arcs):
-    """Slots in each box: int array, one axis for each dimension."""
+    """Return the slots in each box: int array, one axis for each dimension."""
     inside = part.slots
     for i, (member, _, _) in enumerate(arcs):
         inside = np.moveaxis(np.tensordot(member, inside, axes=(1, i)), 0, i)
@@ -318,13 +339,13 @@ def _inside(part, arcs):
 
 
 def _capacity(part, arcs, box):
-    """Capacity of the links that leave one box: exact."""
+    """Return the exact capacity of the links that leave one box."""
     return sum(part.capacity[i] * int(arcs[i][2][box[i]]) * prod(
         int(arcs[j][1][box[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
 
 
 def _families(torus):
-    """Sets of boxes: all boxes where there are not too many, otherwise those that two planes cut off in each dimension."""
+    """Yield sets of boxes: all boxes if there are not too many, otherwise boxes between two planes of each dimension."""
     every = [_arcs(torus, i) for i in range(torus.n_dimensions)]
     if prod(len(lengths) for _, lengths, _ in every) <= MOST_BOXES:
         yield "box against the rest of the machine", every
@@ -335,7 +356,7 @@ def _families(torus):
 
 
 def _arcs(torus, i):
-    """Arcs of dimension `i`, the whole dimension last: their positions (0/1), lengths, and ends at which links leave."""
+    """Return the arcs of dimension `i`, the whole dimension last: positions (0/1), lengths, and ends with leaving links."""
     n = torus.shape[i]
     if torus.is_ring(i):
         arcs = [(start, length) for length in range(1, n) for start in range(n)]
@@ -349,7 +370,7 @@ def _arcs(torus, i):
 
 
 def _capacities(part, arcs):
-    """Capacity of the links that leave each box: float array, one axis for each dimension."""
+    """Return the capacity of the links that leave each box: float array, one axis for each dimension."""
     total = 0.0
     for i in range(len(arcs)):
         term = float(part.capacity[i])
@@ -361,7 +382,7 @@ def _capacities(part, arcs):
 
 
 def _moving_planes(part):
-    """A plane that moves through a dimension has nearly half of the tasks behind it at some position."""
+    """Yield bounds of a plane that moves through a dimension: at some position nearly half of the tasks are behind it."""
     torus = part.torus
     for i, axis in enumerate(torus.axes):
         largest = _largest_plane(part, i)
@@ -372,13 +393,13 @@ def _moving_planes(part):
 
 
 def _largest_plane(part, i):
-    """The most tasks that a plane across dimension `i` can hold."""
+    """Return the most tasks that a plane across dimension `i` can hold."""
     others = tuple(j for j in range(part.torus.n_dimensions) if j != i)
     return min(part.P, int(part.slots.sum(axis=others).max()))
 
 
 def _blocks(part):
-    """In every division into equal blocks, some block has at least its share of the tasks."""
+    """Yield bounds of divisions into equal blocks: some block has at least its share of the tasks."""
     torus = part.torus
     sides = [sorted({b for b in (1, 2, 4, 8, 16, 32, n // 2, n) if 1 <= b <= n}) for n in torus.shape]
     if prod(map(len, sides)) * len(part.nodes) > MOST_BLOCK_WORK:
@@ -394,14 +415,14 @@ def _blocks(part):
 
 
 def _leaving(torus, i, side):
-    """Largest number of ends at which links leave a block of that side."""
+    """Return the largest number of ends at which links leave a block of that side."""
     if side == torus.shape[i]:
         return 0
     return 2 if torus.is_ring(i) or torus.shape[i] > 2 * side else 1
 
 
 def _distances(part):
-    """Bytes times hops divided by the capacity of all links."""
+    """Yield the bound of bytes times hops divided by the capacity of all links."""
     torus = part.torus
     if len(part.nodes) > MOST_NODES:
         return

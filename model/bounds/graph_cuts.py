@@ -1,6 +1,6 @@
 """Lower bounds for any routing on a graph: cuts, and hops.
 
-Idea: whatever set of vertices is cut off, its traffic must cross the links that leave it. So every set gives a valid lower
+Idea: the traffic of any set of vertices must cross the links that leave the set. So every set gives a valid lower
 bound, and the choice of sets only affects its strength. All runs of neighbours are tried in a few orders of the vertices:
 as listed, in depth-first order (every branch of a tree is a run), and along the slowest vibrations of the graph (the halves
 of a mesh or ring are runs). In addition, the links together must carry every byte over its shortest distance.
@@ -22,9 +22,18 @@ _VIBRATIONS = 4
 
 
 def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
-    """The largest load, in bytes of a cable of the fastest kind, that no routing of some traffic can avoid.
+    """Return the largest load that no routing of some traffic can avoid.
 
-    `traffic` is bytes from host to host, shape (N, N).
+    Parameters
+    ----------
+    graph : GraphNetwork
+    traffic : int array, shape (N, N)
+        Bytes from host to host.
+
+    Returns
+    -------
+    Fraction
+        Bytes of a cable of the fastest kind.
     """
     runs = _worst_runs(graph, traffic)
     return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, graph.arcs(), traffic))
@@ -32,9 +41,15 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
 @lru_cache(maxsize=8)
 def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
-    """The cuts across which an all-to-all of the hosts takes longest: hosts on one side, and cables of the weaker
-    direction.
+    """Return the cuts across which an all-to-all of the hosts takes longest.
 
+    Returns
+    -------
+    tuple of (int, Fraction)
+        Hosts on one side, and cables of the weaker direction.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> from pencilmap.model.network.graph import from_networkx
     >>> [(hosts, str(cables)) for hosts, cables in all_to_all_cuts(from_networkx(nx.path_graph(4), "line"))][0]
@@ -50,7 +65,7 @@ def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
 
 
 def _worst_runs(graph, traffic):
-    """Sets of vertices that need the longest to send or receive their traffic, one for each order: int arrays."""
+    """Return the sets of vertices that need longest to send or receive their traffic, one for each order: int arrays."""
     from scipy.sparse import coo_array  # slow to import, and only graphs need it
 
     arcs = graph.arcs()
@@ -63,7 +78,7 @@ def _worst_runs(graph, traffic):
 
 
 def _orders(arcs, capacity):
-    """Orders of the vertices in which runs are tried: int arrays, shape (V,)."""
+    """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
     import networkx as nx
     from scipy.linalg import eigh
 
@@ -80,7 +95,7 @@ def _orders(arcs, capacity):
 
 
 def _worst_run(order, traffic, capacity):
-    """The run of an order that needs the longest to send or receive its traffic: int array of vertices."""
+    """Return the run of an order that needs longest to send or receive its traffic: int array of vertices."""
     traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
     with np.errstate(divide="ignore", invalid="ignore"):
         times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0)
@@ -90,7 +105,7 @@ def _worst_run(order, traffic, capacity):
 
 
 def _leaving(matrix):
-    """Bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 where the run is empty."""
+    """Return the bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 for empty runs."""
     box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
     box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
     sent, corner = box[:, -1], box.diagonal()
@@ -99,7 +114,7 @@ def _leaving(matrix):
 
 
 def _load(graph, traffic, run):
-    """Bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
+    """Return the bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
     hosts = np.zeros(graph.n_nodes, dtype=bool)
     hosts[run[run < graph.n_nodes]] = True
     loads = [int(traffic[np.ix_(here, ~here)].sum()) / cables
@@ -108,7 +123,7 @@ def _load(graph, traffic, run):
 
 
 def _cables(graph, run):
-    """Cables that leave a set of vertices, and that enter it: exact."""
+    """Return the cables that leave a set of vertices, and the cables that enter it: exact."""
     inside = np.zeros(len(graph.vertices), dtype=bool)
     inside[run] = True
     return [sum((graph.cables[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
@@ -116,6 +131,6 @@ def _cables(graph, run):
 
 
 def _hop_bound(graph, arcs, traffic):
-    """Bytes times least hops, divided by all cables: an exact fraction."""
+    """Return bytes times least hops, divided by all cables: an exact fraction."""
     hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
     return int((hops * traffic).sum()) / sum(graph.cables, Fraction(0)) if graph.cables else Fraction(0)

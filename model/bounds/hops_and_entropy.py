@@ -1,24 +1,25 @@
-"""A floor on the worst length of one exchange, by how far apart the tasks of a group are at least: hops against entropy.
+"""A floor on the worst length of an exchange, by the least distances between tasks of a group: hops against entropy.
 
-It holds under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one task,
-w(j) the share of a group's tasks at coordinate j of a dimension, and T its mean hops in that dimension between any two of
-its tasks.
+The floor holds under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one
+task, w(j) the share of a group's tasks at coordinate j of a dimension, and T its mean hops in this dimension between any
+two of its tasks.
 
 - In the first dimension in which a group varies, its messages leave on the lines of their sources. From each coordinate
-  that it takes, the tasks less than half round the ring to the right get at most a/4 of a task's data, those to the left
-  too, and all others together a/2. The same holds for the last such dimension, where messages arrive.
+  of the group, the tasks less than half round the ring to the right get at most a/4 of a task's data, the tasks to the left
+  too, and all others together a/2. The same holds for the last such dimension, in which messages arrive.
 - A group that varies in one dimension alone lies on one line, whose links carry all its hops.
-- In these two dimensions all tasks of a group that lie on one line send or receive along it. So only a limited number of
-  them fits there.
+- In these two dimensions all tasks of a group on one line send or receive along the line. So only a limited number of
+  tasks fits on a line.
 - Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. Let p and q
   be the numbers of tasks at each coordinate of these two. Then the k fullest places of all other coordinates hold at most R
-  - (the f largest p) + R - (the l largest q) + k f l, for all f and l. They also hold no more than the lines through them
-  can take. That gives the entropy over the others a least value, and the sum over single dimensions is no less than that.
-- The mean of T over all groups is what the links of a dimension carry: on a ring at most half the length, a N / (2 P).
+  - (the f largest p) + R - (the l largest q) + k f l, for all f and l. They also hold no more than their lines can take.
+  So the entropy over the other dimensions has a least value, and the sum over single dimensions is no less.
+- The mean of T over all groups is the traffic of the links of a dimension: on a ring at most half the length, a N / (2 P).
 
-The first four say which groups are possible, the last one that not all of them may be wide. So a length is excluded when,
-for some prices of the dimensions, every possible group has more hops to pay than the links have room for. All distributions
-of R tasks over n coordinates are tried. Entropies are rounded in favour of the group. Proof in docs/theory.md.
+The first four statements limit the groups, and by the last statement not all groups may be wide. So a length is excluded
+if, for some prices of the dimensions, every possible group has more hops to pay than the links have room for. All
+distributions of R tasks over n coordinates are tried. Entropies are rounded in favour of the group. Proof in
+docs/theory.md.
 
 Cost: (R+n-1 over n-1) / n distributions and the square of their shapes, half a second at most; beyond, nothing is added.
 """
@@ -34,12 +35,12 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 
 MOST_KINDS = 130_000   # distributions of a group over a dimension
-MOST_SHAPES = 2_000    # of these, where those that differ only by the order of the coordinates are one
-MOST_PAIRS = 3_000_000  # pairs of those, times tasks of a group: beyond, entropy alone is used
+MOST_SHAPES = 2_000    # of these distributions, counted without the order of the coordinates
+MOST_PAIRS = 3_000_000  # pairs of shapes, times tasks of a group: above this number entropy alone is used
 BINS = 768             # of the entropy
 STEPS = 14             # of halving, towards the least length
-HIGHEST = 8.0          # the largest length tried, as if every node had one task
-MOST_PRICES = 12       # prices of the dimensions that are tried for one length
+HIGHEST = 8.0          # the largest length to try, as if every node had one task
+MOST_PRICES = 12       # prices of the dimensions to try for one length
 LEAST = 1e-6           # of a price
 TOLERANCE = 1e-9
 
@@ -48,10 +49,10 @@ Dimension = tuple[int, bool, Fraction, Fraction]  # nodes, whether a ring, capac
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """Distributions of the tasks of a group over the coordinates of one dimension, one of each that turns into another.
+    """Distributions of the tasks of a group over the coordinates of a dimension, up to symmetry.
 
-    hops : mean hops between two tasks; shape : which of the shapes it has; end : the least length at which a first or last
-    dimension may look so; alone : the same where the group lies on one line; shapes : numbers of tasks, the largest first;
+    hops : mean hops between two tasks; shape : number of its shape; end : the least length at which a first or last
+    dimension may look so; alone : the same for a group on one line; shapes : numbers of tasks, the largest first;
     stairs : least hops by entropy in bins, rounded up; source : mean hops of the task with the fewest; links : of a line
     """
 
@@ -65,8 +66,11 @@ class _Kinds:
     links: int
 
     def allowed(self, length: float) -> tuple[Floats, Ints, float]:
-        """Of each shape at an end the least hops, and the most tasks on one line; the least hops of a group on one line; all
-        where no length is above this."""
+        """Return the limits if no length is above `length`.
+
+        These are the least hops of each shape at an end, the most tasks on one line, and the least hops of a group on
+        one line.
+        """
         ends, source = np.full((2, len(self.shapes)), np.inf)
         some = self.end <= length
         np.minimum.at(ends, self.shape[some], self.hops[some])
@@ -77,13 +81,24 @@ class _Kinds:
 
 def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: int, relative: Fraction,
                  split: bool, least: Fraction = Fraction(0)) -> Fraction:
-    """The least worst length of an exchange in groups of `size`, which must be more than `tasks_per_node`.
+    """Return the least worst length of an exchange in groups of equal size.
 
-    dimensions : those of two nodes or more
-    relative : number of nodes over number of tasks
-    split : whether messages half round a ring go both ways, half each
-    least : a length that is already known as a lower bound
+    Parameters
+    ----------
+    dimensions : tuple of Dimension
+        Dimensions of two nodes or more.
+    size : int
+        Tasks of a group, more than `tasks_per_node`.
+    tasks_per_node : int
+    relative : Fraction
+        Number of nodes over number of tasks.
+    split : bool
+        Whether messages half round a ring go both ways, half each.
+    least : Fraction
+        A known lower bound on the length.
 
+    Examples
+    --------
     >>> ring = (4, True, Fraction(1), Fraction(1, 2))
     >>> round(float(spread_floor((ring,) * 4, 16, 1, Fraction(1), True)), 3)    # 4x4x4x4, rows of 16
     1.394
@@ -108,7 +123,7 @@ def _floor(dimensions, size, T, relative, split, least):
 
 
 class _Program:
-    """Which lengths are excluded for groups of one size on one torus."""
+    """The program that excludes lengths for groups of equal size on one torus."""
 
     def __init__(self, dimensions, size, T, relative, split):
         self.relative = relative
@@ -121,7 +136,7 @@ class _Program:
                         for m in range(len(self.classes)) for k in range(m + 1) if k < m or self.count[k] > 1}
 
     def excluded(self, length):
-        """Whether no placement has a length of at most this."""
+        """Return whether no placement has a length of at most `length`."""
         ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
                                    for kinds, capacity in zip(self.kinds, self.capacity)))
         needs = {(k, m): between.needs(lines[k], lines[m]) for (k, m), between in self.between.items()}
@@ -141,7 +156,7 @@ class _Program:
         return False
 
     def _cheapest(self, ends, alone, needs, prices):
-        """Hops by classes of dimensions of the group that there can be with the least sum at these prices; None if none."""
+        """Return the hops by classes of dimensions of the possible group with the least sum at these prices, or None."""
         best, hops = np.inf, None
         for k, least in enumerate(alone):
             if prices[k] * least < best:
@@ -156,7 +171,7 @@ class _Program:
         return hops
 
     def _others(self, k, m, prices):
-        """Least hops in all dimensions but one of class k and one of class m, by their entropy."""
+        """Return the least hops in all dimensions but one of class k and one of class m, by their entropy."""
         found = _Table(len(prices))
         for j, count in enumerate(self.count):
             for _ in range(count - (j == k) - (j == m)):
@@ -169,7 +184,7 @@ def _unit(k, like):
 
 
 def _prices(found):
-    """Prices of the room in each class at which every group found so far costs most at least; None where all fits."""
+    """Return the prices that maximise the least cost of the groups found so far, or None if these groups find room."""
     from scipy.optimize import linprog  # slow to import
 
     groups, classes = found.shape
@@ -180,14 +195,14 @@ def _prices(found):
 
 
 class _Table:
-    """Least weighted hops, and the hops of each class, by entropy in bins: so much or more."""
+    """Least weighted hops, and the hops of each class, by entropy in bins: this entropy or more."""
 
     def __init__(self, classes):
         self.cost = np.append(0.0, np.full(BINS, np.inf))
         self.hops = np.zeros((BINS + 1, classes))
 
     def add(self, k, price, stairs):
-        """One more dimension of class k; more entropy than a group has is enough."""
+        """Add a dimension of class k; more entropy than a group has is enough."""
         bins, hops = _corners(stairs)
         before = np.maximum(np.arange(BINS + 1) - bins[:, None], 0)
         cost = self.cost[before] + price * hops[:, None]
@@ -198,14 +213,14 @@ class _Table:
 
 
 def _corners(stairs):
-    """Where less entropy would cost less hops: bins and hops."""
+    """Return the bins at which less entropy would cost less hops, and the hops."""
     last = np.flatnonzero(np.isfinite(stairs) & (stairs < np.append(stairs[1:], np.inf)))
     return last, stairs[last]
 
 
 @lru_cache(maxsize=64)
 def _kinds(n, ring, size, T, split):
-    """All distributions of `size` tasks over a dimension of n nodes."""
+    """Return all distributions of `size` tasks over a dimension of n nodes."""
     tasks = _distributions(n, size, ring)
     where, share = np.arange(n), tasks / size
     apart = np.abs(where[:, None] - where)
@@ -231,7 +246,7 @@ def _kinds(n, ring, size, T, split):
 
 
 def _unique(rows, base):
-    """The different rows of numbers below `base`, and which of these each row is."""
+    """Return the different rows of numbers below `base`, and the index of each row among them."""
     halves = [half @ base ** np.arange(half.shape[1]) for half in (rows[:, ::2], rows[:, 1::2])]
     order = np.lexsort(halves)
     new = np.append(True, np.any([half[order[1:]] != half[order[:-1]] for half in halves], axis=0))
@@ -241,14 +256,14 @@ def _unique(rows, base):
 
 
 def _entropy(share):
-    """In natural units, along the last axis."""
+    """Return the entropy in natural units, along the last axis."""
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
 
 
 class _Between:
-    """What is left for all other dimensions of a group, for all its shapes over its first and its last one.
+    """The rest for all other dimensions of a group, for all its shapes over its first and last dimension.
 
-    On k places of these are at most so many tasks as have room there, by their first and last coordinates and by lines.
+    The first and last coordinates, and the lines, limit the tasks on k places of the other dimensions.
     """
 
     def __init__(self, some, others, size, T):
@@ -265,7 +280,7 @@ class _Between:
                 np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
 
     def needs(self, firsts, lasts):
-        """The least entropy, in bins; `firsts` and `lasts` are the most tasks on a line of the first, the last dimension."""
+        """Return the least entropy, in bins; `firsts` and `lasts` are the most tasks on a line of the end dimensions."""
         whole = self.whole
         if self.counts:
             within = self.within.copy()
@@ -279,7 +294,7 @@ class _Between:
 
 
 def _distributions(n, size, ring):
-    """Numbers of tasks at each coordinate, the most at the first on a ring: int array, shape (kinds, n)."""
+    """Return the numbers of tasks at each coordinate, the most at the first on a ring: int array, shape (kinds, n)."""
     first = np.arange(-(-size // n), size + 1) if ring else np.arange(size + 1)
     found, left = first[:, None].astype(np.int16), size - first
     most = first if ring else np.full(len(first), size)

@@ -1,7 +1,7 @@
 """The true optima of small tori and meshes, found by trying every placement.
 
-They hold for even blocks, links that are all alike, and dimension order with ties split. A grid RxC has the optimum of CxR.
-A torus has the optimum of the torus with its dimensions in reversed order, where every route is reversed.
+They hold for even blocks, equal links, and dimension order with ties split. A grid RxC has the optimum of CxR. A torus
+has the optimum of the torus with its dimensions in reversed order, because every route is reversed.
 `scripts/maintenance/optima.py` writes the table, `model/data/optima.csv`.
 """
 
@@ -24,16 +24,16 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Optima:
-    """The optima of one grid on one machine: the least lengths on the m scale, and a placement that has each."""
+    """The optima of a grid on a machine: the least lengths on the m scale, and an optimal placement for each."""
 
     sequence: Fraction   #: the worst row length and the worst column length together
     joint: Fraction      #: the worst length of both exchanges at once
-    rows_sequence: Rows  #: nodes of each row, of a placement that has the one
-    rows_joint: Rows     #: and of one that has the other
+    rows_sequence: Rows  #: nodes of each row of a placement with the least `sequence`
+    rows_joint: Rows     #: nodes of each row of a placement with the least `joint`
 
 
 def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
-    """What no placement of an RxC grid on all slots of a torus can beat. None where not all placements were tried.
+    """Return the optima of an RxC grid on all slots of a torus, or None if not all placements were tried.
 
     >>> found = optima(Torus((4, 4)), 1, 2, 8)
     >>> str(found.sequence), str(found.joint)
@@ -53,7 +53,7 @@ def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
 
 
 def reduced_torus(torus: Torus) -> Torus:
-    """The torus or mesh that stands for all with the same optima. It has no extents of 1, and one of the two orders.
+    """Return the torus or mesh that represents all with the same optima: without extents of 1, in one of the two orders.
 
     >>> str(reduced_torus(Torus((3, 1, 2), (False, True, False))))
     '2wx3'
@@ -64,7 +64,7 @@ def reduced_torus(torus: Torus) -> Torus:
 
 
 def _nodes(torus, small):
-    """The node of a torus that stands for each node of the reduced one: int array."""
+    """Return the node of a torus that represents each node of the reduced torus: int array."""
     where = small.coordinates(np.arange(small.n_nodes))
     kept = [i for i, n in enumerate(torus.shape) if n > 1]
     kinds = [(torus.shape[i], torus.is_ring(i) or torus.shape[i] == 2) for i in kept]
@@ -94,12 +94,14 @@ def _rows(text):
 
 
 def every_case() -> list[tuple[Torus, int, int, int]]:
-    """Torus, tasks on a node and grid of each line of the table."""
+    """Return torus, tasks on a node and grid of each line of the table."""
     return [(parse_torus(torus), T, R, C) for torus, T, R, C in _table()]
 
 
 def line_of(torus: Torus, tasks_per_node: int, R: int, C: int, found: Sequence[tuple[Fraction, Ints] | None]) -> str:
-    """A line of the table, with the optimum and the nodes of its rows for each of `OBJECTIVES`. Empty where one is missing.
+    """Return a line of the table, with the optimum and the nodes of its rows for each of `OBJECTIVES`.
+
+    The line is empty if an optimum is missing.
 
     >>> line_of(Torus((2, 2)), 1, 2, 2, [(Fraction(2), np.array([[0, 1], [2, 3]]))] * 2)
     '2x2,1,2x2,2,0.1/2.3,2,0.1/2.3'

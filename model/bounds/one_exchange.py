@@ -1,4 +1,4 @@
-"""The least that the worst length of one exchange can be, whatever the other exchange does.
+"""The least possible worst length of an exchange, for any form of the other exchange.
 
 All lengths are on the m scale, with slower links counted longer, for even blocks. A group has `size` tasks of an exchange.
 Proofs are in docs/theory.md.
@@ -11,23 +11,23 @@ leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k o
 messages through at most two links, so one of them carries half of 1 - 1/k of a task's data: the floor is 2 (1 - 1/k) N/P.
 On an open line the first and the last coordinate send all one way, and one of them holds at most half of the tasks: the
 floor is 2 N/P. The same holds for two coordinates of a ring that are not opposite. For two opposite coordinates, on a ring
-of even extent, it is 1 N/P, for three or more at least 4/3 N/P.
+of even extent, the floor is 1 N/P, for three or more at least 4/3 N/P.
 
 *First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node, and a < 2.
-In the first dimension in which a group varies, a share w of it on one coordinate sends 1-w through two links, at most a/4
-through each. So w >= e = 1 - a/2. Half the ring or less cannot hold the whole group, because its outermost coordinates
-would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go n e (1-e) hops
-in that dimension in the mean. The same holds for the last dimension in which the group varies, where messages arrive. Open
-lines and pairs of nodes cannot be first or last at all. A group that is too large for a line has two such dimensions. If
-every group had them here, the links of the dimension would carry 2 n e (1-e). So not all groups find room unless a >= 2 -
-d/n, on d rings of n nodes. A group on one line can have one dimension that is both.
+In the first dimension in which a group varies, a share w of the group on one coordinate sends 1-w through two links, at
+most a/4 through each. So w >= e = 1 - a/2. Half the ring or less cannot hold the whole group, because its outermost
+coordinates would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go
+n e (1-e) hops in this dimension in the mean. The same holds for the last dimension in which the group varies, in which
+messages arrive. Open lines and pairs of nodes cannot be first or last at all. A group that is too large for a line has two
+such dimensions. If every group had both here, the links of the dimension would carry 2 n e (1-e). So not all groups find
+room unless a >= 2 - d/n, on d rings of n nodes. For a group on one line the first dimension can be the last.
 
-*Spread.* Hops against entropy, `pencilmap.model.bounds.hops_and_entropy`: mostly the best where groups are not too large.
+*Spread.* Hops against entropy, `pencilmap.model.bounds.hops_and_entropy`: mostly the best if groups are not too large.
 
-*Computation.* For some small tori and sizes a floor was proved by trying all that is left,
+*Computation.* For some small tori and sizes a floor was proved by trying all remaining cases,
 `pencilmap.model.bounds.computed_floors`.
 
-*One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
+*One node.* All messages from a node's tasks to tasks elsewhere leave by its links (if no slot is idle).
 """
 
 from collections.abc import Iterator
@@ -46,13 +46,24 @@ MOST_NODES = 2048  # of a machine with holes: distances between all nodes
 
 
 def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool, split: bool = False) -> Fraction:
-    """The best floor on the worst length of an exchange in groups of `size` on a torus.
+    """Return the best floor on the worst length of an exchange on a torus.
 
-    capacity : cables of a link in each dimension over its weight
-    n_tasks : of all groups together
-    ordered : whether messages take dimension order, in any order of the dimensions
-    split : whether messages half round a ring then go both ways, half each
+    Parameters
+    ----------
+    site : Site
+    capacity : list of Fraction
+        Cables of a link in each dimension over its weight.
+    size : int
+        Tasks of a group.
+    n_tasks : int
+        Tasks of all groups together.
+    ordered : bool
+        Whether messages take dimension order, in any order of the dimensions.
+    split : bool
+        Whether messages half round a ring then go both ways, half each.
 
+    Examples
+    --------
     >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
     Fraction(2, 1)
     """
@@ -86,14 +97,14 @@ def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
 
 
 def _dimensions(torus, capacity):
-    """The dimensions in the form that `spread_floor` takes."""
+    """Return the dimensions in the form that `spread_floor` takes."""
     return tuple((n, torus.is_ring(i), capacity[i],
                   2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] / (4 * torus.n_nodes))
                  for i, n in enumerate(torus.shape) if n > 1)
 
 
 def _first_hop(torus, i, least):
-    """The floor by first hops in dimension i, in units of N/P, where a group takes `least` coordinates or more."""
+    """Return the floor by first hops in dimension i, in units of N/P, if a group takes `least` coordinates or more."""
     if not torus.is_ring(i):
         return Fraction(2)
     if torus.shape[i] % 2 == 0 and least <= 2:
@@ -102,7 +113,7 @@ def _first_hop(torus, i, least):
 
 
 def _least_spread(torus, capacity, size, n_tasks, T):
-    """The least length at which all groups find room, by first hops and distances. It is rounded down."""
+    """Return the least length at which all groups find room, by first hops and distances, rounded down."""
     low, high = Fraction(0), 2 * Fraction(torus.n_nodes, n_tasks) / min(capacity)
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -111,7 +122,7 @@ def _least_spread(torus, capacity, size, n_tasks, T):
 
 
 def _room(torus, capacity, size, n_tasks, T, length):
-    """The largest share of all groups that has room when no length is above `length`."""
+    """Return the largest share of all groups that has room if no length is above `length`."""
     room = Fraction(0)
     for i, n in enumerate(torus.shape):
         if n == 1:
@@ -127,13 +138,13 @@ def _room(torus, capacity, size, n_tasks, T, length):
 
 
 def _cost(n, least):
-    """The length that all groups cause along a ring of n nodes where every half holds at least `least` of each group."""
+    """Return the length that all groups cause along a ring of n nodes if every half holds `least` of each group or more."""
     least = min(least, Fraction(1, 2))
     return 2 * n * least * (1 - least)
 
 
 def _most_groups(one, two):
-    """The largest p + x/2 with one p + two x <= 1 and p + x <= 1; without p where `one` is None."""
+    """Return the largest p + x/2 with one p + two x <= 1 and p + x <= 1; without p if `one` is None."""
     half = min(Fraction(1), 1 / two) / 2 if two else Fraction(1, 2)
     if one is None:
         return half
@@ -144,7 +155,7 @@ def _most_groups(one, two):
 
 
 def _largest_slab(site, i):
-    """The most slots that share one coordinate."""
+    """Return the most slots that share one coordinate."""
     torus = site.network
     if site.allocation.is_complete:
         return torus.lines(i) * site.tasks_per_node
@@ -153,7 +164,7 @@ def _largest_slab(site, i):
 
 
 def _least_ends(site, capacity):
-    """The least capacity of the links that leave a usable node."""
+    """Return the least capacity of the links that leave a usable node."""
     torus, nodes = site.network, site.allocation.nodes if not site.allocation.is_complete else None
     if nodes is None:
         return sum((1 if not torus.is_ring(i) else 2) * capacity[i] for i in range(torus.n_dimensions) if torus.shape[i] > 1)
@@ -163,7 +174,7 @@ def _least_ends(site, capacity):
 
 
 def _distances(site: Site, size: int, n_tasks: int) -> int:
-    """Hops from a task to its nearest `size` slots, its own among them, summed over the `n_tasks` tasks with the fewest."""
+    """Return the hops from a task to its nearest `size` slots with its own, summed over the `n_tasks` best tasks."""
     torus, T = site.network, site.tasks_per_node
     assert isinstance(torus, Torus)
     if site.allocation.is_complete:
@@ -177,7 +188,7 @@ def _distances(site: Site, size: int, n_tasks: int) -> int:
 
 
 def _nearest_of_all(torus, size, T):
-    """Hops to the nearest `size` slots of a node from which as many lie near as from any."""
+    """Return the hops to the nearest `size` slots, from a node with the most nodes nearby."""
     at = np.ones(1, dtype=object)                            # nodes at each distance
     for n in torus.shape:
         here = np.bincount(np.abs(np.arange(n) - n // 2)).astype(object)
@@ -190,7 +201,7 @@ def _nearest_of_all(torus, size, T):
 
 
 def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
-    """Hops between every two of some nodes: int array, shape (n, n)."""
+    """Return the hops between every two of some nodes: int array, shape (n, n)."""
     where = torus.coordinates(nodes)
     total = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
     for i, n in enumerate(torus.shape):
@@ -200,9 +211,18 @@ def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
 
 
 def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:
-    """Hops from each of the best placed tasks to the `count` nearest slots, its own among them, summed.
+    """Return the hops from each of the best placed tasks to its nearest slots, summed.
 
-    hops : the distances, each row sorted. T tasks are on a node.
+    Parameters
+    ----------
+    hops : int array
+        Distances, each row sorted.
+    count : int
+        Slots to reach, the task's own among them.
+    T : int
+        Tasks on a node.
+    n_tasks : int
+        Tasks to count, the best placed first.
     """
     nodes, rest = divmod(count, T)
     near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)

@@ -1,11 +1,11 @@
-"""How little the rows and the columns can send across one cut: the less one of them sends, the more the other must.
+"""The least traffic of rows and columns across a cut: the less the rows send, the more the columns must, and vice versa.
 
-Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). Let x_q be the share of row q that lies in S,
-and y_p that of column p. In each direction the rows send alpha = E[x (1-x)] of D_T across the cut, and the columns beta =
+Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). Let x_q be the share of row q in S, and y_p
+the share of column p. In each direction the rows send alpha = E[x (1-x)] of D_T across the cut, and the columns beta =
 E[y (1-y)].
 
 *Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Both sides are equal
-where the larger side of the cut is a rectangle. Proof in docs/theory.md.
+if the larger side of the cut is a rectangle. Proof in docs/theory.md.
 
 *Exact.* Push the tasks of S in every row to one side and sort the rows. This keeps x and does not lessen E[y^2]. So the
 best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q. One dynamic program over row lengths in
@@ -24,10 +24,16 @@ MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a secon
 
 
 def least_other(sent: Any, share: Any) -> Any:
-    """The least that the columns send across where the rows send `sent` or less, or the other way round, in parts of D_T.
+    """Return the least traffic of the columns across a cut if the rows send `sent` or less, or vice versa, in parts of D_T.
 
-    share : the share of the tasks on the smaller side of the cut. Both may be numbers, exact fractions or arrays that fit.
+    Parameters
+    ----------
+    sent : number, Fraction or array
+    share : number, Fraction or array
+        Share of the tasks on the smaller side of the cut.
 
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> least_other(Fraction(1, 8), Fraction(1, 2))          # half the rows in two halves: 1/8 of 1/4
     Fraction(1, 6)
@@ -41,12 +47,21 @@ def least_other(sent: Any, share: Any) -> Any:
 
 
 def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
-    """The least sum of the two lengths, given that they are at least `rows` and `columns`.
+    """Return the least sum of the two lengths, given that they are at least `rows` and `columns`.
 
-    capacity : of the cut: the part of D_T that a length of 1 carries across.
+    The least length of an exchange is a concave function of the length of the other. So the least sum is at an end.
 
-    The least length of one exchange is a concave function of the length of the other. So the sum is least at an end.
+    Parameters
+    ----------
+    capacity : number, Fraction or array
+        The part of D_T that a length of 1 carries across the cut.
+    share : number, Fraction or array
+        Share of the tasks on the smaller side of the cut.
+    rows, columns : number, Fraction or array
+        Floors of the two lengths.
 
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> least_total(Fraction(1, 32), Fraction(1, 2), Fraction(2), Fraction(2))     # a cut of 8:mesh
     Fraction(62, 7)
@@ -59,8 +74,19 @@ def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
 
 
 def least_whole(capacity: float, share: float, floors: tuple[float, float], units: tuple[float, float]) -> float:
-    """As `least_total`, where the lengths and their floors are multiples of what one message adds to the length of a link.
+    """Return the least sum as `least_total`, with lengths and floors that are multiples of the length of one message.
 
+    Parameters
+    ----------
+    capacity, share : float
+        As for `least_total`.
+    floors : (float, float)
+        Floors of the row length and the column length.
+    units : (float, float)
+        Length of a message of each exchange.
+
+    Examples
+    --------
     >>> least_whole(1 / 32, 0.5, (2.0, 2.0), (0.5, 0.5))
     9.0
     """
@@ -78,18 +104,29 @@ def _positive(capacity):
 
 
 def steps(R: int, C: int, k: int) -> int:
-    """The number of additions that `exact_frontier` takes."""
+    """Return the number of additions of `exact_frontier`."""
     k = min(k, R * C - k)
     return R * C * k * (k * min(R, C) // 2)
 
 
 @lru_cache(maxsize=64)
 def exact_frontier(R: int, C: int, k: int) -> Floats | None:
-    """The pairs of what rows and columns of an RxC grid send across with k tasks on one side, where neither can be less.
+    """Return the non-dominated traffic of rows and columns across a cut.
 
-    They are parts of D_T for even blocks: float array, shape (points, 2), the rows' part rising. None where this would take
-    too long.
+    Parameters
+    ----------
+    R, C : int
+        Extents of the grid.
+    k : int
+        Tasks on one side of the cut.
 
+    Returns
+    -------
+    float array, shape (points, 2), or None
+        Parts of D_T for even blocks, the rows' part rising. None if the computation would take too long.
+
+    Examples
+    --------
     >>> exact_frontier(2, 2, 2).tolist()        # a whole column, a whole row
     [[0.0, 0.25], [0.25, 0.0]]
     """
@@ -123,7 +160,7 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
 
 def exact_total(frontier: Floats, capacity: float, rows: float, columns: float,
                 units: tuple[float, float] | None = None) -> float:
-    """As `least_total`, over the points of an exact frontier; lengths are multiples of `units` where given."""
+    """Return the least sum as `least_total`, over the points of an exact frontier; lengths are multiples of any `units`."""
     lengths = np.maximum(frontier / capacity, (rows, columns))
     if units is not None:
         lengths = np.ceil(lengths / units - 1e-9) * units

@@ -2,17 +2,17 @@
 
 Idea: give every link a weight, all weights together 1. The largest load of an exchange is no smaller than the weighted mean
 of its loads, which is a sum of weighted distances over the messages. Let S be the mean of these distances there and back
-between the slots of all P tasks, less any numbers Z >= 0, for messages are not negative. Rows and columns are two orthogonal
-projections in the space of the tasks: onto what is constant on every row, and on every column. Both contain the constant
-vectors 1 and are otherwise orthogonal to each other. So the two lengths add up to at least
+between the slots of all P tasks, less any numbers Z >= 0, for messages are not negative. Rows and columns are two
+orthogonal projections in the space of the tasks: onto the vectors that are constant on every row, and on every column. Both
+contain the constant vectors 1 and are otherwise orthogonal to each other. So the two lengths add up to at least
 
     4 N / P (2 1'S1 / P + the sum of the R + C - 2 smallest eigenvalues of S on the vectors of sum 0)
 
-for all weights and all Z. Both are found by ascent: links that the eigenvectors load most get more weight, and pairs
+for all weights and all Z. Ascent finds both: links that the eigenvectors load most get more weight, and pairs
 between which the eigenvectors have negative messages get a larger Z. Messages of scattered nodes crowd on few lines, and
-a placement can spare only so many of them.
+a placement can spare only some of these messages.
 Source: the projection bound of quadratic assignment, S. W. Hadley, F. Rendl, H. Wolkowicz, "A new lower bound via
-projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps is that of B. T.
+projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps by B. T.
 Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.md.
 Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 4 s for 700, 6 s for 1000.
 """
@@ -29,23 +29,32 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.routing import routing
 
-MOST_NODES = 1024   # beyond, the eigenvalues take too long
+MOST_NODES = 1024   # above this number the eigenvalues take too long
 ROUNDS = 42_000     # over the number of nodes, and at most:
 MOST_ROUNDS = 240
-AIM = 0.3           # how far above the best bound yet the first step aims; later ones aim lower
+AIM = 0.3           # the first step aims this far above the best bound so far; later steps aim lower
 MOMENTUM = 0.5
 LONGEST_STEP = 2.0  # of the logarithm of a weight
 FIRST_POWER = 2     # of the loads of an all-to-all, as the first weights
 WITH_WEIGHTS_ALONE = 1 / 6  # of the rounds
-SPARED = 0.01       # what a step of Z counts beside one of the weights
-FLAT = 1e-20        # steps that are not worth it
+SPARED = 0.01       # weight of a step of Z beside a step of the weights
+FLAT = 1e-20        # relative slopes too small for a step
 ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK errs
 
 
 def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> LowerBound | None:
-    """The bound for even blocks, under that routing and any schedule. None where it is not known, or takes too long.
+    """Return the bound for even blocks, under that routing and any schedule, or None if unknown or too slow.
 
-    sizes : R and C; there is none for idle slots, or where one exchange has no messages
+    Parameters
+    ----------
+    site : Site
+    sizes : (int, int)
+        R and C; there is no bound for idle slots, or if one exchange has no messages.
+    routing_name : str
+
+    Returns
+    -------
+    LowerBound or None
     """
     torus, nodes, k = site.network, site.allocation.nodes, sum(sizes) - 2
     if (not isinstance(torus, Torus) or len(nodes) > MOST_NODES or min(sizes) == 1
@@ -59,14 +68,14 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> Low
 
 @lru_cache(maxsize=16)
 def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> Floats | None:
-    """The bound for every R + C - 2, with weights that are good for one of `aimed`: one search serves many grids."""
+    """Return the bound for every R + C - 2, with weights that are good for one of `aimed`: one search serves many grids."""
     where = np.frombuffer(nodes, dtype=np.int64)
     routes = routing(routing_name, torus).weighted_routes(torus, where) if routing_name else None
     if routes is None:
         return None
     worth = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])[:, None, None]
     n = len(nodes) // 8
-    unit = 4 * torus.n_nodes / n  # eigenvalues are those of nodes times the tasks of a node
+    unit = 4 * torus.n_nodes / n  # eigenvalues of nodes times the tasks of a node
     slots = n * tasks_per_node
     best = np.zeros(slots)
     carried = worth * routes.loads(np.ones((n, n)))
@@ -92,7 +101,7 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
         np.fill_diagonal(spare, 0.0)
         steepness = (weights * uphill**2).sum() + SPARED * (spare**2).sum()
         if steepness <= FLAT * level**2:
-            break  # all links that have a weight carry as much
+            break  # all links with a weight carry the same load
         length = ((1 + AIM * (1 - done / rounds)) * best[reached] - bounds[reached]) / steepness
         spared = np.maximum(0.0, spared + length * SPARED * spare)
         step = MOMENTUM * step + length * uphill
@@ -103,14 +112,14 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
 
 
 def _spectrum(distances):
-    """Eigenvalues on the vectors of sum 0, smallest first, with their vectors, and the mean of all entries."""
+    """Return the eigenvalues on the vectors of sum 0, smallest first, with their vectors, and the mean of all entries."""
     mean, rows = distances.mean(), distances.mean(axis=1)
     inner = distances - rows[:, None] - rows[None, :] + mean
     return (*np.linalg.eigh(inner), mean)
 
 
 def _near(k):
-    """The power of two near a number.
+    """Return the power of two near a number.
 
     >>> [_near(k) for k in (2, 5, 6, 108, 180)]
     [2, 4, 8, 128, 128]

@@ -1,26 +1,26 @@
 """A lower bound on the sum of both lengths on a torus, by a linear program over all translations of a placement.
 
-Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, g(z) that of its column, and
-h(z) that of all tasks. The mean is over all tasks, all reflections and all exchanges of equal dimensions. Let a node have
-at most T tasks. Then:
+Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, g(z) the mean number of its
+column, and h(z) of all tasks. The mean is over all tasks, all reflections and all exchanges of equal dimensions. Let a node
+have at most T tasks. Then:
 
-- f, g and h add up to R, C and P. f(0) and g(0) are at least 1, the task itself. f + g <= h, and <= h + 1 at 0. Where all
-  nodes are full, h = T. Where some are missing but no slot is idle, the nodes give h. Where slots are idle, the nodes and T
-  bound it.
+- f, g and h add up to R, C and P. f(0) and g(0) are at least 1, the task itself. f + g <= h, and <= h + 1 at 0. If all
+  nodes are full, h = T. If some are missing but no slot is idle, the nodes give h. If slots are idle, the nodes and T
+  bound h.
 - For the transforms f^/R >= h^/P, g^/C >= h^/P, and f^/R + g^/C <= 1 + h^/P. The reason: the mean square of a wave is
-  divided into the squares of its mean, h^/P, of the row means about it, of the column means about it, and the rest. Where
+  divided into the squares of its mean, h^/P, of the row means about it, of the column means about it, and the rest. If
   all nodes are full, h^ = 0 for every wave but the constant.
 - A row length is at least the mean of the loads of a dimension, which the distances give, under any routing. So is a column
   length.
-- The mean of what a cut and its translations carry follows from f and g. For each of them the pair (rows, columns) is on
-  the upper side of the frontier of cuts (`pencilmap.model.bounds.rows_and_columns`), and none of them carries more than the
-  lengths allow. So the mean lies in the convex hull of that part of the frontier. Where nodes are missing or slots idle, the
-  translations have different numbers of tasks on one side, and the mean lies in the mean of their hulls.
+- The mean traffic of a cut and its translations follows from f and g. For each translation the pair (rows, columns) is on
+  the upper side of the frontier of cuts (`pencilmap.model.bounds.rows_and_columns`), and no translation carries more than
+  the lengths allow. So the mean lies in the convex hull of that part of the frontier. If nodes are missing or slots idle,
+  the translations have different numbers of tasks on one side, and the mean lies in the mean of their hulls.
 
 The last statement depends on the lengths themselves, and the frontier is not convex. So the plane of both lengths is
 divided into boxes. A linear program bounds each box, with the hull of its own part. The box with the least bound is divided
-next. The least bound of all boxes is a bound at any moment. HiGHS solves the linear programs. What it finds is lowered by
-far more than its tolerance.
+next. The least bound of all boxes is a bound at any moment. HiGHS solves the linear programs. Each bound is lowered by
+far more than the tolerance of HiGHS.
 """
 
 from fractions import Fraction
@@ -39,8 +39,8 @@ MOST_KINDS = 64        # of displacements, up to reflection and order: a linear 
 MOST_PROGRAMS = 24
 SLACK = 1e-5           # subtracted from every bound; the tolerances of the linear program are 1e-7
 LOWER = 0.4
-CLOSE = 4e-3           # boxes smaller than this are not divided
-DIGITS = 3             # of the angle of a facet: facets whose angles agree in these are one
+CLOSE = 4e-3           # smaller boxes are not divided
+DIGITS = 3             # of the angle of a facet: facets with equal digits are merged
 
 Box = tuple[float, float, float, float]  # row length from, to, column length from, to
 
@@ -48,15 +48,28 @@ Box = tuple[float, float, float, float]  # row length from, to, column length fr
 def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
                       rows: Fraction = Fraction(0), columns: Fraction = Fraction(0),
                       units: tuple[Fraction, Fraction] | None = None, usable: Bools | None = None) -> Fraction:
-    """The least sum of the worst row and column length of an RxC grid of even blocks on a torus.
+    """Return the least sum of the worst row and column length of an RxC grid of even blocks on a torus.
 
-    capacity : cables of a link in each dimension over its weight, see `pencilmap.model.network.network.link_weights`
-    rows, columns : least values of the two lengths, by other arguments
-    units : the numbers of which the two lengths are multiples, where they are known
-    usable : which nodes may be used, shape (N,); all of them where it is None
+    Parameters
+    ----------
+    torus : Torus
+    capacity : tuple of Fraction
+        Cables of a link in each dimension over its weight, see `pencilmap.model.network.network.link_weights`.
+    tasks_per_node, R, C : int
+    rows, columns : Fraction
+        Least values of the two lengths, by other arguments.
+    units : (Fraction, Fraction), optional
+        Numbers of which the two lengths are multiples, if known.
+    usable : bool array, shape (N,), optional
+        Usable nodes; by default all nodes.
 
-    It is 0 where the torus has open lines or too many kinds of displacements.
+    Returns
+    -------
+    Fraction
+        0 if the torus has open lines or too many kinds of displacements.
 
+    Examples
+    --------
     >>> torus = Torus((4, 4, 4))
     >>> round(float(translation_bound(torus, (Fraction(1),) * 3, 1, 8, 8)), 2)
     2.44
@@ -70,7 +83,7 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
 
 
 def _kinds(torus, capacity):
-    """How many displacements differ."""
+    """Return the number of different displacements."""
     found = 1
     for (n, _), size in _classes(torus.shape, capacity).items():
         halves, count = n // 2 + 1, len(size)
@@ -80,7 +93,7 @@ def _kinds(torus, capacity):
 
 
 def _classes(shape, kinds):
-    """Dimensions that are alike."""
+    """Return the classes of like dimensions."""
     found: dict[Any, list[int]] = {}
     for i, (n, kind) in enumerate(zip(shape, kinds)):
         if n > 1:
@@ -112,7 +125,7 @@ def _bound(shape, capacity, T, R, C, rows, columns, units, usable):
 
 
 class _Program:
-    """The linear program of one machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
+    """The linear program of a machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
 
     def __init__(self, shape, capacity, T, R, C, usable):
         self.R, self.C, N, P = R, C, prod(shape), R * C
@@ -137,7 +150,7 @@ class _Program:
         f, g, h = transform[~zero] / R, transform[~zero] / C, transform[~zero] / P
         below = [(-f, nothing, h, level), (nothing, -g, h, level), (nothing, nothing, -h, level),
                  (f, g, -h, np.ones(m - 1)), (one, one, -one, np.where(zero, 1.0, 0.0))]
-        near = np.rint(np.fft.ifftn(np.abs(np.fft.fftn(usable * T))**2).real).ravel() / P     # h, were no slot idle
+        near = np.rint(np.fft.ifftn(np.abs(np.fft.fftn(usable * T))**2).real).ravel() / P     # h without idle slots
         most = by_kind(np.minimum(near, T)) / count
         slots = np.count_nonzero(usable) * T
         least = most if slots == P else zero.astype(float)
@@ -148,7 +161,7 @@ class _Program:
             hops = 4 * N * np.mean([by_kind(folded[:, i]) for i in dims], axis=0) / every
             lengths += [(hops / R, 0), (hops / C, 1)]
             k = n // 2
-            across = np.array([min(k, d, n - d, n - k) for d in range(n)]) / n      # of a translation, that d is led across
+            across = np.array([min(k, d, n - d, n - k) for d in range(n)]) / n      # of translations that lead d across
             mean = np.mean([by_kind(across[z[:, i]]) for i in dims], axis=0)
             carried = (2 if ring else 1) * lines * float(links) / (4 * N)
             inside = np.concatenate([_arcs(usable, i, k) for i in dims]) * T
@@ -169,7 +182,7 @@ class _Program:
         self.range += list(zip(least.tolist(), most.tolist()))
 
     def least(self, box: Box) -> float | None:
-        """The least sum of the lengths in a box; None where there is nothing in it."""
+        """Return the least sum of the lengths in a box, or None if the box holds no placement."""
         from scipy.optimize import linprog  # slow to import
 
         extra, at = [], []
@@ -192,15 +205,17 @@ class _Program:
 
 
 def _arcs(usable, i, k):
-    """Usable nodes within k planes of dimension i, for every first plane: int array, shape (n,)."""
+    """Return the usable nodes within k planes of dimension i, for every first plane: int array, shape (n,)."""
     planes = usable.sum(axis=tuple(j for j in range(usable.ndim) if j != i))
     around = np.concatenate([[0], np.cumsum(np.concatenate([planes, planes]))])
     return around[k:k + len(planes)] - around[:len(planes)]
 
 
 def _regions(R, C, inside, slots):
-    """For the cuts with these numbers of slots on one side: their part of all cuts, the least share of the tasks on one
-    side, and all points of their exact frontiers, or None where these would take too long."""
+    """Return, for cuts with these numbers of slots on one side, their part of all cuts, the least share, and the frontiers.
+
+    The least share of the tasks is on one side. Exact frontiers with all their points are None if they would take too long.
+    """
     P, found = R * C, {}
     for some, cuts in zip(*np.unique(inside, return_counts=True)):
         low, high = max(0, P - (slots - int(some))), min(P, int(some))
@@ -215,8 +230,9 @@ def _regions(R, C, inside, slots):
 
 
 def _halves(box, units):
-    """The parts of a box that is divided along its longer side, nearer to the lower end, without what lies between
-    multiples of the units.
+    """Return the two parts of a box, divided along its longer side, nearer to the lower end.
+
+    The parts leave out the gaps between multiples of the units.
     """
     a0, a1, b0, b1 = box
     if a1 - a0 >= b1 - b0:
@@ -232,15 +248,14 @@ def _halves(box, units):
 
 
 def _multiples(low, high, unit):
-    """The first and the last multiple of a unit in an interval; the first above the last where there is none."""
+    """Return the first and the last multiple of a unit in an interval; if there is none, the first is above the last."""
     return unit * ceil(low / unit - 1e-6), unit * floor(high / unit + 1e-6)
 
 
 def _facets(regions, rows, columns):
-    """Facets (p, q, least) with p rows + q columns >= least of what cuts can carry in the mean that carry no more than these
-    two.
+    """Return facets (p, q, least) with p rows + q columns >= least of the mean traffic of cuts that carry no more.
 
-    None where there is nothing.
+    None if no traffic is possible.
     """
     chains = [_chain(share, frontier, rows, columns) for _, share, frontier in regions]
     if any(chain is None for chain in chains):
@@ -257,11 +272,13 @@ def _facets(regions, rows, columns):
 
 
 def _chain(share: Fraction, frontier: Floats | None, rows: float, columns: float) -> Floats | None:
-    """The corners of the hull of what a cut can carry that carries no more than these two, where it cannot be less: float
-    array, shape (corners, 2), the rows' part rising. None where there is nothing."""
+    """Return the corners of the lower hull of the traffic of a cut that carries at most `rows` and `columns`.
+
+    Float array, shape (corners, 2), the rows' part rising; None if no traffic is possible.
+    """
     if frontier is None:
         part = float(share)
-        most = part * (1 - part)  # if one of them sends this much, the other need not send anything
+        most = part * (1 - part)  # if one exchange sends this much, the other need not send anything
         rows, columns = min(rows, most), min(columns, most)
         points = np.array([(least_other(columns, part), columns), (rows, least_other(rows, part))])
         if points[0, 0] > rows + 1e-12:

@@ -1,6 +1,6 @@
-"""Decompositions: a table from a name to how the array is shared out and what is exchanged.
+"""Decompositions: a table from a name to the shares of the array and the exchanges.
 
-A new decomposition is one file here and one line below.
+A new decomposition is a file here and a line below.
 """
 
 from pencilmap.model.base.errors import GridError, near
@@ -13,8 +13,15 @@ DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB, BRICK)}  # the first is the 
 
 
 def decomposition_named(name: str) -> Decomposition:
-    """The decomposition of that name, or ``brick:PxQxS``. Raises GridError when there is none.
+    """Return the decomposition of that name, or ``brick:PxQxS``.
 
+    Raises
+    ------
+    GridError
+        If there is no such decomposition.
+
+    Examples
+    --------
     >>> decomposition_named("slab").names
     ('slab',)
     """

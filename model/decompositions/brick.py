@@ -1,7 +1,7 @@
 """Bricks: a task holds a brick before and after, remapped to the pencils of a grid RxC and back.
 
 ``brick:PxQxS`` has P bricks along x, Q along y, S along z; rank (c*Q + b)*P + a holds block a of x, b of y, c of z. Between
-the remaps all is as with pencils. What a remap sends is in `pencilmap.model.traffic.remap`.
+the remaps bricks are pencils. `pencilmap.model.traffic.remap` has the messages of a remap.
 Source: M. Schulz, "3D-FFT on different networks", 2008, figure 5; A. Ayala, S. Tomov, A. Haidar, J. Dongarra, "heFFTe:
 Highly efficient FFT for exascale", ICCS 2020.
 """
@@ -18,8 +18,15 @@ BRICK = replace(PENCIL, name="brick", has_bricks=True,
 
 
 def bricks_named(text: str) -> Decomposition:
-    """The decomposition ``brick:PxQxS``. Raises GridError.
+    """Return the decomposition ``brick:PxQxS``.
 
+    Raises
+    ------
+    GridError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> bricks_named("brick:2x2x4").bricks
     (2, 2, 4)
     """

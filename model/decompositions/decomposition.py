@@ -1,8 +1,8 @@
-"""What a decomposition is: how the tasks share the array, and the stages that bring every axis whole to some task.
+"""The terms of a decomposition: the tasks' shares of the array, and the stages that bring every axis whole to some task.
 
 A transform is a sequence of stages. In a local pass a task transforms lines that it holds whole. In an exchange the tasks
-of a group share out another axis among themselves. All that the model needs to know of a decomposition follows from this
-sequence: groups, messages, the least extents, the work between the exchanges.
+of a group share out another axis among themselves. The model derives everything else from this sequence: groups,
+messages, the least extents, the work between the exchanges.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,8 +17,12 @@ AXES = "xyz"
 class GridDimension:
     """One dimension of the process grid.
 
-    name : of the groups of tasks along it, e.g. "row"
-    symbol : what its extent is called in messages, e.g. "R"
+    Parameters
+    ----------
+    name : str
+        Name of the groups of tasks along the dimension, e.g. "row".
+    symbol : str
+        Name of its extent in messages, e.g. "R".
     """
 
     name: str
@@ -26,13 +30,13 @@ class GridDimension:
 
     @property
     def letter(self) -> str:
-        """Its digit in placements."""
+        """The digit of the dimension in placements."""
         return self.name[0]
 
 
 @dataclass(frozen=True)
 class LocalPass:
-    """Every task transforms its lines along these axes; it holds them whole."""
+    """Every task transforms its lines along these axes; the task holds these lines whole."""
 
     axes: str
 
@@ -41,10 +45,15 @@ class LocalPass:
 class ExchangeStage:
     """All-to-alls in groups, all at the same time.
 
+    Parameters
+    ----------
     name : str
-    letters : the grid dimensions along which the tasks of a group lie
-    gathered : the axis that was divided among the group and is whole afterwards
-    divided : the axis that was whole and is divided afterwards
+    letters : str
+        The grid dimensions along which the tasks of a group lie.
+    gathered : str
+        The axis that is divided among the group before, and whole afterwards.
+    divided : str
+        The axis that is whole before, and divided afterwards.
     """
 
     name: str
@@ -54,22 +63,31 @@ class ExchangeStage:
 
 
 def all_to_all_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
-    """k (P-k): the exchanges of a transform together bring a block from every task to every other."""
+    """Return k (P-k): the exchanges of a transform together bring a block from every task to every other."""
     return k * (int(np.prod(shape)) - k)
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One line of the table of decompositions.
+    """A line of the table of decompositions.
 
+    Parameters
+    ----------
     name : str
-    dimensions : of the process grid, the fastest first; their letters differ
-    start : for each axis x, y, z the letters of the dimensions that divide it in the beginning
-    stages : local passes and exchanges in the order of a forward transform
-    example : a grid as text, and what it means
-    has_bricks : whether tasks hold bricks before and after, which are remapped
-    bricks : how many along x, y and z; None where they are to be chosen
-    least_crossing : (shape of the grid, numbers k of tasks on one side of a cut) -> the least sent across, in D_T / P^2
+    dimensions : tuple of GridDimension
+        Dimensions of the process grid, the fastest first; their letters differ.
+    start : (str, str, str)
+        For each axis x, y, z the letters of the dimensions that divide the axis in the beginning.
+    stages : tuple of LocalPass or ExchangeStage
+        Local passes and exchanges in the order of a forward transform.
+    example : str
+        A grid as text, with its meaning.
+    has_bricks : bool
+        Whether tasks hold bricks before and after, which are remapped.
+    bricks : (int, int, int) or None
+        Numbers of bricks along x, y and z; None if they are still open.
+    least_crossing : callable
+        (shape of the grid, numbers k of tasks on one side of a cut) -> the least traffic across, in D_T / P^2.
     """
 
     name: str
@@ -91,7 +109,7 @@ class Decomposition:
 
     @property
     def usage(self) -> str:
-        """How a grid is written."""
+        """Notation of a grid."""
         return "x".join(d.symbol for d in self.dimensions)
 
     @property
@@ -115,7 +133,7 @@ class Decomposition:
         return 2 * len(self.exchanges)
 
     def layouts(self) -> Iterator[tuple[LocalPass | ExchangeStage, dict[str, str]]]:
-        """Every stage with what divides each axis when it begins.
+        """Yield every stage with the division of each axis at its beginning.
 
         >>> from pencilmap.model.decompositions import PENCIL
         >>> [division["x"] for stage, division in PENCIL.layouts()]
@@ -128,6 +146,6 @@ class Decomposition:
                 division |= {stage.gathered: "", stage.divided: stage.letters}
 
     def divided_by(self, axis: str) -> str:
-        """Letters of the dimensions that divide an axis in some stage."""
+        """Return the letters of the dimensions that divide an axis in some stage."""
         found = "".join(division[axis] for _, division in self.layouts())
         return "".join(letter for letter in self.letters if letter in found)

@@ -11,21 +11,39 @@ import numpy as np
 
 from pencilmap.model.decompositions.decomposition import Decomposition, ExchangeStage, GridDimension, LocalPass
 
-MOST_TASKS = 4096        # beyond, the least crossing is taken as k (P-k)
+MOST_TASKS = 4096        # above this number the least crossing is taken as k (P-k)
 
 
 def least_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
-    """L(k): the least C sum x (R-x) + R sum y (C-y) over all sets of k cells of a grid of C rows of R.
+    """Return L(k): the least C sum x (R-x) + R sum y (C-y) over all sets of k cells of a grid of C rows of R.
 
-    A row with x of its R tasks on one side of a cut sends x (R-x) messages of D_T / (P R) across, a column with y of C sends
-    y (C-y) of D_T / (P C). With sum x = sum y = k the least is 2 P k - C sum x^2 - R sum y^2. Pushing the cells of every row
-    to the left and sorting the rows by length keeps all x; the columns' y then majorise those before (Gale, Ryser), and
-    sum y^2, which is Schur-convex, does not fall. So some Young diagram is best, rows l_1 >= l_2 >= ..., for which
-    sum y^2 = sum (2q-1) l_q: one knapsack over row lengths in falling order.
-    Source: compression as in J. H. Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
+    Parameters
+    ----------
+    shape : (int, int)
+        R and C.
+    k : int array
+        Numbers of tasks on one side of a cut.
 
-    For more than MOST_TASKS tasks it is k (P-k), which it is never below: both exchanges together connect every two tasks.
+    Returns
+    -------
+    int array
+        Of the shape of k. For more than MOST_TASKS tasks k (P-k), a lower bound: both exchanges together connect every two
+        tasks.
 
+    Notes
+    -----
+    A row with x of its R tasks on one side of a cut sends x (R-x) messages of D_T / (P R) across, a column with y of C
+    sends y (C-y) of D_T / (P C). With sum x = sum y = k the least is 2 P k - C sum x^2 - R sum y^2. Pushing the cells of
+    every row to the left and sorting the rows by length keeps all x. The columns' y then majorise the y before (Gale,
+    Ryser), and sum y^2, which is Schur-convex, does not fall. So some Young diagram is best, rows l_1 >= l_2 >= ..., for
+    which sum y^2 = sum (2q-1) l_q: one knapsack over row lengths in falling order.
+
+    References
+    ----------
+    Compression as in J. H. Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
+
+    Examples
+    --------
     >>> least_crossing((2, 2), np.arange(5)).tolist()      # one task sends to two others, two of a row to the other row
     [0, 4, 4, 4, 0]
     """

@@ -1,4 +1,4 @@
-"""The exchanges of bricks on which distributed lines run directly: those of the lines of every axis, z first.
+"""The exchanges of bricks on which distributed lines run directly: the exchanges of the lines of every axis, z first.
 
 Rank (c * Q + b) * P + a of P x Q x S bricks holds block a of x, b of y and c of z. The ranks that differ in one position
 alone share the lines of that axis. They exchange as one line does in `line_plan`, with all their lines in the same
@@ -27,12 +27,18 @@ MOST_SHARING = 2048  # ranks of a line whose messages are listed one by one
 
 @dataclass(frozen=True, eq=False)
 class BrickLineStage:
-    """One exchange of the lines of an axis.
+    """An exchange of the lines of an axis.
 
-    name : of the library, "z_stage_1"
-    n, ranks : points of a line, and ranks that share it
-    apart : distance of neighbours among these ranks, in ranks of the whole
-    lines : that each rank holds, shape (P * Q * S,)
+    Parameters
+    ----------
+    name : str
+        Name in the library, e.g. "z_stage_1".
+    n, ranks : int
+        Points of a line, and ranks that share the line.
+    apart : int
+        Distance of neighbours among these ranks, in ranks of the whole.
+    lines : int array, shape (P * Q * S,)
+        Lines of each rank.
     """
 
     name: str
@@ -43,7 +49,7 @@ class BrickLineStage:
     lines: Ints
 
     def messages(self, backward: bool = False) -> tuple[Ints, Ints]:
-        """Sender and receiver of each message, shape (M, 2), and its elements, shape (M,)."""
+        """Return sender and receiver of each message, shape (M, 2), and its elements, shape (M,)."""
         each, rank = self.stage.sent(self.ranks, self.n), np.arange(len(self.lines))
         if backward and self.stage.is_all_to_all:  # whole blocks go to the same ranks either way
             each = each.T
@@ -55,7 +61,7 @@ class BrickLineStage:
         return ranks[elements > 0], elements[elements > 0]
 
     def sent(self) -> Ints:
-        """Elements that each rank sends to each other in a forward transform, shape (P Q S, P Q S).
+        """Return the elements that each rank sends to each other in a forward transform, shape (P Q S, P Q S).
 
         >>> brick_line_stages((2, 1, 4), (2, 1, 2), "binary2")[0].sent().tolist()
         [[0, 0, 2, 0], [0, 0, 0, 2], [2, 0, 0, 0], [0, 2, 0, 0]]
@@ -66,7 +72,13 @@ class BrickLineStage:
         return found
 
     def exchange(self, total: int, element_bytes: int = COMPLEX_DOUBLE_BYTES, backward: bool = False) -> Exchange:
-        """Message by message, of an array of `total` elements. GridError where lines lie on too many ranks for that."""
+        """Return the exchange message by message, for an array of `total` elements.
+
+        Raises
+        ------
+        GridError
+            If too many ranks share a line.
+        """
         if self.ranks > MOST_SHARING:
             raise GridError(f"lines that {self.ranks} ranks share are not predicted message by message; take bricks with at "
                             f"most {MOST_SHARING} along an axis")
@@ -77,7 +89,7 @@ class BrickLineStage:
 
 @dataclass(frozen=True)
 class BrickLineStageTime(LineStageTime):
-    """The same for bricks; `messages` are those of the rank that sends most, `points` those of an average rank."""
+    """Times of an exchange of bricks; `messages` is for the rank that sends most, `points` for an average rank."""
 
     sent_bytes: int  #: of all ranks together
     link_bytes: float  #: of the busiest link
@@ -85,10 +97,24 @@ class BrickLineStageTime(LineStageTime):
 
 def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
                       order: str = "natural") -> tuple[BrickLineStage, ...]:
-    """The exchanges of a forward transform of nx, ny, nz points on P, Q, S bricks, in their order.
+    """Return the exchanges of a forward transform, in their order.
 
-    Raises GridError as `line_stages` does, with the axis.
+    Parameters
+    ----------
+    size : (int, int, int)
+        Points nx, ny, nz.
+    bricks : (int, int, int)
+        Numbers of bricks P, Q, S.
+    algorithm, order : str
+        As for `line_stages`.
 
+    Raises
+    ------
+    GridError
+        As in `line_stages`, with the axis.
+
+    Examples
+    --------
     >>> [s.name for s in brick_line_stages((16, 12, 8), (2, 1, 4), "binary4")]
     ['z_stage_1', 'z_to_blocks', 'x_stage_1', 'x_to_blocks']
     """
@@ -126,10 +152,27 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
                          order: str = "natural", costs: Costs = Costs(), ports: int = 1, routing_name: str | None = None,
                          element_bytes: int = COMPLEX_DOUBLE_BYTES,
                          backward: bool = False) -> tuple[BrickLineStageTime, ...]:
-    """How long every exchange of nx, ny, nz points takes, each message with its own size and on its own route.
+    """Return the time of every exchange of nx, ny, nz points, each message with its own size and on its own route.
 
-    Raises GridError as `brick_line_stages` does, and where there is not one brick for each task or no bandwidth.
+    Parameters
+    ----------
+    mapping : Mapping
+    size, bricks, algorithm, order
+        As for `brick_line_stages`.
+    costs : Costs
+    ports : int
+        Messages that start together.
+    routing_name : str, optional
+    element_bytes : int
+    backward : bool
 
+    Raises
+    ------
+    GridError
+        As in `brick_line_stages`, or if there is not one brick for each task, or no bandwidth.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.network.torus import Torus
     >>> ring, ranks = Torus((8,), (True,), (1e9,)), np.arange(8)
@@ -159,7 +202,7 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
 
 
 def _held(stages, n, ranks, after):
-    """Points of a line that each of its ranks has before or after a forward transform."""
+    """Return the points of a line that each of its ranks has before or after a forward transform."""
     stage = stages[-1 if after else 0] if stages else None
     if stage is None or not stage.is_all_to_all:
         return block_sizes(n, ranks)

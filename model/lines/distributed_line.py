@@ -1,14 +1,14 @@
-"""The time of a Fourier transform of one line that is distributed over P ranks, in equal blocks of n points each.
+"""The time of a Fourier transform of a line that is distributed over P ranks, in equal blocks of n points each.
 
 There are two ways, after Jocksch:
 
-- By transposes, which are all-to-alls of all ranks: three from natural to natural order, two where the result may stay
-  transposed, one where the input may be transposed too.
-- By binary exchange: one stage for each factor r of P. In a stage every rank sends its whole block to the r - 1 others of
+- Transposes are all-to-alls of all ranks: three from natural to natural order, two if the result may stay
+  transposed, one if the input may be transposed too.
+- Binary exchange has one stage for each factor r of P. In a stage every rank sends its whole block to the r - 1 others of
   its group, and these blocks meet in one butterfly. The factors are the radix as often as it divides P, and then the primes
-  that are left. A stage of a prime r is the allgather of a dense transform of r points.
+  of the quotient. A stage of a prime r is the allgather of a dense transform of r points.
 
-Transposes send many small messages and binary exchanges few large ones, so below some n the binary exchange is faster.
+Transposes send many small messages and binary exchanges few large messages, so below some n the binary exchange is faster.
 
 On a crossbar, with k messages at a time, the two ways take a (ceil((P-1)/k) alpha + n s beta) and L (ceil((r-1)/k) alpha +
 (r-1) n s beta), L = log_r P. They are equal at the n* of `crossbar_break_even`. On other networks the busiest link of each
@@ -38,14 +38,14 @@ RADICES = (2, 4)
 
 @dataclass(frozen=True)
 class LineTimes:
-    """The communication of one distributed transform: ``starts_s + points * point_s`` seconds for so many points a rank."""
+    """The communication of one distributed transform: ``starts_s + points * point_s`` seconds for `points` a rank."""
 
-    messages: int  #: that a rank sends
-    starts_s: float  #: seconds that do not depend on the size
+    messages: int  #: messages that a rank sends
+    starts_s: float  #: seconds independent of the size
     point_s: float  #: seconds for each point of a rank
 
     def time_s(self, points: float) -> float:
-        """Seconds with `points` a rank.
+        """Return the seconds with `points` a rank.
 
         >>> LineTimes(3, 1.0, 0.25).time_s(6)
         2.5
@@ -54,10 +54,15 @@ class LineTimes:
 
 
 def factors(ranks: int, radix: int) -> tuple[int, ...]:
-    """The factors of P in the order of the stages: the radix as often as it divides P, after 4 also 2, then primes.
+    """Return the factors of P in the order of the stages: the radix as often as it divides P, after 4 also 2, then primes.
 
-    Raises GridError for another radix, or less than one rank.
+    Raises
+    ------
+    GridError
+        If the radix is unknown, or there is no rank.
 
+    Examples
+    --------
     >>> factors(16, 4), factors(32, 4), factors(60, 2), factors(1, 2)
     ((4, 4), (4, 4, 2), (2, 2, 3, 5), ())
     """
@@ -79,11 +84,27 @@ def factors(ranks: int, radix: int) -> tuple[int, ...]:
 
 def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, all_to_alls: int = 3, ports: int = 1,
                         element_bytes: int = COMPLEX_DOUBLE_BYTES) -> float:
-    """The number of points a rank below which the binary exchange is faster than the transposes, on a crossbar.
+    """Return the number of points a rank below which binary exchange is faster than transposes, on a crossbar.
 
-    Infinity where it is always faster, 0 where it never is. `alpha_s` is the start of a message, `ports` the number of
-    messages that start together, `byte_s` the seconds of a byte.
+    Parameters
+    ----------
+    ranks, radix : int
+    alpha_s : float
+        Start of a message in seconds.
+    byte_s : float
+        Seconds of a byte.
+    all_to_alls : int
+    ports : int
+        Messages that start together.
+    element_bytes : int
 
+    Returns
+    -------
+    float
+        Infinity if binary exchange is always faster, 0 if it never is.
+
+    Examples
+    --------
     >>> f"{crossbar_break_even(256, 2, 1e-6, 1e-9):.1f}"    # 1e-6 (3 255 - 8) / (16 1e-9 (8 - 3))
     '9462.5'
     >>> crossbar_break_even(4, 2, 1e-6, 1e-9)    # 2 stages of n s against 3 all-to-alls
@@ -97,7 +118,7 @@ def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, a
 
 
 def break_even(transposes: LineTimes, binary: LineTimes) -> float:
-    """As `crossbar_break_even`, for any two ways on any network.
+    """Return the break-even as `crossbar_break_even` does, for any two ways on any network.
 
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.network.torus import parse_torus
@@ -116,12 +137,24 @@ def break_even(transposes: LineTimes, binary: LineTimes) -> float:
 def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3, costs: Costs = Costs(), ports: int = 1,
                routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES,
                points: float | None = None) -> LineTimes:
-    """The times by a binary exchange of that radix, or, where no radix is given, by that number of all-to-alls.
+    """Return the times of a binary exchange of that radix, or, without a radix, of all-to-alls.
 
     Rank i holds block i of the line. Every exchange takes its busiest link or its injection, whichever is slower, and the
-    starts of its messages, `ports` at a time, as in the time model but for `message_size_cost`; contention is left out.
-    Where the costs go by ranges of sizes, starts, ports and rates are those of the messages that `points` a rank make, P by
-    default.
+    starts of its messages, as in the time model except for `message_size_cost`. Contention is left out.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    radix : int, optional
+    all_to_alls : int
+        Number of all-to-alls.
+    costs : Costs
+    ports : int
+        Messages that start together.
+    routing_name : str, optional
+    element_bytes : int
+    points : float, optional
+        If costs go by ranges of sizes, these points a rank decide the range of the messages; P by default.
     """
     _check(all_to_alls, ports)
     repeated = all_to_alls if radix is None else 1
@@ -133,9 +166,26 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
                    routing_name: str | None = None, points: float | None = None) -> tuple[LineTimes, float]:
-    """The time of one exchange with P points a rank, and the seconds of the busiest link for each point of a rank.
+    """Return the times of an exchange with P points a rank.
 
-    Costs by ranges of sizes are taken as in `line_times`."""
+    Parameters
+    ----------
+    mapping : Mapping
+    exchange : Exchange
+    costs, ports, routing_name, points
+        As for `line_times`.
+
+    Returns
+    -------
+    LineTimes
+    float
+        Seconds of the busiest link for each point of a rank.
+
+    Raises
+    ------
+    GridError
+        If the network has no bandwidth.
+    """
     _check(1, ports)
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of a line needs the bytes per second of a link")
@@ -151,7 +201,7 @@ def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(),
 
 
 def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> list[Exchange]:
-    """With P points a rank: one all-to-all, or the stages of the binary exchange of that radix; none for a single rank.
+    """Return the exchanges with P points a rank: one all-to-all, or the stages of binary exchange; none for a single rank.
 
     >>> [(e.members.tolist(), e.message_unit) for e in exchanges_of_line(4, 2, 1)]
     [([[0, 1], [2, 3]], 4), ([[0, 2], [1, 3]], 4)]
@@ -166,7 +216,15 @@ def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int =
 
 
 def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
-    """With P points a rank: one all-to-all, or whole blocks in groups of so many ranks that are so far apart."""
+    """Return an exchange with P points a rank.
+
+    Parameters
+    ----------
+    ranks : int
+    group : (int, int) or None
+        Ranks of a group and their distance, to exchange whole blocks; None: one all-to-all.
+    element_bytes : int
+    """
     everyone = np.arange(ranks)
     if group is None:
         return _exchange(everyone[None], 1, element_bytes)

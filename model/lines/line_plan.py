@@ -1,9 +1,9 @@
-"""The exchanges of a distributed line as libpencilfft does them: which there are, what they send, and how long they take.
+"""The exchanges of a distributed line in libpencilfft: their order, their messages and their times.
 
-The steps are those of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
-columns. N1 and N2 are such that the rank with the most points has as few as possible. Where it would still have more than
-twice N/P, as for primes, a convolution of M >= 2N - 1 points (a chirp) takes the place of the line. Binary exchanges have a
-stage for each factor of P, and in natural order one all-to-all more. A dense DFT is one stage of all ranks.
+The steps are the steps of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
+columns. N1 and N2 minimise the most points of a rank. If a rank would still have more than twice N/P, as for primes, a
+convolution of M >= 2N - 1 points (a chirp) takes the place of the line. Binary exchanges have a stage for each factor of P,
+and in natural order an additional all-to-all. A dense DFT is a stage of all ranks.
 Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
 """
 
@@ -30,7 +30,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange
 
 ALGORITHMS = ("transpose", "binary2", "binary4", "dft", "dft-reduce")
-ORDERS = {"natural": 3, "transposed": 2, "transposed-both": 1}  #: and the all-to-alls of the transposes
+ORDERS = {"natural": 3, "transposed": 2, "transposed-both": 1}  #: with the number of all-to-alls of the transposes
 LARGEST_CHIRP = 2 ** 31 - 1
 
 Owner = Callable[[Ints], Ints]  #: the rank that holds each label
@@ -40,9 +40,14 @@ Owner = Callable[[Ints], Ints]  #: the rank that holds each label
 class LineStage:
     """One exchange: an all-to-all of all ranks, or blocks in groups.
 
-    size, apart : how many ranks a group has, and how far they are from each other
-    points : that each rank has of the line, on average
-    before, after : the rank that holds each of the `labels` points before and after; None for whole blocks in groups
+    Parameters
+    ----------
+    size, apart : int
+        Number of ranks of a group, and their distance.
+    points : float
+        Mean number of points of a rank.
+    before, after : callable or None
+        The rank that holds each of the `labels` points before and after; None for whole blocks in groups.
     """
 
     name: str
@@ -52,14 +57,14 @@ class LineStage:
     labels: int = 0
     before: Owner | None = None
     after: Owner | None = None
-    scattered: bool = False  #: each rank gets from the others as much as it holds itself, in place of what they hold
+    scattered: bool = False  #: each rank receives as much as it holds itself, in place of the others' blocks
 
     @property
     def is_all_to_all(self) -> bool:
         return self.before is not None
 
     def sent(self, ranks: int, n: int) -> Ints:
-        """Points that each rank sends to each other, shape (P, P) with 0 on the diagonal.
+        """Return the points that each rank sends to each other, shape (P, P) with 0 on the diagonal.
 
         >>> line_stages(8, 4, "binary2")[0].sent(4, 8).tolist()
         [[0, 0, 2, 0], [0, 0, 0, 2], [2, 0, 0, 0], [0, 2, 0, 0]]
@@ -77,23 +82,23 @@ class LineStage:
         return found
 
     def exchange(self, ranks: int, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
-        """With P points a rank."""
+        """Return the exchange with P points a rank."""
         return block_exchange(ranks, None if self.is_all_to_all else (self.size, self.apart), element_bytes)
 
 
 @dataclass(frozen=True)
 class LineStageTime:
-    """What one exchange of a line takes."""
+    """Times of an exchange of a line."""
 
     name: str
-    messages: int  #: that a rank sends
-    points: float  #: of each rank
+    messages: int  #: messages that a rank sends
+    points: float  #: points of each rank
     link_s: float  #: of the busiest link
     time_s: float  #: by the time model
 
 
 def block_sizes(n: int, parts: int) -> Ints:
-    """The block lengths by which the library divides n indices: the first n mod parts blocks hold one more."""
+    """Return the block lengths by which the library divides n indices: the first n mod parts blocks hold one more."""
     return n // parts + (np.arange(parts) < n % parts)
 
 
@@ -108,7 +113,7 @@ def _most(matrix, ranks):
 
 
 def matrix_of(n: int, ranks: int) -> tuple[int, int]:
-    """N1 and N2 such that the rank with the most points has the fewest; of those the largest N1 that is not above N2.
+    """Return N1 <= N2 that minimise the most points of a rank; among equals the largest N1.
 
     >>> matrix_of(1024, 4), matrix_of(127, 4)
     ((32, 32), (1, 127))
@@ -118,7 +123,7 @@ def matrix_of(n: int, ranks: int) -> tuple[int, int]:
 
 
 def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
-    """N1 and N2 of the convolution that takes the place of N points which P ranks cannot share well. None where they can.
+    """Return N1 and N2 of the convolution in place of N points that P ranks cannot share well, or None if they can.
 
     >>> convolution_of(127, 4), convolution_of(1024, 4)
     ((16, 16), None)
@@ -144,10 +149,23 @@ def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
 
 
 def line_stages(n: int, ranks: int, algorithm: str = "transpose", order: str = "natural") -> tuple[LineStage, ...]:
-    """The exchanges of a forward transform of n points over so many ranks, in their order.
+    """Return the exchanges of a forward transform of n points over some ranks, in their order.
 
-    Raises GridError for a name that is not known, no points or ranks, or a binary exchange where P does not divide n.
+    Parameters
+    ----------
+    n, ranks : int
+    algorithm : str
+        "transpose", "binary2", "binary4", "dft" or "dft-reduce".
+    order : str
+        One of `ORDERS`.
 
+    Raises
+    ------
+    GridError
+        If a name is unknown, there are no points or ranks, or P does not divide n in a binary exchange.
+
+    Examples
+    --------
     >>> [(s.name, s.size, s.apart) for s in line_stages(48, 12, "binary4")]
     [('stage_1', 3, 4), ('stage_2', 4, 1), ('to_blocks', 12, 1)]
     """
@@ -216,8 +234,21 @@ def _transposes(n, ranks, order):
 def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order: str = "natural", costs: Costs = Costs(),
                   ports: int = 1, routing_name: str | None = None,
                   element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[LineStageTime, ...]:
-    """How long every exchange of the line takes where rank i holds block i. Blocks are taken as even.
+    """Return the time of every exchange of the line if rank i holds block i. Blocks are taken as even.
 
+    Parameters
+    ----------
+    mapping : Mapping
+    n, algorithm, order
+        As for `line_stages`.
+    costs : Costs
+    ports : int
+        Messages that start together.
+    routing_name : str, optional
+    element_bytes : int
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.network.torus import Torus
     >>> ring, ranks = Torus((8,), (True,), (1e9,)), np.arange(8)
@@ -227,7 +258,7 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
     """
     found, known = [], dict[tuple[bool, int, int, float | None], tuple[LineTimes, float]]()
     for stage in line_stages(n, mapping.n_tasks, algorithm, order):
-        points = stage.points if costs.messages else None  # which decide the range of the messages
+        points = stage.points if costs.messages else None  # the points decide the range of the messages
         key = stage.is_all_to_all, stage.size, stage.apart, points
         if key not in known:
             known[key] = exchange_times(mapping, stage.exchange(mapping.n_tasks, element_bytes), costs, ports, routing_name,
@@ -239,12 +270,12 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
 
 
 def line_time(forecast: Sequence[LineStageTime]) -> float:
-    """Seconds of all exchanges."""
+    """Return the seconds of all exchanges."""
     return sum((stage.time_s for stage in forecast), 0.0)
 
 
 def ways(order: str) -> dict[str, int]:
-    """How many all-to-alls the transposes need more than each other algorithm, where both end in that order.
+    """Return how many more all-to-alls the transposes need than each other algorithm, both with results in that order.
 
     >>> ways("natural"), ways("transposed")
     ({'binary2': 2, 'binary4': 2, 'dft': 3, 'dft-reduce': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2, 'dft-reduce': 2})
@@ -258,14 +289,22 @@ class BreakEven:
 
     algorithm: str
     routed: float  #: on the network, by the busiest link of every stage
-    crossbar: float  #: in closed form, where nodes are joined directly; nan for dft and dft-reduce, which have none
+    crossbar: float  #: in closed form, on directly joined nodes; nan for dft and dft-reduce, which have no closed form
 
 
 def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
                 routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
-    """The break-even of every algorithm but the transposes, where both end in that order.
+    """Return the break-even of every algorithm except the transposes.
 
-    The closed form takes the bytes per second of the fastest link, or of a node's injection where that is less.
+    The closed form takes the bytes per second of the fastest link, or of a node's injection if less.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    order : str
+        Order of the results, one of `ORDERS`.
+    costs, ports, routing_name, element_bytes
+        As for `line_forecast`.
     """
     ranks, found = mapping.n_tasks, []
     if ranks == 1:

@@ -1,4 +1,4 @@
-"""What distributed lines transform: one line over all ranks, or an array in bricks. Both have one interface."""
+"""Problems of distributed lines: one line over all ranks, or an array in bricks. Both have one interface."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class LineProblem:
 
     @property
     def decomposition(self) -> str:
-        """As the runner names it."""
+        """The name in the runner."""
         return "line" if self.bricks is None else "brick:" + "x".join(map(str, self.bricks))
 
     @property
@@ -44,7 +44,7 @@ class LineProblem:
 
     @property
     def told(self) -> str:
-        """What is transformed, and how, in a short text.
+        """The problem and its algorithm in a short text.
 
         >>> LineProblem((4096,), fields=2).told, LineProblem((24, 17, 1), (2, 3, 1), "dft").told
         ('line of 8192, transpose', '24x17x1, dft')
@@ -54,8 +54,15 @@ class LineProblem:
         return f"{what}, {self.algorithm}"
 
     def stages(self, ranks: int, algorithm: str | None = None) -> tuple[str, ...]:
-        """Names of the exchanges, by its own algorithm or by another one. Raises GridError where this is not possible.
+        """Return the names of the exchanges, by its own algorithm or by another.
 
+        Raises
+        ------
+        GridError
+            If the algorithm cannot transform the problem.
+
+        Examples
+        --------
         >>> LineProblem((16, 12, 1), (2, 2, 1), "dft").stages(4)
         ('y_gather', 'x_gather')
         """
@@ -66,7 +73,7 @@ class LineProblem:
         return tuple(stage.name for stage in brick_line_stages(self.size, self.bricks, name, self.order))
 
     def algorithms(self, ranks: int) -> list[str]:
-        """The algorithms that are possible. A binary exchange is possible where the ranks divide the points."""
+        """Return the possible algorithms. Binary exchange is possible if the ranks divide the points."""
         found = []
         for name in ALGORITHMS:
             try:
@@ -77,7 +84,7 @@ class LineProblem:
         return found
 
     def grids(self, ranks: int) -> list[ProcessGrid]:
-        """The grids for which ranks are placed. Their rows and columns are the ranks of lines, or of two axes together.
+        """Return the grids to place ranks for. Their rows and columns are the ranks of lines, or of two axes together.
 
         >>> [grid.shape for grid in LineProblem((8, 8, 8), (2, 3, 4)).grids(24)]
         [(2, 12), (6, 4)]
@@ -89,7 +96,13 @@ class LineProblem:
 
     def forecast(self, mapping: Mapping, costs: Costs = Costs(), ports: int = 1, routing: str | None = None,
                  algorithm: str | None = None, backward: bool = False) -> Sequence[LineStageTime]:
-        """How long every exchange takes. Raises GridError."""
+        """Return the time of every exchange.
+
+        Raises
+        ------
+        GridError
+            If the algorithm or the mapping does not fit the problem.
+        """
         name, element_bytes = algorithm or self.algorithm, self.element_bytes * self.fields
         if self.bricks is None:
             return line_forecast(mapping, n=self.size[0], algorithm=name, order=self.order, costs=costs, ports=ports,

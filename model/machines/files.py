@@ -1,7 +1,7 @@
-"""What the machine files of the package say, as it is written there.
+"""The machine files of the package and their content as written.
 
 Nothing here needs NumPy, so that a list of machines appears at once. `pencilmap.model.machines.machine` checks a file and
-builds what is computed from it. A test makes sure that the files of the package pass this check.
+derives everything else. A test makes sure that the files of the package pass this check.
 """
 
 import tomllib
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent  # loading importlib.resources takes as long as r
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a machine: its value as written in the file, and how far it can be trusted."""
+    """One figure of a machine: its value as written in the file, and its certainty."""
 
     value: Any
     source: str
@@ -23,21 +23,21 @@ class Figure:
 
 
 def machine_names() -> list[str]:
-    """Names of the machines in the package."""
+    """Return the names of the machines in the package."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def package_file(name: str) -> bytes:
-    """The file of a machine of the package."""
+    """Return the file of a machine of the package."""
     return (FOLDER / f"{name}.toml").read_bytes()
 
 
 def figures_of(data: dict[str, Any]) -> dict[str, Figure]:
-    """The figures of a machine file that is read as TOML."""
+    """Return the figures of a machine file, given as the dict of its TOML."""
     return {key: Figure(**value) for key, value in data.items() if isinstance(value, dict)}
 
 
 def package_figures(name: str) -> tuple[str, dict[str, Figure]]:
-    """Title and figures of a machine of the package."""
+    """Return title and figures of a machine of the package."""
     data = tomllib.loads(package_file(name).decode("utf-8"))
     return data["title"], figures_of(data)

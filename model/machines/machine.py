@@ -29,8 +29,10 @@ class Machine:
 
     Parameters
     ----------
+    name, title : str
     torus : Torus
-        With the usual shape; other shapes by `with_shape` and `partition`.
+        Of the usual shape; `with_shape` and `partition` give other shapes.
+    tasks_per_node : int
     figures : dict of str to Figure
         Every figure of the file by its key.
     costs : Costs
@@ -53,10 +55,17 @@ class Machine:
     partitions: Partitions | None = None
 
     def with_shape(self, text: str) -> "Machine":
-        """The same machine with another shape, given as for `parse_torus`.
+        """Return the same machine with another shape, given as for `parse_torus`.
 
         A single link bandwidth applies to all dimensions; several must match the dimensions.
 
+        Raises
+        ------
+        MachineError
+            If the machine has bandwidths or cables for another number of dimensions.
+
+        Examples
+        --------
         >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
         (148000000.0, 148000000.0)
         """
@@ -73,12 +82,22 @@ class Machine:
         return replace(self, torus=torus)
 
     def partition(self, text: str) -> Torus:
-        """The torus that a partition of this machine really is.
+        """Return the real torus of a partition of this machine, with the machine's bandwidths, cables and axes.
 
-        It has the machine's bandwidths, cables and axes; `text` may claim fewer wraps than the machine gives, see
-        `pencilmap.model.network.partition.parse_partition`. Raises MachineError when the machine file has no rule for
-        partitions, PartitionError when there is no such partition.
+        Parameters
+        ----------
+        text : str
+            May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`.
 
+        Raises
+        ------
+        MachineError
+            If the machine file has no rule for partitions.
+        PartitionError
+            If there is no such partition.
+
+        Examples
+        --------
         >>> bluegene = load_machine("bluegene-l")
         >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
         ('8x8x16', '8x4x4:mesh')
@@ -87,16 +106,16 @@ class Machine:
         return self.with_shape(str(shape)).torus
 
     def partition_rule(self) -> Partitions:
-        """Its `Partitions`; MachineError when the machine file has none."""
+        """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
         if self.partitions is None:
             raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, "
                                "or add a [partition] to the machine file")
         return self.partitions
 
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
-        """Notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
+        """Return notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
 
-        `used` are keys of the figures that the prediction depends on; each uncertain one gets a sentence.
+        `used` are keys of the figures in the prediction; each uncertain figure gets a sentence.
 
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
@@ -104,7 +123,7 @@ class Machine:
         return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _logical(self, torus: Network) -> Iterator[str]:
-        """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
+        """Yield the limits of a prediction for a promised torus that the scheduler lays into a box."""
         rule = self.partitions
         if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
             return
@@ -117,7 +136,7 @@ class Machine:
                   "a job may get more"))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
-        """That the rings of a slice may be joined with an offset."""
+        """Yield a note that the rings of a slice may be joined with an offset."""
         if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
                 and torus.shape in self.partitions.twisted:
             shape = "x".join(map(str, torus.shape))
@@ -142,13 +161,13 @@ class Machine:
 
     @property
     def likely(self) -> tuple[float, float] | None:
-        """The range of measured over predicted time of nine in ten held-out exchanges; None where nothing was calibrated."""
+        """Range of measured over predicted time of 90 % of held-out exchanges, None without a calibration."""
         low, high = self.figures[RATIO].value if RATIO in self.figures else (None, None)
         return None if low is None or high is None else (float(low), float(high))
 
     @property
     def launch_order(self) -> LaunchOrder | None:
-        """The order in which its launcher fills the nodes; None if the file has none.
+        """The order in which its launcher fills the nodes, None if the file has no order.
 
         >>> load_machine("bluegene-q").launch_order.orders
         ('t-',)
@@ -168,11 +187,17 @@ class Machine:
 
 
 def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
-    """Every partition of `n_nodes` nodes that a machine hands out, the most compact first.
+    """Return every partition of `n_nodes` nodes that a machine hands out, the most compact first.
 
-    Raises MachineError when the machine file has no rule for partitions. Each has the machine's bandwidths, cables and axes;
-    the list is empty when there is none.
+    Each has the machine's bandwidths, cables and axes; the list is empty if there is no such partition.
 
+    Raises
+    ------
+    MachineError
+        If the machine file has no rule for partitions.
+
+    Examples
+    --------
     >>> [str(t) for t in machine_partitions(load_machine("bluegene-l"), 1024)]
     ['8x8x16', '8x16x8', '16x8x8']
     """
@@ -180,7 +205,13 @@ def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
 
 
 def load_machine(name: str) -> Machine:
-    """A machine of the package by name, or the machine file at a path that ends in ``.toml``."""
+    """Return a machine of the package by name, or the machine file at a path that ends in ``.toml``.
+
+    Raises
+    ------
+    MachineError
+        If the machine is unknown, or the file is missing or wrong.
+    """
     if name.endswith(".toml"):
         if not Path(name).exists():
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
@@ -193,7 +224,13 @@ def load_machine(name: str) -> Machine:
 
 
 def read_machine(content: bytes, label: str) -> Machine:
-    """Read a machine file's bytes; `label` names it in errors."""
+    """Read a machine file's bytes; `label` names the file in errors.
+
+    Raises
+    ------
+    MachineError
+        If the content is not a machine file.
+    """
     with reading(f"machine file {label}", MachineError, len(content)):
         try:
             data = parse_toml(content.decode("utf-8"))
@@ -230,7 +267,7 @@ def _build(data):
 
 
 def _check_launch_order(figure, torus):
-    """Refuse an order of other letters than those of the machine."""
+    """Raise an error for an order of other letters than the letters of the machine."""
     given = figure.value["order"] if figure else []
     for order in [given] if isinstance(given, str) else given:
         if {letter for letter in order if letter.isalpha()} not in ({*torus.axes, "t"}, {"n", "t"}):
@@ -264,7 +301,7 @@ NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_b
 
 
 def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of `Costs` from figures as a machine file writes them.
+    """Return fields of `Costs` from figures in the form of a machine file.
 
     `values` are some keys of `COSTS`, or `MESSAGES`, and their values with units.
 
@@ -281,14 +318,14 @@ def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _message_range(value):
-    """As the file writes it: up_to (missing in the last), start, ports, rate, together."""
+    """Read a range as the file writes it: up_to (missing in the last), start, ports, rate, together."""
     rates = {key: parse(value[key], "byte/s") for key in ("rate", "together") if key in value}
     return MessageRange(parse(value["up_to"], "byte") if "up_to" in value else float("inf"), parse(value["start"], "s"),
                         value.get("ports", 1), **rates)
 
 
 def _partitions(figure, torus):
-    """The rule of a [partition] figure; the machine is as large as its usual shape unless the figure says otherwise."""
+    """Return the rule of a [partition] figure; without other figures the machine is as large as its usual shape."""
     if figure is None:
         return None
     value = figure.value

@@ -1,8 +1,7 @@
 """Any graph as a network: named nodes and switches, and links with bandwidths.
 
-This is for networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form one
-class. The strength of a link, in cables of the fastest kind, is its bandwidth relative to theirs. So all loads are on one
-scale.
+Graphs describe networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form
+one class. The strength of a link is its bandwidth relative to a cable of the fastest kind. So all loads are on one scale.
 """
 
 from collections.abc import Sequence
@@ -21,13 +20,20 @@ from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
-MOST_CABLES = 1 << 20  # of one edge
+MOST_CABLES = 1 << 20  # most cables of one edge
 
 
 @dataclass(frozen=True, eq=False)
 class GraphNetwork:
-    """Hosts and switches joined by links. Raises GraphError when a name occurs twice or a host cannot reach another.
+    """Hosts and switches joined by links.
 
+    Raises
+    ------
+    GraphError
+        If a name occurs twice or a host cannot reach another.
+
+    Examples
+    --------
     >>> import networkx as nx
     >>> ring = from_networkx(nx.cycle_graph(4), "ring")
     >>> ring.n_nodes, ring.link_shape, ring.node_name(3)
@@ -35,13 +41,13 @@ class GraphNetwork:
     """
 
     name: str
-    vertices: tuple[str, ...]  #: hosts first, where tasks can sit, then switches
+    vertices: tuple[str, ...]  #: hosts first, which can hold tasks, then switches
     n_nodes: int  #: number of vertices that are hosts
     #: source, target: int arrays, shape (L,); ends of each link; a link is one direction
     source: Ints = field(repr=False)
     target: Ints = field(repr=False)
     cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind
-    #: bytes per second of a cable of the fastest kind, one number; None when the links have no bandwidth
+    #: bytes per second of a cable of the fastest kind, one number; None if the links have no bandwidth
     bandwidth: tuple[float, ...] | None = None
 
     axes = "v"                    # nodes have a number instead of coordinates
@@ -65,11 +71,11 @@ class GraphNetwork:
         return (1, len(self.source))
 
     def coordinates(self, node: ArrayLike) -> Ints:
-        """Node numbers as if they were coordinates in one dimension."""
+        """Return node numbers as coordinates in one dimension."""
         return np.asarray(node, dtype=np.int64)[..., None]
 
     def node(self, coordinates: ArrayLike) -> Ints:
-        """Node numbers of coordinates, the inverse of `coordinates`."""
+        """Return node numbers of coordinates, the inverse of `coordinates`."""
         coordinates = np.asarray(coordinates, dtype=np.int64)
         problem = coordinates.shape[-1:] != (1,) or ((coordinates < 0) | (coordinates >= self.n_nodes)).any()
         if problem:
@@ -78,7 +84,7 @@ class GraphNetwork:
         return coordinates[..., 0]
 
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """The sentence that says which number is not a node, or None."""
+        """Return a sentence that names the number that is not a node, or None."""
         number = coordinates[0]
         return None if 0 <= number < self.n_nodes else (f"node {number} is not in {self}; its nodes are numbered 0 to "
                                                         f"{self.n_nodes - 1}")
@@ -96,14 +102,14 @@ class GraphNetwork:
         return dict(enumerate(self.vertices[:self.n_nodes]))
 
     def links_by_cables(self, i: int) -> list[tuple[Fraction, Ints]]:
-        """Links of the same strength together."""
+        """Return the links grouped by their strength."""
         groups: dict[Fraction, list[int]] = {}
         for place, cables in enumerate(self.cables):
             groups.setdefault(cables, []).append(place)
         return [(cables, np.array(places)) for cables, places in groups.items()]
 
     def link(self, i: int, position: int) -> GraphLink:
-        """The link at a position in the list of links."""
+        """Return the link at a position in the list of links."""
         return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
 
     def arcs(self) -> Arcs:
@@ -111,7 +117,7 @@ class GraphNetwork:
         return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the network for JSON."""
         return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
                 "links": len(self.source)}
 
@@ -145,18 +151,23 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
-    """Make a network from a networkx graph. Raises GraphError. Hosts come in the order of the graph, then the switches.
+    """Make a network from a networkx graph: hosts in the order of the graph, then the switches.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
-        second, of one cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
+        second, of a cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
         parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
     bandwidth : float, optional
         Bytes per second of edges without a bandwidth.
+
+    Raises
+    ------
+    GraphError
+        If the graph is too large, or has a vertex or an edge that cannot be used.
 
     Examples
     --------
@@ -189,7 +200,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
 
 
 def _strength(name, a, b, data, default, known):
-    """Cables and bandwidth of one edge. `known` has the values that were read before, because files repeat a few values."""
+    """Return cables and bandwidth of an edge. `known` has the values read before, because files repeat a few values."""
     where = f"graph {name}: edge {a!r} - {b!r}"
     given = data.get("cables", 1), data.get("bandwidth", default)
     if not isinstance(given[0], (str, int, float)):
@@ -224,7 +235,7 @@ def _read_strength(where, count, rate, known):
 
 
 def _cables(name, rates):
-    """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
+    """Return the strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
     kinds = {_same(strengths): strengths for strengths in rates.values()}
     every = {rate for strengths in kinds.values() for _, rate in strengths}
     if None in every and any(every):
@@ -237,5 +248,5 @@ def _cables(name, rates):
 
 
 def _same(strengths):
-    """A key that is equal for links of the same edges. It avoids the hash of fractions, which takes long."""
+    """Return a key that is equal for links of the same edges. This avoids the slow hash of fractions."""
     return tuple(map(id, strengths))

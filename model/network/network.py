@@ -1,6 +1,6 @@
 """The interface of every network, torus or graph: named nodes, links in classes, a cut bound.
 
-Callers do not ask which kind it is.
+Callers do not ask for the kind of a network.
 
 Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
 same kind of cable, and a link may have several cables. Loads are per cable and class.
@@ -25,7 +25,7 @@ class Network(Protocol):
 
     @property
     def n_nodes(self) -> int:
-        """Places where tasks can sit."""
+        """Number of places for tasks."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,11 +44,11 @@ class Network(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """Name in a sentence."""
 
     @property
     def host_names(self) -> dict[int, str] | None:
-        """Names of the nodes, None where they follow from the coordinates."""
+        """Names of the nodes, None if they follow from the coordinates."""
 
     @property
     def link_classes(self) -> tuple[str, ...]:
@@ -60,36 +60,36 @@ class Network(Protocol):
 
     @property
     def bandwidth(self) -> tuple[float, ...] | None:
-        """Bytes per second of one cable of each class."""
+        """Bytes per second of a cable of each class."""
 
     def coordinates(self, node: ArrayLike) -> Ints:
-        """Coordinates of node numbers: shape ``node.shape + (d,)``."""
+        """Return coordinates of node numbers: shape ``node.shape + (d,)``."""
 
     def node(self, coordinates: ArrayLike) -> Ints:
-        """Node numbers of coordinates."""
+        """Return node numbers of coordinates."""
 
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """The sentence that says which coordinate lies outside, None when all lie inside."""
+        """Return a sentence that names the coordinate outside the network, or None if all lie inside."""
 
     def node_name(self, node: int) -> str:
-        """The name of a node for readers."""
+        """Return the name of a node for readers."""
 
     def links_by_cables(self, i: int) -> Sequence[tuple[Fraction | int, slice | Ints]]:
-        """The links of class `i`, grouped by their strength: (cables, index into the flat class)."""
+        """Return the links of class `i`, grouped by their strength: (cables, index into the flat class)."""
 
     def link(self, i: int, position: int) -> "TorusLink | GraphLink":
-        """The link at `position` of the flat class `i`."""
+        """Return the link at `position` of the flat class `i`."""
 
     def arcs(self) -> "Arcs":
-        """All links as the arcs of a directed graph."""
+        """Return all links as the arcs of a directed graph."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The network for JSON."""
+        """Return the network for JSON."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """Links as arcs of a directed graph; nodes first, then vertices where no task can sit (switches)."""
+    """Links as arcs of a directed graph; nodes first, then vertices that hold no tasks (switches)."""
 
     n_vertices: int
     #: source, target: int arrays, shape (A,)
@@ -99,7 +99,7 @@ class Arcs:
     capacity: Floats  #: float array, shape (A,); in cables of the fastest class
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
-        """Hops from each source (all vertices by default) to every vertex: float array, inf where there is no path."""
+        """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
 
@@ -140,7 +140,7 @@ class GraphLink(NamedTuple):
 
 
 def link_weights(network: Network) -> list[Fraction]:
-    """Weight of a length in each class of links: bandwidth of the fastest class over that of this one."""
+    """Return the weight of a length in each class of links: bandwidth of the fastest class over bandwidth of the class."""
     if network.bandwidth is None:
         return [Fraction(1)] * len(network.link_classes)
     return [Fraction(max(network.bandwidth)) / Fraction(rate) for rate in network.bandwidth]

@@ -1,7 +1,7 @@
-"""Which partitions the scheduler of a machine hands out, and which of their dimensions close to rings.
+"""The partitions that the scheduler of a machine hands out, and their rings.
 
-A partition is a box of whole nodes. A ring closes only where the machine has a cable, a switch or an optical path for it.
-Each rule below describes one kind of machine; a new rule is one function and one line of the table.
+A partition is a box of whole nodes. A ring closes only if the machine has a cable, a switch or an optical path for it.
+Each rule below describes one kind of machine; a new rule is a function and a line of the table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +14,22 @@ from pencilmap.model.network.torus import Torus, parse_torus
 
 
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
-    """A box of nodes cut from a torus: a dimension stays wrapped only if the box spans its whole ring.
+    """Return a box of nodes cut from a torus: a dimension stays wrapped only if the box spans its whole ring.
 
-    Raises PartitionError when the box is larger than the torus. `extents` are the nodes of the box in each dimension;
-    bandwidths, cables and axes are those of `torus`.
+    Parameters
+    ----------
+    torus : Torus
+        Gives bandwidths, cables and axes.
+    extents : iterable of int
+        Nodes of the box in each dimension.
 
+    Raises
+    ------
+    PartitionError
+        If the box is larger than the torus.
+
+    Examples
+    --------
     >>> str(subbox(Torus((8, 8, 8)), (4, 8, 8)))
     '4x8wx8w'
     """
@@ -32,7 +43,7 @@ def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
 
 @dataclass(frozen=True)
 class Rule:
-    """One line of the table: `closes` is a function (Partitions, extents) -> for each dimension whether it wraps."""
+    """A line of the table: `closes` is a function (Partitions, extents) -> whether each dimension wraps."""
 
     closes: Callable
     meaning: str
@@ -62,8 +73,15 @@ RULES = {
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions that a machine hands out. Raises PartitionError.
+    """The partitions that a machine hands out.
 
+    Raises
+    ------
+    PartitionError
+        If the rule is unknown or contradicts itself.
+
+    Examples
+    --------
     >>> midplanes = Partitions("multiple", Torus((64, 32, 32)), (8, 8, 8), shapes=((4, 4, 2),))
     >>> str(midplanes.torus((16, 8, 8))), str(midplanes.torus((4, 4, 2)))
     ('16x8x8', '4x4x2:mesh')
@@ -73,12 +91,12 @@ class Partitions:
 
     rule: str  #: a name of `RULES`
     largest: Torus  #: the whole machine. A dimension that does not wrap here wraps in no partition
-    unit: tuple[int, ...] | None = None  #: extents are multiples of these. Without it only the `shapes` are handed out
-    ring: tuple[int, ...] | None = None  #: multiples at which rings close, for the rules that need them; `unit` by default
+    unit: tuple[int, ...] | None = None  #: extents are multiples of the unit; without it only `shapes` are handed out
+    ring: tuple[int, ...] | None = None  #: multiples at which rings close, for some rules; `unit` by default
     shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
     ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
-    #: The largest torus of fewer dimensions that the scheduler promises besides, and lays into a box itself. A job may ask
-    #: for any number of nodes along its axes up to these, in any order; all of them wrap.
+    #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself. A job may ask
+    #: for any number of nodes along its axes up to these extents, in any order; all axes wrap.
     logical: tuple[int, ...] | None = None
     twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings may be joined with an offset, which no torus here has
 
@@ -95,9 +113,12 @@ class Partitions:
             subbox(self.largest, extents)
 
     def torus(self, extents: Iterable[int]) -> Torus:
-        """The torus that a partition of these extents really is (without bandwidth).
+        """Return the real torus of a partition of these extents (without bandwidth).
 
-        Raises PartitionError when no such partition is handed out; the message names those that are.
+        Raises
+        ------
+        PartitionError
+            If no such partition is handed out. The message names the allowed partitions.
         """
         extents = tuple(extents)
         if self.is_logical(extents):
@@ -109,11 +130,11 @@ class Partitions:
         return Torus(extents, wrap, axes=self.largest.axes)
 
     def allows(self, extents: tuple[int, ...]) -> bool:
-        """Whether partitions of these extents are handed out."""
+        """Return whether partitions of these extents are handed out."""
         return extents in self.shapes or self._is_multiple(extents) or self.is_logical(extents)
 
     def is_logical(self, extents: tuple[int, ...]) -> bool:
-        """Whether a partition of these extents is a torus that the scheduler lays into a box, see `logical`.
+        """Return whether a partition of these extents is a torus that the scheduler lays into a box, see `logical`.
 
         >>> tofu = Partitions("spans", Torus((24, 23, 24, 2, 3, 2)), (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
         >>> tofu.is_logical((8, 8, 16)), tofu.is_logical((8, 69, 50)), tofu.is_logical((2, 2, 2, 2, 3, 2))
@@ -129,8 +150,9 @@ class Partitions:
                 and (not self.ascending or list(extents) == sorted(extents)))
 
     def of_size(self, n_nodes: int) -> list[Torus]:
-        """All partitions of `n_nodes` nodes, the most compact first: list of Torus. Logical ones may be turned; the one
-        with the shortest extent first is given.
+        """Return all partitions of `n_nodes` nodes, the most compact first.
+
+        Logical partitions may be turned; the list has the partition with the shortest extent first.
         """
         found = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
@@ -142,12 +164,12 @@ class Partitions:
         return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
 
     def sizes(self) -> list[int]:
-        """All numbers of nodes that partitions have, rising: list of int."""
+        """Return all numbers of nodes that partitions have, rising."""
         multiples = cartesian(*(range(u, n + 1, u) for u, n in zip(self.unit, self.largest.shape))) if self.unit else ()
         return sorted({prod(s) for s in (*filter(self._is_multiple, multiples), *self.shapes)})
 
     def allowed(self) -> str:
-        """The available partitions, in words."""
+        """Return the available partitions, in words."""
         parts = []
         if self.unit is not None:
             order = ", the shortest extent first" if self.ascending else ""
@@ -164,7 +186,7 @@ class Partitions:
 
 
 def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Every way to write n as a product of multiples of `unit` that are no larger than `largest`, in order."""
+    """Yield every way to write n as a product of multiples of `unit` that are no larger than `largest`, in order."""
     if not unit:
         if n == 1:
             yield ()
@@ -178,6 +200,13 @@ def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> 
 def parse_extents(text: str) -> tuple[int, ...]:
     """Read ``8x8x16``, a shape without wraps.
 
+    Raises
+    ------
+    PartitionError
+        If the text has wraps.
+
+    Examples
+    --------
     >>> parse_extents("4x4x2")
     (4, 4, 2)
     """
@@ -187,10 +216,15 @@ def parse_extents(text: str) -> tuple[int, ...]:
 
 
 def parse_partition(text: str, partitions: Partitions) -> Torus:
-    """The torus of the partition requested by `text`. Raises PartitionError. It has no bandwidth.
+    """Return the torus of the partition requested by `text`, without bandwidth.
 
     With text ``8x8x16`` the rule decides which dimensions wrap; ``8x8x16:mesh`` or ``8wx8x16`` claim fewer wraps than the
-    rule gives, and more is an error.
+    rule gives.
+
+    Raises
+    ------
+    PartitionError
+        If there is no such partition, or the text claims more wraps than the rule gives.
     """
     asked = parse_torus(text)
     if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
@@ -208,7 +242,10 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:
-    """Whether a torus has a ring where another of the same shape has an open line. Extents of 1 and 2 do not count."""
+    """Return whether a torus has a ring in a dimension in which another of the same shape has an open line.
+
+    Extents of 1 and 2 do not count.
+    """
     return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
 
 

@@ -20,7 +20,7 @@ from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.network.network import Arcs, Network, TorusLink
 
 MAX_DIMENSIONS = 8
-MAX_NODES = 1 << 40  # a shape is only numbers; what uses it may have lower limits
+MAX_NODES = 1 << 40  # a shape is only numbers; functions that use a shape may have lower limits
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,16 @@ class Torus:
     wrap : tuple of bool, optional
         Whether the dimension closes to a ring (g=2 of the paper) or is an open line (g=1). All closed by default.
     bandwidth : tuple of float, optional
-        Bytes per second of one link (one direction of one cable) in each dimension; None when only loads are needed.
+        Bytes per second of one link (one direction of a cable) in each dimension; None if only loads are needed.
     cables : tuple of int, optional
         Parallel cables between two neighbours in each dimension; 1 by default.
     axes : str, optional
         One letter for each dimension; ``xyz`` up to three dimensions, ``abcdefgh`` beyond.
+
+    Raises
+    ------
+    TorusError
+        If a dimension, bandwidth, number of cables or axis is impossible.
 
     Examples
     --------
@@ -88,19 +93,19 @@ class Torus:
         return prod(self.shape)
 
     def is_ring(self, i: int) -> bool:
-        """Whether dimension `i` really is a ring: wrapped and more than two nodes."""
+        """Return whether dimension `i` really is a ring: wrapped and more than two nodes."""
         return self.wrap[i] and self.shape[i] > 2
 
     def g(self, i: int) -> int:
-        """The paper's g: 2 where a cut of dimension `i` severs two cables, 1 where it severs one."""
+        """Return the paper's g: 2 if a cut of dimension `i` severs two cables, else 1."""
         return 2 if self.is_ring(i) else 1
 
     def cable_positions(self, i: int) -> int:
-        """Number of pairs of neighbours on one line of dimension `i`."""
+        """Return the number of pairs of neighbours on one line of dimension `i`."""
         return self.shape[i] if self.is_ring(i) else self.shape[i] - 1
 
     def lines(self, i: int) -> int:
-        """Number of lines along dimension `i`."""
+        """Return the number of lines along dimension `i`."""
         return self.n_nodes // self.shape[i]
 
     @property
@@ -113,7 +118,7 @@ class Torus:
         return tuple(prod(self.shape[:i]) for i in range(self.n_dimensions))
 
     def coordinates(self, node: ArrayLike) -> Ints:
-        """Coordinates of node numbers: shape ``node.shape + (d,)``.
+        """Return coordinates of node numbers: shape ``node.shape + (d,)``.
 
         >>> Torus((4, 4, 2)).coordinates(21).tolist()
         [1, 1, 1]
@@ -122,7 +127,13 @@ class Torus:
         return np.stack([node // s % n for s, n in zip(self.strides, self.shape)], axis=-1)
 
     def node(self, coordinates: ArrayLike) -> Ints:
-        """Node numbers of coordinates, the inverse of `coordinates`."""
+        """Return node numbers of coordinates, the inverse of `coordinates`.
+
+        Raises
+        ------
+        TorusError
+            If a coordinate is outside the torus.
+        """
         coordinates = np.asarray(coordinates, dtype=np.int64)
         if coordinates.shape[-1] != self.n_dimensions:
             raise TorusError(f"a node of torus {self} has {self.n_dimensions} coordinates, not {coordinates.shape[-1]}")
@@ -133,7 +144,7 @@ class Torus:
         return coordinates @ np.array(self.strides, dtype=np.int64)
 
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """The sentence that says which coordinate lies outside and what is allowed, or None when all lie inside."""
+        """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
         for axis, value, n in zip(self.axes, coordinates, self.shape):
             if not 0 <= value < n:
                 where = ", ".join(str(int(c)) for c in coordinates)
@@ -142,7 +153,7 @@ class Torus:
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """Links are alike along a dimension."""
+        """One class for each dimension: its links are alike."""
         return tuple(self.axes)
 
     @property
@@ -151,11 +162,11 @@ class Torus:
         return (self.n_dimensions, 2, self.n_nodes)
 
     def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
-        """All links of a dimension have the same number of cables."""
+        """Return one group: all links of a dimension have the same number of cables."""
         return [(self.cables[i], slice(None))]
 
     def link(self, i: int, position: int) -> TorusLink:
-        """The link at `position` of the flat (2, N) links of dimension `i`.
+        """Return the link at `position` of the flat (2, N) links of dimension `i`.
 
         >>> Torus((4, 4)).link(1, 16 + 5)
         TorusLink(node=(1, 1), axis='y', direction=-1)
@@ -164,7 +175,7 @@ class Torus:
         return TorusLink(tuple(self.coordinates(node).tolist()), self.axes[i], (1, -1)[direction])
 
     def arcs(self) -> Arcs:
-        """All links as arcs of a directed graph; those that do not exist (the ends of a line) are left out.
+        """Return all links as arcs of a directed graph, without missing links at the ends of a line.
 
         >>> [len(Torus((n,)).arcs().source) for n in (1, 2, 3)]
         [0, 2, 6]
@@ -186,7 +197,7 @@ class Torus:
 
     @property
     def title(self) -> str:
-        """Its name in sentences."""
+        """Name in sentences."""
         return f"torus {self}"
 
     @property
@@ -195,11 +206,11 @@ class Torus:
         return None
 
     def node_name(self, node: int) -> str:
-        """Its coordinates."""
+        """Return the coordinates of a node as text."""
         return f"({', '.join(map(str, self.coordinates(node).tolist()))})"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the torus for JSON."""
         return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap)}
 
     def __str__(self) -> str:
@@ -207,7 +218,7 @@ class Torus:
 
 
 def default_axes(n_dimensions: int) -> str:
-    """Letters of the axes where nothing else is said: ``xyz`` up to three dimensions, ``abcdefgh`` beyond."""
+    """Return the default letters of the axes: ``xyz`` up to three dimensions, ``abcdefgh`` beyond."""
     return ("xyz" if n_dimensions <= 3 else "abcdefgh")[:n_dimensions]
 
 
@@ -223,7 +234,13 @@ def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind
 
 
 def as_torus(network: Network) -> Torus:
-    """The torus that a network is; TorusError where it is none."""
+    """Return the network, which must be a torus.
+
+    Raises
+    ------
+    TorusError
+        If the network is no torus.
+    """
     if not isinstance(network, Torus):
         raise TorusError(f"a torus or mesh is needed, and {network.title} has no coordinates")
     return network
@@ -235,13 +252,19 @@ _TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus))?(?::axes=([A-Za-
 def parse_torus(text: str, **options: Any) -> Torus:
     """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
 
-    Other letters of the axes than the usual ones follow it: ``4x6x16x2x3x2:axes=xyzabc``. fft_runner/common/torus.c reads
-    the same text.
+    Unusual letters of the axes follow the shape: ``4x6x16x2x3x2:axes=xyzabc``. fft_runner/common/torus.c reads the same
+    text.
 
     Parameters
     ----------
+    text : str
     **options
-        Passed to `Torus` (bandwidth, cables, and axes where the text names none).
+        Passed to `Torus` (bandwidth, cables, and axes if the text has none).
+
+    Raises
+    ------
+    TorusError
+        If the text is not understood.
 
     Examples
     --------
@@ -266,7 +289,7 @@ def parse_torus(text: str, **options: Any) -> Torus:
 
 
 def format_torus(torus: Torus) -> str:
-    """The shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
+    """Return the shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
     axes = "" if torus.axes == default_axes(torus.n_dimensions) else f":axes={torus.axes}"
     if all(torus.wrap):
         return _times(torus.shape) + axes
@@ -280,23 +303,23 @@ LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the squ
 
 
 def check_lines(shape: Iterable[int]) -> None:
-    """Raise RoutingError where a line is too long for `ring_link_loads`."""
+    """Raise RoutingError if a line is too long for `ring_link_loads`."""
     if max(shape) > LONGEST_LINE:
         raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
                            "possible, use a shape with more dimensions")
 
 
 def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
-    """Loads of the links of one line from its legs, in halves so that split ties stay integers.
+    """Return loads of the links of a line from its legs, in halves so that split ties stay integers.
 
     Parameters
     ----------
     legs : int array, shape (..., n, n)
-        ``legs[..., a, b]``: what goes from position a to position b of the line.
+        ``legs[..., a, b]``: traffic from position a to position b of the line.
     ring : bool
         Whether the line closes; if so, legs take the shorter direction.
     tie : {"split", "parity", "plus"}
-        What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
+        Rule at half a ring: half each way; + from even and - from odd coordinates; always +.
 
     Returns
     -------
@@ -305,8 +328,8 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
 
     Notes
     -----
-    The link p -> p+1 carries what the link before it carries, plus what starts at p, minus what ends there. The link from
-    the last position to the first carries what goes round. O(n^2) for each line.
+    The link p -> p+1 carries the load of the link before, plus the traffic that starts at p, minus the traffic that ends
+    there. The link from the last position to the first carries the traffic that goes round. O(n^2) for each line.
 
     Examples
     --------
@@ -324,12 +347,12 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
 
 
 def _balance(legs: Ints) -> Ints:
-    """What starts at each position without what ends there."""
+    """Return the traffic that starts at each position minus the traffic that ends there."""
     return legs.sum(axis=-1) - legs.sum(axis=-2)
 
 
 def _around(legs: Ints, crosses: np.ndarray) -> Ints:
-    """What crosses the link between the ends of the line, shape (..., 1)."""
+    """Return the traffic across the link between the ends of the line, shape (..., 1)."""
     return (legs * crosses).sum(axis=-1).sum(axis=-1, keepdims=True)
 
 

@@ -1,7 +1,7 @@
-"""The nodes that a job may use: all of a network, or whatever subset the scheduler hands out.
+"""The nodes that a job may use: all of a network, or a subset from the scheduler.
 
 Messages between usable nodes may still pass through the others, because routers belong to the network and not to the job.
-The same is assumed for failed nodes. Where a router is dead as well, describe the network as a graph.
+The same is assumed for failed nodes. If a router is dead as well, describe the network as a graph.
 """
 
 import re
@@ -24,6 +24,7 @@ class Allocation:
 
     Parameters
     ----------
+    network : Network
     order : int array, shape (n,), optional
         Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
     hosts : int array, optional
@@ -35,7 +36,7 @@ class Allocation:
     Raises
     ------
     AllocationError
-        When a node is outside the network or listed twice, or when there is none.
+        If a node is outside the network or listed twice, or if there is none.
 
     Examples
     --------
@@ -75,16 +76,21 @@ class Allocation:
         return np.arange(self.network.n_nodes) if self.order is None else self.order
 
     def is_usable(self) -> Bools:
-        """For each node of the network whether it may be used: bool array, shape (N,)."""
+        """Whether each node of the network may be used: bool array, shape (N,)."""
         usable = np.zeros(self.network.n_nodes, dtype=bool)
         usable[self.nodes] = True
         return usable
 
     def without(self, failed: ArrayLike) -> "Allocation":
-        """The same without some nodes, in the same order.
+        """Return the allocation without some nodes, in the same order.
 
-        A node of `failed` that is not allocated is refused, because it is usually a typing error.
+        Raises
+        ------
+        AllocationError
+            If a node of `failed` is not allocated, because such a node is usually a typing error.
 
+        Examples
+        --------
         >>> from pencilmap.model.network.torus import Torus
         >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()
         [0, 2, 3]
@@ -126,8 +132,15 @@ def _check_nodes(network: Network, order: Ints) -> None:
 
 
 def parse_nodes(text: str, network: Network) -> Ints:
-    """Node numbers of coordinates written ``1-2-3,0-0-4``.
+    """Return the node numbers of coordinates written ``1-2-3,0-0-4``.
 
+    Raises
+    ------
+    AllocationError
+        If the text is not understood, or a node is not in the network.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import Torus
     >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
     [1, 2]
@@ -147,10 +160,12 @@ def parse_nodes(text: str, network: Network) -> Ints:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the tasks of a job can sit: the network, the slots of a node, the nodes that may be used.
+    """The possible places of the tasks of a job: the network, the slots of a node, the usable nodes.
 
     Parameters
     ----------
+    network : Network
+    tasks_per_node : int
     allocation : Allocation, optional
         The whole network by default.
     idle : bool
@@ -185,8 +200,9 @@ class Site:
         return self.allocation.n_nodes * self.tasks_per_node
 
     def digits(self, order: str) -> list[tuple[str, int, int]] | None:
-        """The digits of a launch order here, see `pencilmap.model.placement.launch_order.digits_of`; None if it is not an
-        order.
+        """Return the digits of a launch order here, or None if the text is not an order.
+
+        See `pencilmap.model.placement.launch_order.digits_of`.
         """
         axes = dict(zip(self.network.axes, self.network.shape), t=self.tasks_per_node)
         by_axes, hosts = digits_of(order, axes), self.hosts_per_node
@@ -204,11 +220,11 @@ class Site:
         return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.listed)
 
     def check_grid(self, grid: ProcessGrid) -> None:
-        """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""
+        """Raise GridError unless the grid fills the slots, or fits into the slots if some may stay idle."""
         check_tasks(grid, self.n_slots, str(self), allow_idle=self.idle)
 
     def check_mapping(self, mapping: Mapping) -> None:
-        """Raise AllocationError when a rank sits on a node that may not be used."""
+        """Raise AllocationError if a rank sits on a node that may not be used."""
         if self.allocation.is_complete:
             return
         foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])

@@ -1,4 +1,4 @@
-"""The process grid: tasks numbered along the dimensions that a decomposition has, the first fastest."""
+"""The process grid: tasks numbered along the dimensions of a decomposition, the first fastest."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,12 +13,18 @@ from pencilmap.model.decompositions import PENCIL, Decomposition
 
 @dataclass(frozen=True, init=False)
 class ProcessGrid:
-    """Tasks in the dimensions of a decomposition. A grid of pencils has R in a row and C in a column.
+    """Tasks in the dimensions of a decomposition. A grid of pencils has R tasks in a row and C in a column.
 
     Parameters
     ----------
     *shape : int
         Extent of each dimension.
+    decomposition : Decomposition
+
+    Raises
+    ------
+    GridError
+        If the number of dimensions is not that of the decomposition, or an extent is below 1.
 
     Examples
     --------
@@ -44,7 +50,7 @@ class ProcessGrid:
         return prod(self.shape)
 
     def extent(self, letters: str) -> int:
-        """Tasks in a group that lies along the dimensions of these letters.
+        """Return the tasks in a group along the dimensions of these letters.
 
         >>> ProcessGrid(8, 64).extent("c"), ProcessGrid(8, 64).extent("rc")
         (64, 512)
@@ -52,12 +58,12 @@ class ProcessGrid:
         return prod(n for n, letter in zip(self.shape, self.decomposition.letters) if letter in letters)
 
     def coordinate(self, letter: str) -> np.ndarray:
-        """Where each rank is along a dimension: int array, shape (P,)."""
+        """Return the position of each rank along a dimension: int array, shape (P,)."""
         i = self.decomposition.letters.index(letter)
         return np.arange(self.n_tasks, dtype=np.int64) // prod(self.shape[:i]) % self.shape[i]
 
     def groups(self, letters: str) -> np.ndarray:
-        """Ranks of each group along the dimensions of these letters: int array, shape (groups, size).
+        """Return the ranks of each group along the dimensions of these letters: int array, shape (groups, size).
 
         >>> ProcessGrid(2, 3).groups("r").tolist(), ProcessGrid(2, 3).groups("c").tolist()
         ([[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]])
@@ -72,8 +78,15 @@ class ProcessGrid:
 
 
 def parse_grid(text: str, decomposition: Decomposition = PENCIL) -> ProcessGrid:
-    """Read ``8x64``, for pencils rows of 8 tasks and columns of 64; ``512`` where the grid has one dimension.
+    """Read ``8x64``, for pencils rows of 8 tasks and columns of 64; ``512`` if the grid has one dimension.
 
+    Raises
+    ------
+    GridError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> parse_grid("8x64")
     ProcessGrid(shape=(8, 64))
     """
@@ -84,7 +97,7 @@ def parse_grid(text: str, decomposition: Decomposition = PENCIL) -> ProcessGrid:
 
 
 def all_grids(n_tasks: int, decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
-    """Every grid of `n_tasks` tasks, those with a short first dimension first.
+    """Return every grid of `n_tasks` tasks, grids with a short first dimension first.
 
     >>> [str(g) for g in all_grids(6)]
     ['1x6', '2x3', '3x2', '6x1']
@@ -94,7 +107,7 @@ def all_grids(n_tasks: int, decomposition: Decomposition = PENCIL) -> list[Proce
 
 
 def per_node(tasks: int) -> str:
-    """In words: ``1 task per node``, ``4 tasks per node``."""
+    """Return the words ``1 task per node``, ``4 tasks per node``."""
     return f"{tasks} task{'s' * (tasks != 1)} per node"
 
 
@@ -111,8 +124,17 @@ def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = 
 
 
 def dealt(order: np.ndarray, grid: ProcessGrid, letter: str) -> np.ndarray:
-    """The entry of `order` that each rank gets when they are dealt out group by group along a dimension of the grid.
+    """Return the entry of each rank if entries are dealt out group by group along a dimension of the grid.
 
+    Parameters
+    ----------
+    order : array, shape (P,)
+    grid : ProcessGrid
+    letter : str
+        Letter of the dimension.
+
+    Examples
+    --------
     >>> dealt(np.array([0, 1, 2, 3, 4, 5]), ProcessGrid(2, 3), "c").tolist()    # column by column
     [0, 3, 1, 4, 2, 5]
     """

@@ -1,11 +1,11 @@
-"""The order in which a launcher fills the places of a job when it gets no placement.
+"""The order in which a launcher fills the places of a job without a placement.
 
 An order names the slot t and the axes, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
 ``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) ``tn`` and ``nt`` take the nodes
 in the order of their list. A number limits a letter to so many steps, and the rest of the letter follows later:
-``tx2y2xyz`` goes through boxes of 2x2 nodes, ``t4nt`` puts four ranks on a node at a time. A launcher's order may hold ``+``
-for all axes with the first one fastest and ``-`` for all axes with the last one fastest, because a launcher runs on networks
-of any dimension.
+``tx2y2xyz`` goes through boxes of 2x2 nodes, ``t4nt`` puts four ranks on a node at a time. A launcher's order may hold
+``+`` for all axes with the first axis fastest and ``-`` for all axes with the last axis fastest, because a launcher runs
+on networks of any dimension.
 """
 
 import re
@@ -18,20 +18,21 @@ _BOX = re.compile(r"t?((?:[a-su-z][0-9]+)+)[a-z+-]")
 
 @dataclass(frozen=True)
 class LaunchOrder:
-    """A launcher's order, and how far it is known.
+    """A launcher's order, and its certainty.
 
     Parameters
     ----------
     orders : tuple of str
-        Usually one. Several if the sources leave it open, the likeliest first; none if it cannot be written as an order.
+        Usually one. Several if the sources leave the order open, the likeliest first; none if the notation cannot
+        express it.
     title : str
-        Its name in sentences.
+        Name in sentences.
     source : str
-        The document or the run that it is known from.
+        The document or the run that states the order.
     certain : bool
-        Whether the source states it for this case.
+        Whether the source states the order for this case.
     reason : str
-        Why it applies: a variable, a launcher, a machine.
+        Why the order applies: a variable, a launcher, a machine.
     """
 
     orders: tuple[str, ...]
@@ -41,7 +42,7 @@ class LaunchOrder:
     reason: str = ""
 
     def on(self, axes: str, fits: Callable[[str], object]) -> "LaunchOrder":
-        """The same with the letters of a network in place of ``+`` and ``-``, without the orders that do not fit it.
+        """Return the order for a network, with its letters in place of ``+`` and ``-``, and without orders that do not fit.
 
         >>> LaunchOrder(("t-", "tz"), "a name", "a source").on("xy", lambda order: "z" not in order).orders
         ('tyx',)
@@ -63,7 +64,7 @@ class LaunchOrder:
         return replace(self, orders=by_list) if listed else replace(self, certain=False)
 
     def phrase(self, *orders: str, tasks_per_node: int = 0, listed: bool = True) -> str:
-        """Its name and some of its orders, in a sentence. For the other arguments see `spoken`.
+        """Return its name and some of its orders, in a sentence. For the other arguments see `spoken`.
 
         >>> LaunchOrder(("tn",), "Slurm's block order", "srun(1)").phrase("tn")
         "Slurm's block order (ranks fill each node first)"
@@ -83,7 +84,9 @@ def by_name(order: str) -> tuple[str, str]:
 
 
 def digits_of(order: str, extents: Mapping[str, int]) -> list[tuple[str, int, int]] | None:
-    """The letters of an order as digits: letter, value of one step, number of steps. None if it is not an order of these.
+    """Return the letters of an order as digits: letter, value of one step, number of steps.
+
+    None if the text is not an order of these letters.
 
     >>> digits_of("tx2x", {"x": 4, "t": 2})
     [('t', 1, 2), ('x', 1, 2), ('x', 2, 2)]
@@ -107,8 +110,18 @@ def digits_of(order: str, extents: Mapping[str, int]) -> list[tuple[str, int, in
 
 
 def spoken(order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
-    """An order in words. `tasks_per_node` 0 stands for any number, `listed` for nodes whose order was given.
+    """Return an order in words.
 
+    Parameters
+    ----------
+    order : str
+    tasks_per_node : int
+        0 stands for any number.
+    listed : bool
+        Whether the order of the nodes was given.
+
+    Examples
+    --------
     >>> spoken("tedcba"), spoken("nt", 1, False)
     ('ranks fill each node first, e fastest', 'nodes in the order of their numbers')
     """

@@ -12,23 +12,26 @@ from pencilmap.model.placement.grid import ProcessGrid, per_node
 
 @dataclass(frozen=True)
 class Mapping:
-    """Every rank has one slot, and no slot has two ranks; checked at construction.
+    """A slot for every rank, no slot with two ranks; checked at construction.
 
     Parameters
     ----------
+    network : Network
+    grid : ProcessGrid
+    tasks_per_node : int
     node_of_rank : int array, shape (P,)
         Node number of each rank, first dimension fastest.
     slot_of_rank : int array, shape (P,)
         Slot inside the node, 0 <= slot < tasks_per_node.
     name : str
-        The placement that made it, e.g. ``box:2x2x2``.
+        The placement that made the mapping, e.g. ``box:2x2x2``.
     notes : tuple of str
-        Notes for a reader of its prediction on how it was made.
+        Notes on the making of the mapping, for readers of its prediction.
 
     Raises
     ------
     MappingError
-        When ranks and slots are not one to one.
+        If ranks and slots are not one to one.
     """
 
     network: Network
@@ -61,7 +64,7 @@ class Mapping:
 
 
 def check_bijection(mapping: Mapping) -> None:
-    """Raise MappingError unless every rank has one slot of the network and no slot two ranks."""
+    """Raise MappingError unless every rank has one slot of the network and no slot has two ranks."""
     node, slot, T = mapping.node_of_rank, mapping.slot_of_rank, mapping.tasks_per_node
     for what, array in (("nodes", node), ("slots", slot)):
         if array.shape != (mapping.n_tasks,):

@@ -1,10 +1,10 @@
-"""Digit patterns: how one dimension of the torus is shared out between the dimensions of the process grid.
+"""Digit patterns: shares of a dimension of the torus for the dimensions of the process grid.
 
-A dimension of n nodes is written in mixed radix, low digit first. Every digit belongs to a dimension of the grid, which is
-known by its letter. The letters of pencils are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense
+A dimension of n nodes is written in mixed radix, low digit first. Every digit belongs to a dimension of the grid, named by
+its letter. The letters of pencils are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense
 pairs and columns take every second node. All images of the paper (lines, planes, cubes and their complements) are products
 of such patterns. For a product the load in dimension i depends on the pattern of dimension i alone: every line carries, for
-each ordered pair of nodes in one group, the same D_T / (N a) bytes, where the group has a nodes there.
+each ordered pair of nodes in one group, the same D_T / (N a) bytes, if the group has a nodes on the line.
 
 Source: H. Jagode, J. Hein, A. Trew, "Task placement of parallel multi-dimensional FFTs on a mesh communication network",
 UT-CS-08-613 (2008), eq. 4 to 16.
@@ -27,7 +27,7 @@ from pencilmap.model.placement.ring_map import RingMap
 
 @dataclass(frozen=True)
 class Pattern:
-    """The digits of one dimension (or of the slots), low digit first: tuple of (owner, radix), owner a letter.
+    """The digits of a dimension (or of the slots), low digit first: tuple of (owner, radix), owner a letter.
 
     Neighbouring digits of one owner are merged and digits of radix 1 dropped, so equal patterns compare equal.
 
@@ -55,11 +55,11 @@ class Pattern:
         return prod(radix for _, radix in self.digits)
 
     def extent(self, letters: str) -> int:
-        """How many of the nodes a group along the dimensions of these letters takes."""
+        """Return the number of nodes that a group along the dimensions of these letters takes."""
         return prod(radix for owner, radix in self.digits if owner in letters)
 
     def index(self, letters: str) -> np.ndarray:
-        """For each node the number it has within its group: int array, shape (n,).
+        """Return for each node its number within its group: int array, shape (n,).
 
         >>> Pattern((("r", 2), ("c", 4))).index("r").tolist()
         [0, 1, 0, 1, 0, 1, 0, 1]
@@ -67,7 +67,7 @@ class Pattern:
         return self._number([owner in letters for owner, _ in self.digits])
 
     def group(self, letters: str) -> np.ndarray:
-        """For each node the number of its group: int array, shape (n,).
+        """Return for each node the number of its group: int array, shape (n,).
 
         >>> Pattern((("r", 2), ("c", 4))).group("r").tolist()
         [0, 0, 1, 1, 2, 2, 3, 3]
@@ -75,7 +75,7 @@ class Pattern:
         return self._number([owner not in letters for owner, _ in self.digits])
 
     def _number(self, counts):
-        """The number that the digits make which count."""
+        """Return the number made of the digits that count."""
         node, index, stride = np.arange(self.n), np.zeros(self.n, dtype=np.int64), 1
         for counted, (_, radix) in zip(counts, self.digits):
             if counted:
@@ -85,7 +85,7 @@ class Pattern:
         return index
 
     def text(self, letters: str) -> str:
-        """The digits as `parse_pattern` reads them, where these letters are allowed."""
+        """Return the digits as `parse_pattern` reads them with these letters."""
         return str(self) or f"{letters[0]}1"
 
     def __str__(self) -> str:
@@ -98,6 +98,13 @@ class Pattern:
 def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
     """Read ``r2c4``, low digit first; a digit has one of these letters.
 
+    Raises
+    ------
+    PlacementError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> parse_pattern("c2r2c2").extent("r"), parse_pattern("s8", "s").extent("s")
     (2, 8)
     """
@@ -109,11 +116,22 @@ def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
 
 
 def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: int) -> Fraction:
-    """The paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
+    """Return the paper's m_i of a group, per cable.
 
-    It is n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0
-    for a single node (equation 16 and the table of m_i). It is per cable. For a ring map it is the best cut.
+    m_i is n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0
+    for a single node (equation 16 and the table of m_i). For a ring map m_i is the load of the best cut.
 
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+        Image of the group in dimension `i`.
+    letters : str
+        Grid dimensions of the group.
+    torus : Torus
+    i : int
+
+    Examples
+    --------
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
     ['4', '2', '4', '0']
@@ -132,9 +150,13 @@ def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: 
 class RingLoad:
     """Routed loads of a pattern on one line, on the m scale (4 load N / D_T), for one cable.
 
+    Parameters
+    ----------
     largest : Fraction
-    total : Fraction, sum over all links of the line
-    position, direction : the busiest link leaves `position` upwards (+1) or downwards (-1); the first of equals
+    total : Fraction
+        Sum over all links of the line.
+    position, direction : int
+        The busiest link leaves `position` upwards (+1) or downwards (-1); the first of equals.
     """
 
     largest: Fraction
@@ -144,9 +166,22 @@ class RingLoad:
 
 
 def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> np.ndarray:
-    """Half messages on the links of one line that a group along `letters` loads: int array, shape (2, n).
+    """Return the half messages of a group on the links of a line.
 
-    ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards; ties as in `ring_link_loads`.
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+    letters : str
+        Grid dimensions of the group.
+    ring : bool
+        Whether the line closes.
+    tie : str
+        Rule at half a ring, as for `ring_link_loads`.
+
+    Returns
+    -------
+    int array, shape (2, n)
+        ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards.
     """
     check_lines((pattern.n,))
     group = pattern.group(letters)
@@ -156,7 +191,9 @@ def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str =
 
 @lru_cache(maxsize=4096)
 def ring_load(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> RingLoad:
-    """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties as in `ring_link_loads`.
+    """Return the loads of a pattern under dimension-ordered routing in the shortest direction.
+
+    The parameters are those of `ring_halves`.
 
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)
@@ -168,10 +205,17 @@ def ring_load(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "
 
 
 def pattern_of_images(images: Mapping[str, set[int]], n: int) -> Pattern | None:
-    """The pattern whose groups through node 0 take exactly these nodes, or None when there is none.
+    """Return the pattern whose groups through node 0 take exactly these nodes, or None.
 
-    `images` holds for each letter the nodes that the group along this dimension takes, 0 among them.
+    Parameters
+    ----------
+    images : dict of str to set of int
+        For each letter the nodes of the group along this dimension, 0 among them.
+    n : int
+        Nodes of the dimension.
 
+    Examples
+    --------
     >>> pattern_of_images({"r": {0, 1, 4, 5}, "c": {0, 2}}, 8)
     Pattern('r2c2r2')
     >>> pattern_of_images({"r": {0, 1, 3}, "c": {0, 2}}, 8) is None

@@ -16,16 +16,17 @@ from pencilmap.model.placement.ring_map import RingMap
 
 @dataclass(frozen=True)
 class Product:
-    """Which digits of which dimension belong to which dimension of the process grid.
+    """Digits of the dimensions of the torus for the dimensions of the process grid.
 
     Parameters
     ----------
+    torus : Torus
     dimensions : tuple of Pattern or RingMap
         One for each dimension of the torus.
     slots : Pattern
-        For the tasks of a node.
+        Pattern of the tasks of a node.
     decomposition : Decomposition
-        Whose letters the digits have.
+        Gives the letters of the digits.
     """
 
     torus: Torus
@@ -58,7 +59,7 @@ class Product:
                            decomposition=self.decomposition)
 
     def mapping(self, name: str | None = None) -> Mapping:
-        """The mapping: in every group the first dimension of the torus varies fastest, the slots last."""
+        """Return the mapping: in every group the first dimension of the torus varies fastest, the slots last."""
         nodes = self.torus.coordinates(np.arange(self.torus.n_nodes))
         T, rank, stride = self.tasks_per_node, np.int64(0), 1
         for letter, extent in zip(self.decomposition.letters, self.grid.shape):
@@ -69,7 +70,7 @@ class Product:
         return Mapping(self.torus, self.grid, T, place // T, place % T, name or str(self))
 
     def _number(self, owner, nodes):
-        """Number within its group of every place: int array, shape (N, T)."""
+        """Return the number of every place within its group: int array, shape (N, T)."""
         number, stride = np.zeros(len(nodes), dtype=np.int64), 1
         for i, pattern in enumerate(self.dimensions):
             number += pattern.index(owner)[nodes[:, i]] * stride
@@ -84,9 +85,9 @@ class Product:
 
 
 def product_of(mapping: Mapping) -> Product | None:
-    """The product whose groups use the same places as those of a mapping, or None when there is none.
+    """Return the product whose groups use the same places as the groups of a mapping, or None.
 
-    It does not matter which rank of a group sits where, because this changes no load of an even exchange.
+    The order of ranks within a group does not matter, because it changes no load of an even exchange.
     """
     if not mapping.fills_network or not isinstance(mapping.network, Torus):
         return None
@@ -105,19 +106,19 @@ def product_of(mapping: Mapping) -> Product | None:
 
 
 def _group_of(grid, letter, rank):
-    """Ranks of the group of a rank along one dimension."""
+    """Return the ranks of the group of a rank along one dimension."""
     groups = grid.groups(letter)
     return groups[int(np.flatnonzero((groups == rank).any(axis=1))[0])]
 
 
 def same_groups(a: Mapping, b: Mapping) -> bool:
-    """Whether every group of both mappings takes the same places. Both fill their network and have the same grid."""
+    """Return whether every group of both mappings takes the same places. Both fill their network and have the same grid."""
     return all(_same_partition(_labels(a, stage.letters), _labels(b, stage.letters))
                for stage in a.grid.decomposition.exchanges)
 
 
 def _labels(mapping, letters):
-    """The number of its group for every place."""
+    """Return the number of the group of every place."""
     labels = np.empty(mapping.n_tasks, dtype=np.int64)
     place = mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
     groups = mapping.grid.groups(letters)
@@ -126,7 +127,7 @@ def _labels(mapping, letters):
 
 
 def _same_partition(a, b):
-    """Whether two labellings split the places into the same groups; all groups of both have one size."""
+    """Return whether two labellings split the places into the same groups; all groups of both have the same size."""
     partner = np.zeros(int(a.max()) + 1, dtype=np.int64)
     partner[a] = b
     return bool((partner[a] == b).all())

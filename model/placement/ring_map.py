@@ -1,7 +1,7 @@
-"""Ring maps: any way to put rows and columns on the nodes of one dimension. Digit patterns are only some of these ways.
+"""Ring maps: any way to put rows and columns on the nodes of a dimension. Digit patterns are only some of these ways.
 
-A map of r x c tasks on n = r c nodes says for every row which node each of its members takes. In a product placement it is
-used like a digit pattern: the load in its dimension depends on the map alone.
+A map of r x c tasks on n = r c nodes gives the node of each member of every row. A product placement uses ring maps like
+digit patterns: the load in their dimension depends on the map alone.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,16 @@ from pencilmap.model.base.errors import PlacementError
 
 @dataclass(frozen=True)
 class RingMap:
-    """Positions of the members of every row: ``rows[q][p]`` is that of member p of row q.
+    """Positions of the members of every row: ``rows[q][p]`` is the position of member p of row q.
 
-    letters : the letters of the grid's dimensions, the first along a row, the second along a column.
+    Parameters
+    ----------
+    rows : tuple of tuple of int
+    letters : str
+        The letters of the grid's dimensions, the first along a row, the second along a column.
 
+    Examples
+    --------
     >>> gray = RingMap(((0, 1), (3, 2)))
     >>> gray.n, str(gray), gray.index("r").tolist(), gray.group("r").tolist()
     (4, '0.1/3.2', [0, 1, 1, 0], [0, 0, 1, 1])
@@ -38,12 +44,12 @@ class RingMap:
         return len(self.rows) * len(self.rows[0])
 
     def extent(self, letters: str) -> int:
-        """How many of the nodes a group along the dimensions of these letters takes."""
+        """Return the number of nodes that a group along the dimensions of these letters takes."""
         row, column = tuple(self.letters)
         return (len(self.rows[0]) if row in letters else 1) * (len(self.rows) if column in letters else 1)
 
     def index(self, letters: str) -> np.ndarray:
-        """For each node the number it has within its group: int array, shape (n,)."""
+        """Return for each node its number within its group: int array, shape (n,)."""
         row, column = tuple(self.letters)
         found, stride = np.zeros(self.n, dtype=np.int64), 1
         for axis, letter in ((1, row), (0, column)):
@@ -53,11 +59,11 @@ class RingMap:
         return found
 
     def group(self, letters: str) -> np.ndarray:
-        """For each node the number of its group: int array, shape (n,)."""
+        """Return for each node the number of its group: int array, shape (n,)."""
         return self.index("".join(letter for letter in self.letters if letter not in letters))
 
     def cut(self, letters: str, ring: bool) -> Fraction:
-        """The load of the best cut, on the m scale of `effective_length`: a lower bound for any routing.
+        """Return the load of the best cut, on the m scale of `effective_length`: a lower bound for any routing.
 
         >>> RingMap(((0, 1), (3, 2))).cut("r", True)
         Fraction(2, 1)
@@ -71,7 +77,7 @@ class RingMap:
         return Fraction(4 * int((inside * (a - inside)).sum(axis=1).max()), a * (2 if ring else 1))
 
     def text(self, letters: str) -> str:
-        """As `parse_ring_map` reads it."""
+        """Return the map as `parse_ring_map` reads it."""
         return str(self)
 
     def __str__(self) -> str:
@@ -81,6 +87,13 @@ class RingMap:
 def parse_ring_map(text: str, letters: str = "rc") -> RingMap:
     """Read ``4.3/5.2/0.1/6.7``: rows separated by a stroke, positions by a point.
 
+    Raises
+    ------
+    PlacementError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> parse_ring_map("0.1/3.2").rows
     ((0, 1), (3, 2))
     """

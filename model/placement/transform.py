@@ -1,4 +1,4 @@
-"""The array that is transformed: its extents and how a grid cuts it into blocks."""
+"""The array of a transform: its extents and its blocks on a grid."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,12 @@ COMPLEX_DOUBLE_BYTES = 16
 class TransformType:
     """The exchanged elements of a type of transform.
 
-    half : whether only nz/2 + 1 of the z indices are exchanged; the others follow from them
-    parts : numbers in an element, 2 for complex
+    Parameters
+    ----------
+    half : bool
+        Whether only nz/2 + 1 of the z indices are exchanged; the others follow from them.
+    parts : int
+        Numbers in an element, 2 for complex.
     """
 
     half: bool
@@ -76,7 +80,7 @@ class Transform:
 
     @property
     def exchanged(self) -> tuple[int, int, int]:
-        """Extents of the array that is exchanged."""
+        """Extents of the exchanged array."""
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
 
     @property
@@ -95,7 +99,7 @@ class Transform:
         return prod(self.exchanged) * self.point_bytes
 
     def fills(self, grid: ProcessGrid) -> bool:
-        """Whether every task holds something in every stage (the limits of P3DFFT's eq. 2).
+        """Return whether every task holds data in every stage (the limits of P3DFFT's eq. 2).
 
         >>> Transform(4, 4, 2).fills(ProcessGrid(2, 4)), Transform(4, 3, 2).fills(ProcessGrid(2, 4))
         (True, False)
@@ -103,7 +107,7 @@ class Transform:
         return all(n >= extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
 
     def idle_tasks(self, grid: ProcessGrid) -> int:
-        """Tasks that hold nothing in some stage: most of those, if the stages differ.
+        """Return the number of tasks without data in some stage, the largest over the stages.
 
         >>> Transform(8, 8, 8).idle_tasks(ProcessGrid(2, 32)), Transform(8, 8, 8).idle_tasks(ProcessGrid(8, 8))
         (48, 0)
@@ -114,12 +118,12 @@ class Transform:
         return grid.n_tasks - min(busy)
 
     def _divides(self, axis, grid):
-        """Extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
+        """Return the extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
         letters = grid.decomposition.divided_by(axis)
         return {d.symbol: n for d, n in zip(grid.decomposition.dimensions, grid.shape) if d.letter in letters}
 
     def divides_evenly(self, grid: ProcessGrid) -> bool:
-        """Whether every task gets blocks of the same size in every stage."""
+        """Return whether every task gets blocks of the same size in every stage."""
         return not any(n % extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
 
     def __str__(self) -> str:
@@ -129,8 +133,24 @@ class Transform:
 
 
 def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "double", fields: int = 1) -> Transform:
-    """The transform of `fields` arrays of `size`, a name of `TYPES` and one of `PRECISIONS`.
+    """Return the transform of `fields` arrays of `size`.
 
+    Parameters
+    ----------
+    size : (int, int, int)
+    type : str
+        A name of `TYPES`.
+    precision : str
+        A name of `PRECISIONS`.
+    fields : int
+
+    Raises
+    ------
+    GridError
+        If type and precision are unknown.
+
+    Examples
+    --------
     >>> transform_of((64, 64, 64), "dct", "single").element_bytes
     4
     """
@@ -143,8 +163,15 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
 
 
 def parse_transform(text: str) -> Transform:
-    """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields where they are not c2c, double and one.
+    """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields if other than c2c, double and 1.
 
+    Raises
+    ------
+    GridError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single:fields=3"))
     ('512x512x512', '512x256x128:r2c:single:fields=3')
     """
@@ -164,7 +191,7 @@ def parse_transform(text: str) -> Transform:
 
 
 def block_lengths(n: int, parts: int) -> np.ndarray:
-    """Lengths of `parts` blocks of `n` elements, the remainder on the first blocks: int array, shape (parts,).
+    """Return the lengths of `parts` blocks of `n` elements, the remainder on the first blocks: int array, shape (parts,).
 
     >>> block_lengths(10, 4).tolist()
     [3, 3, 2, 2]

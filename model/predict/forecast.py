@@ -1,15 +1,15 @@
-"""The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
+"""The time of a transform under a schedule: its phases in sequence, each by all terms of the time model.
 
 A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does
-(`pencilmap.model.times.timing`). Link and injection are what all exchanges in flight put on the links and through the ports
-together. Every chunk that starts adds a start and its messages. Computing that runs beside the flow is hidden, but only as
-far as the MPI then makes progress. That share is `Costs.progress`. Nothing is hidden where it is not known.
+(`pencilmap.model.times.timing`). Link and injection are the joint loads of all exchanges in flight on links and ports.
+Every chunk that starts adds a start and its messages. Computing beside the flow is hidden only as far as the MPI then
+makes progress. This share is `Costs.progress`. Nothing is hidden if the share is unknown.
 
-Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links
-cut. All shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`),
-under any schedule. The bound in sequence holds for what travels in phases of its own
-(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for any
-transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
+Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the cut
+links. All shares together are both exchanges whole. So T is never below the bound on both exchanges together
+(`lower_bound`), under any schedule. The bound in sequence holds for traffic in phases of its own
+(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for
+any transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
 """
 
 from collections import Counter
@@ -51,19 +51,19 @@ MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a s
 
 
 def _worth(found):
-    """The number by which schedules are compared: the time where there is one, else the cost."""
+    """Return the number that compares schedules: the time if known, else the cost."""
     return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
 
 
 def _twice(found):
-    """The forecast of a forward transform and then a backward one."""
+    """Return the forecast of a forward transform and then a backward transform."""
     times = {name: None if getattr(found, name) is None else 2 * getattr(found, name)
              for name in ("t_s", "time_s", "total_s", "hidden_s")}
     return replace(found, cost=2 * found.cost, direction=PAIR, **times)
 
 
 class Forecaster:
-    """Schedules of one placement. What they have in common is worked out once.
+    """Schedules of a placement. Common parts are computed once.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Forecaster:
     closed : ClosedForm, optional
         If the exchanges have closed forms.
     loads : sequence of LinkLoads or None
-        Of the exchanges that were routed already.
+        Loads of the exchanges that were already routed.
     """
 
     def __init__(self, case: Case, stages: Sequence[ExchangePrediction], bounds: Bounds, closed: ClosedForm | None = None,
@@ -86,10 +86,21 @@ class Forecaster:
         self._found: dict[Any, _Resources] = {}
 
     def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
-        """The schedule that `text` names, with everything chosen, or `best`: the fastest of those that keep the boxes.
+        """Return the forecast of a named schedule with all choices made; `best` is the fastest that keeps the boxes.
 
-        A backward transform takes as long as a forward one. The transforms of a pair run at once where the schedule has a
-        way for that, and otherwise one after the other. Raises ScheduleError.
+        A backward transform takes as long as a forward transform. The transforms of a pair run at once if the schedule
+        has a way for pairs, and otherwise in sequence.
+
+        Parameters
+        ----------
+        text : str
+        direction : str
+            One of `pencilmap.model.schedules.schedule.DIRECTIONS`.
+
+        Raises
+        ------
+        ScheduleError
+            If the schedule or direction is not understood, or the schedule does not fit.
         """
         if direction not in DIRECTIONS:
             raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
@@ -99,13 +110,13 @@ class Forecaster:
             schedule = parse_schedule(text)
             return self._with_hints(self._of(schedule, PAIR)) if SCHEDULES[schedule.name].pair else _twice(self._one(text))
         found = [_twice(self._one(text))]
-        if self.transform is None or self.transform.fields == 1:  # then the boxes of a pair stay, whatever its schedule is
+        if self.transform is None or self.transform.fields == 1:  # then a pair keeps its boxes under any schedule
             able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
             found += [self._of(schedule, PAIR) for schedule in able if self._is_possible(schedule, PAIR)]
         return min(found, key=_worth)
 
     def _one(self, text):
-        """Of one transform."""
+        """Return the forecast of a transform."""
         if text == BEST:
             return self._fastest(self._keeping_boxes())
         schedule = parse_schedule(text)
@@ -115,7 +126,7 @@ class Forecaster:
 
     @property
     def joint(self) -> JointLoads:
-        """The loads of all exchanges of the transform, whole."""
+        """Loads of all whole exchanges of the transform."""
         return self._plain.links
 
     def _keeping_boxes(self):
@@ -136,7 +147,7 @@ class Forecaster:
         return True
 
     def _overlaps(self):
-        """The numbers of chunks, axes and sizes that could be best. There is at least one."""
+        """Return the numbers of chunks, axes and sizes that could be best, at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
             block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
@@ -149,13 +160,13 @@ class Forecaster:
         return found or [Schedule("overlap", (1,))]
 
     def _fastest(self, schedules):
-        """Of those within one per cent of the fastest, the one with the fewest chunks."""
+        """Return the schedule with the fewest chunks among those within one per cent of the fastest."""
         found = [self._of(schedule) for schedule in schedules]
         least = min(map(_worth, found))
         return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
     def _with_hints(self, found):
-        """With notes on what would be faster."""
+        """Add notes on faster schedules."""
         notes = list(found.notes)
         name = found.schedule.name
         if name != "sequence" and found.bounds and found.bounds.unreachable:
@@ -189,7 +200,7 @@ class Forecaster:
                                 self._notes(course, phases, times), direction)
 
     def _in_sequence(self, schedule):
-        """The forecast of the sequence, which the stages have already. Their exchanges may have rounds."""
+        """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
         load = self.joint.largest((1,) * len(self.stages))
@@ -202,7 +213,7 @@ class Forecaster:
                                 bounds=self.bounds, alone=Fraction(1))
 
     def _check_beside(self, schedule):
-        """Raise ScheduleError where an exchange can only run alone."""
+        """Raise ScheduleError if an exchange can only run alone."""
         for stage in self.stages:
             if not algorithm_named(stage.algorithm).beside:
                 able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
@@ -214,7 +225,7 @@ class Forecaster:
 
     def _times(self, course: Course, phases: Sequence[Any],
                transforms: int) -> tuple[float | None, float | None, float | None, float | None]:
-        """t_s, time_s, total_s, hidden_s of a course."""
+        """Return t_s, time_s, total_s, hidden_s of a course."""
         if None in phases:
             return None, None, None, None
         t_s, time_s = sum(p.link_s for p in phases), sum(p.time_s for p in phases)
@@ -227,7 +238,7 @@ class Forecaster:
         return t_s, time_s, time_s + transforms * self.case.local.time_s - hidden, hidden
 
     def _phase(self, phase, course, resources):
-        """The times of one phase, None without any."""
+        """Return the times of one phase, None without any."""
         link_s = self._seconds(resources.links.largest(phase.shares))
         if link_s is None:
             return None
@@ -247,9 +258,7 @@ class Forecaster:
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
     def _message_roots(self, phase, course, resources):
-        """The message roots of the exchanges that are started. Their messages are the shares of the whole ones that are in
-        flight.
-        """
+        """Return the message roots of the started exchanges. Their messages are shares of the whole messages."""
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
@@ -274,7 +283,7 @@ class Forecaster:
                      for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
 
     def _notes(self, course, phases, times):
-        """Notes on what decides beside the links, and on what is assumed about the computing."""
+        """Return notes on the deciding terms beside the links, and on assumptions about the computing."""
         if course.schedule.name == "sequence" or times[1] is None:
             return ()
         notes, flow, routed = [], sum(p.flow_s for p in phases), sum(p.routed_s for p in phases)
@@ -287,7 +296,7 @@ class Forecaster:
 
     @cached_property
     def _plain(self):
-        """Of the exchanges, whole."""
+        """The course of the whole exchanges."""
         n = len(self.stages)
         links = self._closed_joint()
         if links is None:
@@ -323,7 +332,7 @@ class Forecaster:
     def _resources(self, course: Course):
         if course.plain:
             return self._plain
-        cut = all(part.length is not None for part in course.parts)      # then the sizes are in the shares, not in the parts
+        cut = all(part.length is not None for part in course.parts)      # if so, the shares have the sizes, not the parts
         key = course.axis if cut else (course.axis, course.sizes)
         if key not in self._found:
             if self.grid.n_tasks > MOST_ROUTED:
@@ -337,7 +346,7 @@ class Forecaster:
 
 
 def _alone(course, n_stages):
-    """The share of each exchange that travels in phases of its own. It is 0 where parts of one exchange differ."""
+    """Return the share of each exchange that travels in phases of its own; 0 if parts of an exchange differ."""
     if not course.plain:
         return Fraction(0)
     found = [Fraction(0)] * n_stages
@@ -363,10 +372,10 @@ class _PhaseTimes:
 
 @dataclass(frozen=True)
 class _Resources:
-    """What each part of a course takes: columns of all arrays are the parts.
+    """Resources of each part of a course: columns of all arrays are the parts.
 
     task_bytes, node_bytes : bytes that tasks, and nodes, send to other nodes: float arrays, shape (k, parts)
-    held : the share of its exchange that each part is
+    held : share of its exchange in each part
     """
 
     links: JointLoads

@@ -26,7 +26,7 @@ BEST_MINIMAL = "optimal-minimal"
 def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
                      costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
                      schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
-    """Predictions of one placement under every routing rule of its network, with the bound for any routing.
+    """Predict one placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
 
     Returns
     -------
-    list
+    list of Prediction
         First `ANY_ROUTING` with the cut bound instead of loads, then the best routing along shortest paths, then the rules.
         A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the first says why.
 
@@ -72,7 +72,7 @@ def intervals(placed: Product | Mapping, question: Question, transform: Transfor
 
 
 def _without_routing(prediction, mapping, transform, refusals):
-    """A prediction with cut bounds instead of loads."""
+    """Return a prediction with cut bounds instead of loads."""
     stages = []
     for stage, exchange in zip(prediction.stages, exchanges(mapping.grid, transform)):
         load = tuple(m_scale(b, mapping.network, exchange.total_bytes)

@@ -1,4 +1,4 @@
-"""Predictions in the order in which a user wants to see them."""
+"""Predictions in the order of a user's preference."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,9 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
     """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the grid with the fewest
     idle tasks stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
 
-    If the time of the computing is not known, grids with idle tasks come after all others.
+    Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
+    messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
+    come after all others.
 
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict

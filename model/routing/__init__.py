@@ -1,6 +1,6 @@
 """Routing rules: a table from a name to the rule that routes messages.
 
-A new rule is one file here, whose `RULE` is a `RoutingRule`, and one line below.
+A new rule is a file here, whose `RULE` is a `RoutingRule`, and a line below.
 """
 
 from pkgutil import resolve_name
@@ -10,7 +10,7 @@ from pencilmap.model.base.errors import RoutingError, near
 from pencilmap.model.network.network import Network
 from pencilmap.model.routing.rule import RoutingRule
 
-_PLACES = {  # file:name; the first that works on a network is its default
+_PLACES = {  # file:name; the first rule that works on a network is its default
     "dimension-order": "dimension_order:RULE",
     "minimal-adaptive": "minimal_adaptive:RULE",
     "shortest-path": "shortest_path:RULE",
@@ -21,10 +21,22 @@ DEFAULT_ROUTING = "dimension-order"
 
 
 def routing(name: str, network: Network | None = None) -> Any:
-    """The rule that `name` describes. Raises RoutingError when there is no such rule, or it does not work on the network.
+    """Return the rule that `name` describes.
 
-    It has a name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
+    Parameters
+    ----------
+    name : str
+        Name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
+    network : Network, optional
+        Must be a network on which the rule works.
 
+    Raises
+    ------
+    RoutingError
+        If there is no such rule, or it does not work on the network.
+
+    Examples
+    --------
     >>> routing("dimension-order:parity")
     DimensionOrder(order=None, tie='parity')
     """
@@ -40,17 +52,17 @@ def routing(name: str, network: Network | None = None) -> Any:
 
 
 def routings_of(network: Network) -> list[str]:
-    """Names of the rules that work on a network, its default first."""
+    """Return the names of the rules that work on a network, its default first."""
     return [name for name, rule in ROUTINGS.items() if isinstance(network, rule.kinds)]
 
 
 def default_routing(network: Network) -> str:
-    """Name of the default rule."""
+    """Return the name of the default rule."""
     return routings_of(network)[0]
 
 
 def all_variants(network: Network) -> list[str]:
-    """Every rule of a network with all its variants.
+    """Return every rule of a network with all its variants.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> all_variants(Torus((4,)))[:3]

@@ -1,9 +1,10 @@
 """Dimension-ordered routing: one dimension after the other, each in the shortest direction.
 
 Idea: the leg of a message in dimension i lies on the line with the destination's coordinates in the dimensions routed
-before i and the source's in those routed after. So the legs of all messages are a product of two sparse matrices. One is
-what each group sends from every (position in i, coordinates after i). The other is what it receives at every (position in
-i, coordinates before i). Summing along each line gives every link's load with no loop over messages or hops.
+before i and the source's coordinates in the dimensions routed after. So the legs of all messages are a product of two
+sparse matrices. The first has the bytes that each group sends from every (position in i, coordinates after i). The second
+has the bytes that it receives at every (position in i, coordinates before i). Summing along each line gives every link's
+load with no loop over messages or hops.
 Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
 Comput. C-36 (1987); the counting is ours.
 Cost: at most one multiplication for each pair and dimension, for each rank and position in the dimensions routed first and
@@ -38,17 +39,17 @@ _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
 class DimensionOrder(Rule):
     """The rule as a value."""
 
-    order: str | None = None  #: letters of the axes in the order in which they are routed; first to last by default
+    order: str | None = None  #: letters of the axes in the order of routing; first to last by default
     #: "split", "parity" or "plus"; rule at half a ring: half in each direction; + from even and - from odd coordinates;
     #: always +
     tie: str = "split"
 
     def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Exact load of every link, see `dimension_order_loads`."""
+        """Return the exact load of every link, see `dimension_order_loads`."""
         return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad:
-        """Exact loads of a product placement with even blocks; they are the same for every order of the dimensions."""
+        """Return exact loads of a product placement with even blocks, the same for every order of the dimensions."""
         torus = product.torus
         self.dimensions(torus)
         lines = [ring_load(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
@@ -57,7 +58,7 @@ class DimensionOrder(Rule):
         return ProductLoad(load, hops, _busiest(torus, lines, load))
 
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
-        """Exact loads of a product placement with any blocks, from one line of each dimension."""
+        """Return exact loads of a product placement with any blocks, from a line of each dimension."""
         torus, exact = product.torus, ProductBlocks(product, blocks)
         order = self.dimensions(torus)
         lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]
@@ -68,7 +69,7 @@ class DimensionOrder(Rule):
         return ProductLoad(load, Fraction(4 * hops, blocks.total_bytes), _busiest(torus, places, load))
 
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads:
-        """Exact loads of several exchanges of a product at once, one text of `letters` for each, with even blocks."""
+        """Return exact loads of several exchanges of a product at once with even blocks, one text of `letters` for each."""
         torus = product.torus
         self.dimensions(torus)
         lines = [ring_vectors(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
@@ -76,8 +77,9 @@ class DimensionOrder(Rule):
                                        for line, cables in zip(lines, torus.cables)))
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads:
-        """Exact loads of several exchanges of a product at once, with any blocks. No line has more than the line of digits
-        0.
+        """Return exact loads of several exchanges of a product at once, with any blocks.
+
+        No line has more than the line of digits 0.
         """
         torus, order = product.torus, self.dimensions(product.torus)
         units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
@@ -89,11 +91,17 @@ class DimensionOrder(Rule):
         return JointLoads(torus, tuple(classes))
 
     def weighted_routes(self, torus: Torus, nodes: Ints) -> WeightedRoutes:
-        """The routes between some nodes, for links with weights."""
+        """Return the routes between some nodes, for links with weights."""
         return WeightedRoutes(torus, nodes, self.dimensions(torus), self.tie)
 
     def dimensions(self, torus: Torus) -> tuple[int, ...]:
-        """The dimensions in the order in which they are routed. Raises RoutingError when the letters are not the axes."""
+        """Return the dimensions in the order of routing.
+
+        Raises
+        ------
+        RoutingError
+            If the letters are not the axes.
+        """
         if self.order is None:
             return tuple(range(torus.n_dimensions))
         if sorted(self.order) != sorted(torus.axes):
@@ -106,6 +114,13 @@ class DimensionOrder(Rule):
 def parse(argument: str) -> DimensionOrder:
     """Read ``[ORDER][:TIE]``.
 
+    Raises
+    ------
+    RoutingError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> parse("zyx:parity"), parse("plus")
     (DimensionOrder(order='zyx', tie='parity'), DimensionOrder(order=None, tie='plus'))
     """
@@ -125,7 +140,7 @@ RULE = RoutingRule(
 
 
 class _Place(NamedTuple):
-    """Where the busiest link of a line is."""
+    """Position of the busiest link of a line."""
 
     downwards: int
     position: int
@@ -147,11 +162,22 @@ def _busiest(torus, lines, load):
 
 def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray,
                           order: tuple[int, ...] | None = None, tie: str = "split") -> LinkLoads:
-    """Exact load of every link under dimension-ordered routing in the shortest direction.
+    """Return the exact load of every link under dimension-ordered routing in the shortest direction.
 
-    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long. `node_of_rank` has shape (P,). `order`
-    has the dimensions in the order in which they are routed, first to last by default. `tie` says what happens at half a
-    ring: "split", "parity" or "plus".
+    Parameters
+    ----------
+    torus : Torus
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    order : tuple of int, optional
+        The dimensions in the order of routing, first to last by default.
+    tie : {"split", "parity", "plus"}
+        Direction at half a ring.
+
+    Raises
+    ------
+    RoutingError
+        If loads could exceed 64 bits, or a dimension is too long.
     """
     check_lines(torus.shape)
     if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:
@@ -164,7 +190,7 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
 
 
 def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
-    """Halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
+    """Return halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
     n = torus.shape[i]
     before, after = (sorted(order[some]) for some in (slice(order.index(i)), slice(order.index(i) + 1, None)))
     even = exchange.is_even
@@ -181,10 +207,10 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
 
 
 def _bytes_by_place(torus, coordinates, dimensions, weights):
-    """Weight of the ranks of each group at each position in some dimensions, the first of them fastest.
+    """Return the weight of the ranks of each group at each position in some dimensions, the first of them fastest.
 
-    `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is int64, shape
-    (groups, positions).
+    `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is int64,
+    shape (groups, positions).
     """
     from scipy.sparse import coo_array  # slow to import, and closed forms do not need it
 
@@ -198,7 +224,7 @@ def _bytes_by_place(torus, coordinates, dimensions, weights):
 
 
 def _blocks(n_after, n_before, n):
-    """Slices of the two parts of a line's number, so that the legs of a block of lines need little memory."""
+    """Yield slices of the two parts of a line's number, so that the legs of a block of lines need little memory."""
     room = max(1, _LEGS_AT_ONCE // (n * n))
     step_before = max(1, min(n_before, room))
     step_after = max(1, room // step_before)
@@ -211,7 +237,7 @@ def _columns(matrix, lines, n):
 
 
 def _by_node(torus, loads, i, before, after):
-    """Loads by (line after, line before, direction, position) as loads by (direction, node)."""
+    """Return loads by (line after, line before, direction, position) as loads by (direction, node)."""
     axes = [*after[::-1], *before[::-1], -1, i]
     extents = [2 if j < 0 else torus.shape[j] for j in axes]
     wanted = [-1, *range(torus.n_dimensions)[::-1]]

@@ -1,12 +1,12 @@
 """Minimal adaptive routing as a random choice at every hop: expected loads.
 
-Idea: all messages at one node with the same remaining offset have the same future, whatever their source. So it is enough to
-know, for every offset (signed hops left in each dimension), how many bytes each node holds. Taking the longest offsets
+Idea: all messages at one node with the same remaining offset have the same future, from any source. So it is enough to
+know, for every offset (signed remaining hops in each dimension), how many bytes each node holds. Taking the longest offsets
 first, every such set moves one hop in one array operation per dimension. At half a ring both directions have probability
 1/2.
-Choices: ``hops`` takes each dimension with hops left with equal probability (like routers that look only at the
-destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which makes all minimal paths
-equally likely.
+Choices: ``hops`` takes each dimension with remaining hops with equal probability (like routers that look only at the
+destination); ``paths`` takes dimension i with probability (remaining hops in i) / (remaining hops), which makes all minimal
+paths equally likely.
 Source: the routing is the dynamic mode of Blue Gene/L (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
 IBM J. Res. Dev. 49 (2005)) without looking at the queues; the counting is ours.
 Cost: O(N) for each dimension and offset that occurs, one count for each pair of ranks; 8 bytes for each node and current
@@ -30,7 +30,7 @@ from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.joint_loads import JointLoads
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
-CHOICES = {  # probability of each dimension, from the hops left in all of them
+CHOICES = {  # probability of each dimension, from the remaining hops of all dimensions
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],
     "paths": lambda left: [Fraction(x, sum(left)) for x in left],
 }
@@ -46,24 +46,31 @@ class MinimalAdaptive(Rule):
     choice: str = "hops"  #: "hops" or "paths"
 
     def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Expected load of every link, see `minimal_adaptive_loads`."""
+        """Return the expected load of every link, see `minimal_adaptive_loads`."""
         return minimal_adaptive_loads(torus, exchange, node_of_rank, self.choice)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad | None:
-        """Expected loads of a product placement with even blocks; None for ``paths``."""
+        """Return expected loads of a product placement with even blocks; None for ``paths``."""
         if self.choice != "hops":
             return None
         hops = DimensionOrder().of_product(product, letters).hop_length  # the same for every minimal route
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
 
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads | None:
-        """Expected loads of several exchanges of a product at once; None for ``paths``."""
+        """Return expected loads of several exchanges of a product at once; None for ``paths``."""
         return random_minimal_joint(product, letters) if self.choice == "hops" else None
 
 
 def parse(argument: str) -> MinimalAdaptive:
     """Read the choice.
 
+    Raises
+    ------
+    RoutingError
+        If the choice is unknown.
+
+    Examples
+    --------
     >>> parse(""), parse("paths")
     (MinimalAdaptive(choice='hops'), MinimalAdaptive(choice='paths'))
     """
@@ -82,10 +89,21 @@ RULE = RoutingRule(
 
 def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",
                            exact: bool = False) -> LinkLoads:
-    """Expected load of every link when messages choose randomly among their minimal routes.
+    """Return the expected load of every link if messages choose randomly among their minimal routes.
 
-    Raises RoutingError when the offsets that occur would need too much memory. Loads are float64, or Fraction objects if
-    `exact`: for small cases, a hundred times slower. `node_of_rank` has shape (P,); `choice` is "hops" or "paths".
+    Parameters
+    ----------
+    torus : Torus
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    choice : {"hops", "paths"}
+    exact : bool
+        Whether loads are Fraction objects, a hundred times slower, in place of float64: for small cases.
+
+    Raises
+    ------
+    RoutingError
+        If the offsets that occur would need too much memory.
     """
     values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
     underway = _Underway(torus, exact)
@@ -102,11 +120,11 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
 
 
 class _Underway:
-    """The bytes that each node holds for every offset, by hops left."""
+    """The bytes that each node holds for every offset, by remaining hops."""
 
     def __init__(self, torus, exact):
         self.torus, self.exact = torus, exact
-        self.levels = {}  # hops left -> {offset left: array of shape (N,)}
+        self.levels = {}  # remaining hops -> {remaining offset: array of shape (N,)}
 
     def __bool__(self):
         return bool(self.levels)
@@ -118,7 +136,7 @@ class _Underway:
             level_bytes[left] = level_bytes[left] + held if left in level_bytes else held
 
     def pop(self):
-        """One of the longest offsets."""
+        """Remove and return one of the longest offsets."""
         level = max(self.levels)
         found = self.levels[level].popitem()
         if not self.levels[level]:
@@ -126,7 +144,7 @@ class _Underway:
         return found
 
     def moved(self, held, i, step):
-        """The bytes of the nodes, one hop further in dimension `i`."""
+        """Return the bytes of the nodes, one hop further in dimension `i`."""
         grid = held.reshape(self.torus.shape[::-1])
         return np.roll(grid, step, axis=self.torus.n_dimensions - 1 - i).reshape(-1)
 
@@ -142,15 +160,17 @@ class _Underway:
 
 
 def _shortest(difference, n, ring):
-    """Signed hops in the shortest direction; two values at half a ring. On a ring differences are 0..n-1, on a line
-    -(n-1)..n-1."""
+    """Return signed hops in the shortest direction; two values at half a ring.
+
+    Differences are 0..n-1 on a ring, -(n-1)..n-1 on a line.
+    """
     if not ring or 2 * difference < n:
         return (difference,)
     return (difference - n,) if 2 * difference > n else (difference, -difference)
 
 
 def _bytes_by_difference(torus, exchange, node_of_rank):
-    """For each difference of coordinates that occurs, the bytes that start at each node with it.
+    """Yield each difference of coordinates that occurs, and the bytes with this difference that start at each node.
 
     Yields
     ------
@@ -178,7 +198,7 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
 
 
 def _digits(torus, number, base):
-    """Differences from their number: 0..n-1 on a ring, -(n-1)..n-1 on a line."""
+    """Return differences from their number: 0..n-1 on a ring, -(n-1)..n-1 on a line."""
     for i, b in enumerate(base):
         number, digit = divmod(number, b)
         yield digit if torus.is_ring(i) or 2 * digit < b else digit - b

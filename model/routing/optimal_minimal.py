@@ -33,7 +33,7 @@ class OptimalMinimal(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Loads of an optimal split, see `optimal_minimal_loads`."""
+        """Return the loads of an optimal split, see `optimal_minimal_loads`."""
         return optimal_minimal_loads(network, exchange, node_of_rank)
 
 
@@ -43,11 +43,23 @@ RULE = without_argument(
 
 
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-    """Loads of the links when messages are split over their shortest paths so that the busiest link takes the least time.
+    """Return the loads of the links if messages are split over their shortest paths for the least time of the busiest link.
 
-    Raises RoutingError when the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
-    `node_of_rank` has shape (P,). The busiest link is optimal to the solver's accuracy (1e-7). The other loads are those of
-    one of many optima.
+    Parameters
+    ----------
+    network : Network
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+
+    Returns
+    -------
+    LinkLoads
+        The busiest link is optimal to the solver's accuracy (1e-7). The other loads are from one of many optima.
+
+    Raises
+    ------
+    RoutingError
+        If the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
     """
     if network.n_nodes > MAX_NODES:
         raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "
@@ -62,13 +74,13 @@ def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np
 
 @singledispatch
 def node_kinds(network: Network, traffic: Any) -> np.ndarray:
-    """For each node the first equivalent node; here every node is its own: int array, shape (N,)."""
+    """Return for each node the first equivalent node; here every node is its own: int array, shape (N,)."""
     return np.arange(network.n_nodes)
 
 
 @node_kinds.register
 def _torus_kinds(torus: Torus, traffic):
-    """Nodes that a shift of the torus maps onto each other without changing the traffic."""
+    """Return the first equivalent node by shifts of the torus that do not change the traffic."""
     kind, nodes = np.arange(torus.n_nodes), np.arange(torus.n_nodes)
     coordinates, closed = torus.coordinates(nodes), [torus.is_ring(i) for i in range(torus.n_dimensions)]
     dense = traffic.toarray()
@@ -82,7 +94,7 @@ def _torus_kinds(torus: Torus, traffic):
 
 
 def _solve(network, arcs, traffic, kind):
-    """Load of every arc."""
+    """Return the load of every arc."""
     from scipy.optimize import linprog  # slow to import, and other rules do not need it
     from scipy.sparse import block_diag, coo_array, csr_array, hstack
 
@@ -104,7 +116,7 @@ def _solve(network, arcs, traffic, kind):
 
 
 def _flows(network, arcs, traffic, kind):
-    """For one source of each kind the arcs on its shortest paths: dict from node to int array."""
+    """Return for one source of each kind the arcs on its shortest paths: dict from node to int array."""
     every = arcs.distances()
     sources = np.intersect1d(kind, np.flatnonzero(np.diff(traffic.indptr)))
     used = {s: _useful_arcs(arcs, every, s, traffic[[s]].indices) for s in sources.tolist()}
@@ -117,21 +129,21 @@ def _flows(network, arcs, traffic, kind):
 
 
 def _useful_arcs(arcs, every, source, targets):
-    """Arcs on the shortest paths from a source to some targets: int array."""
+    """Return the arcs on the shortest paths from a source to some targets: int array."""
     near = every[source]
     on_the_way = (near[:, None] + every[:, targets] == near[targets]).any(axis=1)
     return np.flatnonzero((near[arcs.target] == near[arcs.source] + 1) & on_the_way[arcs.target])
 
 
 def _groups_of_arcs(arcs, kind):
-    """Arcs that must carry the same: group of each arc, int array, and cables of each group, float array."""
+    """Return groups of arcs with equal loads: group of each arc, int array, and cables of each group, float array."""
     kind = np.append(kind, np.arange(kind.size, arcs.n_vertices))
     _, first, group = np.unique(arcs.index - arcs.source + kind[arcs.source], return_index=True, return_inverse=True)
     return group, arcs.capacity[first]
 
 
 def _arriving(arcs, some, source, traffic):
-    """Inflow minus outflow of some arcs at each vertex (csr array), and the demand there."""
+    """Return inflow minus outflow of some arcs at each vertex (csr array), and the demand there."""
     from scipy.sparse import coo_array
 
     vertices = np.unique(arcs.target[some])

@@ -10,12 +10,14 @@ from pencilmap.model.network.network import TorusLink
 class ProductLoad:
     """Loads on the m scale (4 load N / D_T), per cable.
 
+    Parameters
+    ----------
     load : tuple of Fraction or float
         The largest in each dimension.
     hop_length : Fraction
         Hops of a byte, times 4.
     busiest : TorusLink or None
-        None where the closed form does not give the link, or all are idle.
+        None if the closed form does not give the link, or all links are idle.
     """
 
     load: tuple

@@ -1,11 +1,11 @@
-"""The busiest links of a product placement when routers choose randomly among the minimal routes, in closed form.
+"""The busiest links of a product placement if routers choose randomly among the minimal routes, in closed form.
 
-Idea: every hop takes one of the dimensions in which the message still has hops to go, each with equal probability. Give
-every dimension its own clock, which ticks at rate 1 until the message has arrived in that dimension. Then the order of the
-ticks is the order of the hops, and at a given time the dimensions are independent. So what crosses a link of dimension i at
-time t is a product of one factor for each dimension, as the pairs of a product image are. The load is the integral over t.
-This needs no loop over pairs, paths or hops.
-Source: the routing is that of Blue Gene/L's dynamic mode (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
+Idea: every hop takes one of the dimensions with remaining hops, each with equal probability. Give every dimension its own
+clock, which ticks at rate 1 until the message has arrived in that dimension. Then the order of the ticks is the order of
+the hops, and at a given time the dimensions are independent. So the traffic across a link of dimension i at time t is a
+product of one factor for each dimension, as the pairs of a product image are. The load is the integral over t. This needs
+no loop over pairs, paths or hops.
+Source: the routing of Blue Gene/L's dynamic mode (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
 IBM J. Res. Dev. 49 (2005)) without looking at the queues; the clocks are the usual embedding of a random choice in Poisson
 processes; the closed form is ours.
 Cost: O(n_i^2) for each dimension and point in time, and for each combination of distinct positions on the other axes.
@@ -23,14 +23,14 @@ from pencilmap.model.traffic.joint_loads import JointLoads, undominated
 from pencilmap.model.traffic.loads import as_fraction, without_rounding
 
 _PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e-12 and better
-_TAIL = 40.0                 # exp(-40) of the messages are still on their way when the integral ends
+_TAIL = 40.0                 # exp(-40) of the messages are still on their way at the end of the integral
 
 
 def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
-    """Largest expected load in each dimension under random minimal adaptive routing, on the m scale (4 load N / D_T).
+    """Return the largest expected load in each dimension under random minimal adaptive routing, on the m scale.
 
-    These are loads for one cable and even blocks. They are equal to those of dimension order where the image is symmetric
-    (full rings, every n-th node), and larger in the middle of dense boxes.
+    These are loads (4 load N / D_T) for one cable and even blocks. They equal the loads of dimension order if the image is
+    symmetric (full rings, every n-th node), and are larger in the middle of dense boxes.
 
     >>> from pencilmap.model.placement.pattern import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
@@ -44,7 +44,9 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
 
 
 def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoads:
-    """Expected loads of several exchanges at once, one text of `letters` for each, otherwise as `random_minimal_lengths`.
+    """Return the expected loads of several exchanges at once, one text of `letters` for each.
+
+    Otherwise as `random_minimal_lengths`.
 
     >>> from pencilmap.model.placement.pattern import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
@@ -62,8 +64,9 @@ def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoa
 
 
 def _joint(axes, i, weights):
-    """Loads of each exchange on the different links of dimension i, on the m scale: float array, shape (links,
-    exchanges).
+    """Return the loads of each exchange on the different links of dimension i, on the m scale.
+
+    Float array, shape (links, exchanges).
     """
     lines = np.ones((1, len(axes[0]), weights.size))
     for j, axis in enumerate(axes):
@@ -75,7 +78,7 @@ def _joint(axes, i, weights):
 
 
 def _together(arrays):
-    """The different rows of several arrays side by side: float array, shape (rows, arrays, times)."""
+    """Return the different rows of several arrays side by side: float array, shape (rows, arrays, times)."""
     stacked = np.stack(arrays, axis=1)
     return _different(stacked.reshape(len(stacked), -1)).reshape(-1, *stacked.shape[1:])
 
@@ -86,7 +89,7 @@ def _longest(n, ring):
 
 @lru_cache(maxsize=32)
 def _quadrature(hops):
-    """Times and weights from 0 to the end of the slowest message of so many hops."""
+    """Return times and weights from 0 to the end of the slowest message of so many hops."""
     panels = int(np.ceil((hops + 8 * np.sqrt(hops) + _TAIL) / _PANEL))
     x, w = np.polynomial.legendre.leggauss(_NODES)
     start = _PANEL * np.arange(panels)[:, None]
@@ -101,22 +104,21 @@ class _Axis:
     positions : float array, shape (n, times)
         Number of pairs at each position.
     pairs : int
-        Nodes of this dimension in one image: what the m scale divides by.
+        Nodes of this dimension in one image, the divisor of the m scale.
     """
 
     def __init__(self, pattern: Pattern | RingMap, letters: str, ring: bool, times: np.ndarray) -> None:
         legs = _legs(pattern, letters, ring)                              # [direction, start, hops]
         ticks = _poisson(legs.shape[-1], times)
         longer = legs[..., ::-1].cumsum(axis=-1)[..., ::-1] - legs      # legs of more than k hops
-        moving = _carry(longer) @ ticks                                 # those about to leave a position, [direction, start]
+        moving = _carry(longer) @ ticks                                 # legs about to leave a position, [direction, start]
         arrived = _carry(legs) @ (1 - np.concatenate([np.zeros((1, times.size)), ticks.cumsum(axis=0)])[:-1])
         self.crossings, self.positions = moving.reshape(-1, times.size), (moving + arrived).sum(axis=0)
         self.pairs = pattern.extent(letters)
 
 
 def _legs(pattern, letters, ring):
-    """Number of pairs that go up or down from a position by k hops, ties half in each direction: shape (2, n, longest +
-    1)."""
+    """Return the pairs that go k hops up or down from a position, ties half each way: shape (2, n, longest + 1)."""
     n = pattern.n
     group = pattern.group(letters)
     source, target = np.nonzero(group[:, None] == group[None, :])
@@ -132,14 +134,14 @@ def _legs(pattern, letters, ring):
 
 
 def _carry(legs):
-    """Counts by start position, moved to the position that is k hops further: shape (2, n, hops + 1)."""
+    """Return counts by start position, moved to the position k hops further: shape (2, n, hops + 1)."""
     n = legs.shape[1]
     position, k = np.ogrid[:n, :legs.shape[2]]
     return np.stack([legs[0][(position - k) % n, k], legs[1][(position + k) % n, k]])
 
 
 def _poisson(terms, times):
-    """Probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
+    """Return the probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
     from scipy.special import gammaln  # slow to import, and most predictions do without
 
     k = np.arange(terms)[:, None]
@@ -147,15 +149,15 @@ def _poisson(terms, times):
 
 
 def _different(rows):
-    """The rows that differ by more than rounding errors, in their order."""
-    seen: dict[bytes, int] = {}  # np.unique makes a field of each column, which takes ten times as long
-    for i, row in enumerate(np.round(rows, 10) + 0.0):  # there is no -0.0 then
+    """Return the rows that differ by more than rounding errors, in their order."""
+    seen: dict[bytes, int] = {}  # np.unique makes a field of each column: ten times as long
+    for i, row in enumerate(np.round(rows, 10) + 0.0):  # + 0.0 turns -0.0 into 0.0
         seen.setdefault(row.tobytes(), i)
     return rows[list(seen.values())]
 
 
 def _largest(axes, i, weights):
-    """The largest load of the links of dimension i over all its lines, on the m scale."""
+    """Return the largest load of the links of dimension i over all its lines, on the m scale."""
     lines = np.ones((1, weights.size))
     for j, axis in enumerate(axes):
         if j != i:

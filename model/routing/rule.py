@@ -52,11 +52,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class RoutingRule:
-    """What the table has for a name.
+    """The entry of a name in the table.
 
-    make : argument text -> rule; raises RoutingError where the text is not understood
-    kinds : networks that the rule can be used on
-    variants : arguments that get a line where all rules are compared; the first is the default
+    Parameters
+    ----------
+    make : callable
+        Argument text -> rule; raises RoutingError if the text is not understood.
+    kinds : tuple of type
+        Networks on which the rule works.
+    variants : tuple of str
+        Arguments that get a line in comparisons of all rules; the first is the default.
     """
 
     make: Callable[[str], Rule]

@@ -1,7 +1,7 @@
 """Shortest paths on any graph, with the load split evenly over all of them.
 
-Idea: count the shortest paths from a source to every vertex level by level. Then go back from the farthest level: what
-enters a vertex is split over its predecessors in proportion to their numbers of paths.
+Idea: count the shortest paths from a source to every vertex level by level. Then go back from the farthest level: split the
+load that enters a vertex over its predecessors in proportion to their numbers of paths.
 Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
 Cost: O(L) for each source node, L links. Parallel cables of one link are one path.
@@ -24,7 +24,7 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Load of every link, see `shortest_path_loads`."""
+        """Return the load of every link, see `shortest_path_loads`."""
         return shortest_path_loads(network, exchange, node_of_rank)
 
 
@@ -32,9 +32,15 @@ RULE = without_argument("shortest-path", "split evenly over all shortest paths o
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:
-    """Load of every link when each message is split evenly over all its shortest paths.
+    """Return the load of every link if each message is split evenly over all its shortest paths.
 
-    `node_of_rank` has shape (P,). With `exact` loads are fractions instead of floats: for small cases.
+    Parameters
+    ----------
+    network : Network
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    exact : bool
+        Whether loads are fractions instead of floats: for small cases.
     """
     arcs = network.arcs()
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
@@ -51,7 +57,7 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
 
 
 def _add_tree(values, arcs, distance, source, wanted):
-    """Add to `values` what one source sends to every vertex."""
+    """Add the traffic from one source to every vertex to `values`."""
     by_level = _arcs_by_level(arcs, distance)
     paths = np.zeros_like(wanted)
     paths[source] = 1
@@ -65,7 +71,7 @@ def _add_tree(values, arcs, distance, source, wanted):
 
 
 def _arcs_by_level(arcs, distance):
-    """Arcs that lead one hop away from the source, nearest first: list of int arrays."""
+    """Return the arcs that lead one hop away from the source, nearest first: list of int arrays."""
     near = distance[arcs.source]
     forward = np.flatnonzero(np.isfinite(near) & (distance[arcs.target] == near + 1))
     order = forward[np.argsort(near[forward], kind="stable")]

@@ -1,8 +1,8 @@
-"""Distances when every link has a weight, and the loads of any traffic, for messages in dimension order.
+"""Distances if every link has a weight, and the loads of any traffic, for messages in dimension order.
 
-Idea: a leg in dimension i lies on one line, and which line it is depends on the two ends of the message alone. So the
-number of (line, from, to) is worked out once for every pair of nodes. Then distances are looked up in a table of all legs
-of all lines, and loads come from the sums of the traffic over these legs.
+Idea: a leg in dimension i lies on one line, and the two ends of the message alone decide the line. So the number of
+(line, from, to) is computed once for every pair of nodes. Then distances are looked up in a table of all legs
+of all lines, and loads are sums of the traffic over these legs.
 Cost: 4 bytes for each pair of nodes and dimension; O(n) for each leg of each line of n nodes.
 """
 
@@ -17,8 +17,14 @@ from pencilmap.model.network.torus import Torus, ring_link_loads
 class WeightedRoutes:
     """The routes between some nodes of a torus; all arrays of links have shape (d, 2, N), as `LinkLoads.values`.
 
+    Parameters
+    ----------
+    torus : Torus
     nodes : int array, shape (n,)
-    order : the dimensions in the order in which they are routed
+    order : tuple of int
+        The dimensions in the order of routing.
+    tie : str
+        Rule at half a ring.
     """
 
     def __init__(self, torus: Torus, nodes: Ints, order: Sequence[int], tie: str = "split") -> None:
@@ -28,7 +34,7 @@ class WeightedRoutes:
         self._pairs = [self._numbers(where, i) for i in range(torus.n_dimensions)]
 
     def distances(self, weights: Floats) -> Floats:
-        """The weights of the links on the way from each node to each other, added up: shape (n, n)."""
+        """Return the sum of the weights of the links on the way from each node to each other: shape (n, n)."""
         found = 0.0
         for i, numbers in enumerate(self._pairs):
             table = self._by_line(weights[i], i) @ self._legs[i].T
@@ -36,7 +42,7 @@ class WeightedRoutes:
         return found  # type: ignore[return-value]
 
     def loads(self, traffic: Floats) -> Floats:
-        """What every link carries when `traffic[a, b]` goes from node a to node b."""
+        """Return the load of every link if `traffic[a, b]` goes from node a to node b."""
         found = np.empty((len(self._pairs), 2, self.torus.n_nodes))
         for i, numbers in enumerate(self._pairs):
             n = self.torus.shape[i]
@@ -45,7 +51,7 @@ class WeightedRoutes:
         return found
 
     def _numbers(self, where, i):
-        """Of every pair of nodes the number of its leg in dimension `i`: line, then from, then to."""
+        """Return for every pair of nodes the number of its leg in dimension `i`: line, then from, then to."""
         n, lines = self.torus.shape[i], np.zeros((len(where),) * 2, dtype=np.int32)
         for j, extent in reversed(list(enumerate(self.torus.shape))):
             if j != i:
@@ -55,19 +61,19 @@ class WeightedRoutes:
         return (lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]
 
     def _by_line(self, values, i):
-        """(2, N) as (lines, 2 n)."""
+        """Return (2, N) as (lines, 2 n)."""
         grid = values.reshape(2, *self.torus.shape[::-1])  # the first dimension is the fastest
         return np.moveaxis(np.moveaxis(grid, -1 - i, -1), 0, -2).reshape(-1, 2 * self.torus.shape[i])
 
     def _by_node(self, lines, i):
-        """(lines, 2 n) as (2, N), the inverse of `_by_line`."""
+        """Return (lines, 2 n) as (2, N), the inverse of `_by_line`."""
         others = [extent for j, extent in reversed(list(enumerate(self.torus.shape))) if j != i]
         grid = np.moveaxis(lines.reshape(*others, 2, self.torus.shape[i]), -2, 0)
         return np.moveaxis(grid, -1, -1 - i).reshape(2, -1)
 
 
 def _carried(torus, i, tie):
-    """The share of a leg that each link of its line carries: shape (n^2 legs, 2 n links)."""
+    """Return the share of a leg that each link of its line carries: shape (n^2 legs, 2 n links)."""
     n = torus.shape[i]
     legs = np.eye(n * n, dtype=np.int64).reshape(n * n, n, n)
     return ring_link_loads(legs, torus.is_ring(i), tie).reshape(n * n, 2 * n) / 2

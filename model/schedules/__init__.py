@@ -1,6 +1,6 @@
-"""Schedules: a table from a name to when the exchanges of a transform are on the network, alone or together.
+"""Schedules: a table from a name to the times when the exchanges of a transform are on the network, alone or together.
 
-A new schedule is one file here, with a `course`, and one line below.
+A new schedule is a file here, with a `course`, and a line below.
 """
 
 import re
@@ -19,11 +19,16 @@ BEST = "best"
 
 @dataclass(frozen=True)
 class ScheduleKind:
-    """One line of the table.
+    """A line of the table.
 
-    course : (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError
-    read : the words after the name -> the schedule's fields, None where they are not understood
-    pair : the course of a forward transform beside a backward one of another array; None where one runs after the other
+    Parameters
+    ----------
+    course : callable
+        (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError.
+    read : callable
+        The words after the name -> the schedule's fields, None if the words are not understood.
+    pair : callable or None
+        Course of a forward transform beside a backward transform of another array. None: one runs after the other.
     """
 
     course: Callable[..., Course]
@@ -47,13 +52,13 @@ def _planes(words):
 
 
 def _chunks(words):
-    """K, without an axis."""
+    """Read K, without an axis."""
     found = _overlap(words)
     return None if found is None or "axis" in found or (words and "," in words[0]) else found
 
 
 def _overlap(words):
-    """K or the sizes of the chunks, then an axis."""
+    """Read K or the sizes of the chunks, then an axis."""
     if not words:
         return {}
     sizes = [_number(word) for word in words[0].split(",")]
@@ -80,8 +85,15 @@ SCHEDULES = {
 
 
 def parse_schedule(text: str) -> Schedule:
-    """The schedule that a text describes. Raises ScheduleError where it is not understood.
+    """Return the schedule that a text describes.
 
+    Raises
+    ------
+    ScheduleError
+        If the text is not understood.
+
+    Examples
+    --------
     >>> parse_schedule("overlap:1,2,4:z").sizes, str(parse_schedule("overlap:8")), parse_schedule("two-way:33").planes
     ((1, 2, 4), 'overlap:8', 33)
     """
@@ -97,10 +109,22 @@ def parse_schedule(text: str) -> Schedule:
 
 def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
               direction: str = FORWARD) -> Course:
-    """The schedule worked out for a transform, or for a pair of transforms under a schedule that has a way to run them at
-    once.
+    """Return the course of a schedule for a transform, or for a pair of transforms if the schedule can run a pair at once.
 
-    Raises ScheduleError.
+    Parameters
+    ----------
+    schedule : Schedule
+    grid : ProcessGrid
+    transform : Transform or None
+    loads : JointLoads or None
+        Loads that decide open choices.
+    direction : str
+        One of `pencilmap.model.schedules.schedule.DIRECTIONS`.
+
+    Raises
+    ------
+    ScheduleError
+        If the schedule does not fit the grid or the transform.
     """
     kind = SCHEDULES[schedule.name]
     make = kind.pair if direction == PAIR and kind.pair else kind.course

@@ -1,4 +1,4 @@
-"""What a search for a placement minimises under a schedule, by the loads of the links."""
+"""The objectives of a search for a placement under a schedule, by the loads of the links."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -7,12 +7,11 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.schedules import BEST, SCHEDULES, parse_schedule
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence, objective, overlapped
 
-TYPICAL_CHUNKS = 8  # where the number is still to be chosen: then the ramp has its usual weight
+TYPICAL_CHUNKS = 8  # if the number is still open: the ramp then has its usual weight
 
 
 def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
-    """The objectives whose best placements are worth a prediction under a schedule. That of the schedule itself is the
-    first.
+    """Return the objectives whose best placements are worth a prediction under a schedule, its own objective first.
 
     The others are for machines on which other terms than the links decide.
 
@@ -34,6 +33,6 @@ def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
 
 
 def _of_stages(course, phase, n):
-    """The share of every exchange in a phase."""
+    """Return the share of every exchange in a phase."""
     return tuple(sum((share for part, share in zip(course.parts, phase.shares) if part.stage == i), Fraction(0))
                  for i in range(n))

@@ -1,7 +1,8 @@
 """Opposite: of several fields half go row, y, column, x, the others column, x, row, y.
 
 T = t_joint for an even number of fields. Changes the boxes of half of the fields.
-A forward transform of one array beside a backward one of another does the same, and keeps the boxes: 2 t_joint for both.
+A forward transform of one array beside a backward transform of another does the same, and keeps the boxes: 2 t_joint for
+both.
 """
 
 from dataclasses import replace
@@ -18,7 +19,13 @@ from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Two phases. Without a transform the halves are equal."""
+    """Return two phases. Without a transform the halves are equal.
+
+    Raises
+    ------
+    ScheduleError
+        If the decomposition does not have two exchanges, or the transform has one field.
+    """
     check_routes(schedule.name, grid)
     if transform is None:
         return Course(schedule, (1, 1), FIELD, *phases_of(None, Fraction(1, 2), grid, None))
@@ -33,7 +40,7 @@ def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, l
 
 
 def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Two transforms at once: the backward one takes the steps of the forward one in reverse.
+    """Return two transforms at once: the backward transform takes the steps of the forward transform in reverse.
 
     With several fields each transform goes two ways by itself. No computing is counted beside the exchanges.
     """
@@ -64,5 +71,5 @@ def _as_it_is(exchange):
 
 
 def _reversed(exchange):
-    """Its messages on their way back."""
+    """Return the messages of an exchange on their way back."""
     return replace(exchange, send_weight=exchange.receive_weight, receive_weight=exchange.send_weight)

@@ -4,7 +4,7 @@ Idea: with two exchanges and chunks c_0, c_1, ... that add up to 1,
 T = c_0 t_row + sum_j max over links (c_(j+1) row + c_j column) + c_(K-1) t_column; with equal chunks
 (t_row + (K-1) t_joint + t_column) / K. One chunk of each exchange is in flight at a time.
 Source: flow shops with lots, e.g. C. N. Potts, K. R. Baker, "Flow shop scheduling with lot streaming", Oper. Res. Lett. 8
-(1989). That the links are shared is our addition.
+(1989). Shared links are our addition.
 Keeps the boxes.
 """
 
@@ -15,9 +15,9 @@ from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Each exchange is one chunk behind the one before it.
+    """Return phases in which each exchange is one chunk behind the exchange before.
 
-    While chunk k of the first exchange travels, chunk k+1 is made ready for it, and chunk k-1 is worked on after it.
+    While chunk k of the first exchange travels, ranks prepare chunk k+1 for it and compute on chunk k-1 after it.
     """
     sizes, n = schedule.sizes, len(grid.decomposition.exchanges)
     axis = schedule.axis if transform is None else lane_axis(len(sizes), schedule.axis, grid, transform)

@@ -1,6 +1,6 @@
-"""Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns one after the other.
+"""Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns in sequence.
 
-T = t_row + t_column: only computing is hidden. z is cut where it is long enough, because then both exchanges run beside
+T = t_row + t_column: only computing is hidden. z is cut if it is long enough, because then both exchanges run beside
 FFTs. Keeps the boxes.
 """
 
@@ -19,12 +19,12 @@ from pencilmap.model.schedules.schedule import (
 )
 from pencilmap.model.traffic.joint_loads import JointLoads
 
-CHUNKS = 4  # by default, where the blocks are long enough
+CHUNKS = 4  # by default, if the blocks are long enough
 ORDER = ("z", "x", FIELD)
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """The chunks of one exchange, then those of the next; the next chunk is computed meanwhile."""
+    """Return the chunks of an exchange, then the chunks of the next; ranks compute the next chunk meanwhile."""
     longest = CHUNKS if transform is None else max(block_of(axis, grid, transform)[0] for axis in ORDER)
     sizes = schedule.sizes or (1,) * min(CHUNKS, longest)
     axis = None if transform is None else lane_axis(len(sizes), None, grid, transform, ORDER)

@@ -20,7 +20,7 @@ from pencilmap.model.traffic.exchange import exchanges
 
 
 def check_routes(name: str, grid: ProcessGrid) -> None:
-    """Raise ScheduleError unless the decomposition has two exchanges, so that they can take place in the other order."""
+    """Raise ScheduleError unless the decomposition has two exchanges, whose order can be exchanged."""
     found = len(grid.decomposition.exchanges)
     if found != 2:
         raise ScheduleError(f"schedule {name} lets two exchanges pass each other, but a {grid.decomposition.name} "
@@ -29,7 +29,7 @@ def check_routes(name: str, grid: ProcessGrid) -> None:
 
 @lru_cache
 def turned(decomposition: Decomposition) -> Decomposition:
-    """The same decomposition with its two exchanges in the other order (route B).
+    """Return the same decomposition with its two exchanges in the other order (route B).
 
     >>> from pencilmap.model.decompositions import PENCIL
     >>> [(stage.name, stage.gathered, stage.divided) for stage in turned(PENCIL).exchanges]
@@ -44,9 +44,19 @@ def turned(decomposition: Decomposition) -> Decomposition:
 
 def phases_of(lanes: Sequence[Transform] | None, share: Fraction, grid: ProcessGrid,
               transform: Transform | None) -> tuple[tuple[Part, ...], tuple[Phase, ...]]:
-    """Parts and phases when a `share` of the array, or of its `lanes` the first, takes route A and the rest route B.
+    """Return parts and phases if a `share` of the array takes route A and the rest route B.
 
-    Where all blocks are even, the lanes are shares of the same exchanges.
+    Parameters
+    ----------
+    lanes : sequence of Transform or None
+        Lanes of routes A and B; None: shares of the whole exchanges.
+    share : Fraction
+    grid : ProcessGrid
+    transform : Transform or None
+
+    Notes
+    -----
+    If all blocks are even, the lanes are shares of the same exchanges.
     """
     n = len(passes(grid))
     idle, meanwhile = (Fraction(0),) * n, tuple((1 - share) * (i == n - 1) for i in range(n))
@@ -69,7 +79,7 @@ def _routes(grid):
 
 
 def _is_even(lane, grid):
-    """Whether all messages of a lane's exchanges have one size."""
+    """Return whether all messages of a lane's exchanges have the same size."""
     return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts()
                for axis, n in zip(AXES, lane.exchanged) for letters in [division[axis]] if letters)
 

@@ -1,8 +1,8 @@
-"""What a schedule is: which parts of the exchanges are on the network together, one phase after the other.
+"""The terms of a schedule: parts of the exchanges that are on the network together, one phase after the other.
 
-A transform is cut into lanes: what travels and is worked on together. The cut rule, in integers: of a block of extent e, cut
-by relative sizes w_0, w_1, ... with sum W, lane k has the elements from floor(e (w_0 + ... + w_(k-1)) / W) to floor(e (w_0 +
-... + w_k) / W). Every rank cuts its own block.
+A transform is cut into lanes, which travel and are worked on as a unit. The cut rule, in integers: of a block of extent e,
+cut by relative sizes w_0, w_1, ... with sum W, lane k has the elements from floor(e (w_0 + ... + w_(k-1)) / W) to
+floor(e (w_0 + ... + w_k) / W). Every rank cuts its own block.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,12 +28,18 @@ MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/sched
 
 @dataclass(frozen=True)
 class Schedule:
-    """A schedule as its text says it; `pencilmap.model.schedules.parse_schedule` reads one.
+    """A schedule as its text says; `pencilmap.model.schedules.parse_schedule` reads the text.
 
-    name : its name in the table of schedules
-    sizes : relative sizes of the chunks, one for each; none where they are still to be chosen
-    axis : "x", "z" or "field", None where the rule decides or nothing is cut
-    planes : the number of lower planes of two-way, None where the rule decides
+    Parameters
+    ----------
+    name : str
+        Name in the table of schedules.
+    sizes : tuple of int
+        Relative sizes of the chunks; empty if they are still open.
+    axis : str or None
+        "x", "z" or "field"; None if the rule decides or nothing is cut.
+    planes : int or None
+        Number of lower planes of two-way; None if the rule decides.
     """
 
     name: str
@@ -49,11 +55,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Part:
-    """Messages of one exchange that are cut in the same way.
+    """Messages of an exchange that are cut in the same way.
 
-    stage : number of the exchange in a forward transform
-    make : function that takes the messages of the exchange algorithm and gives those of this part; None for all of them
-    length : length of the blocks that are cut into lanes; None where these messages are not cut
+    Parameters
+    ----------
+    stage : int
+        Number of the exchange in a forward transform.
+    make : callable or None
+        Takes the messages of the exchange algorithm and gives the messages of this part; None for all messages.
+    length : int or None
+        Length of the blocks that are cut into lanes; None if these messages are not cut.
     """
 
     stage: int
@@ -63,11 +74,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Phase:
-    """What is on the network at once.
+    """Traffic and computing at the same time.
 
-    shares : of every part
-    starts : the exchanges that are started, by their number in a forward transform: each costs its start and messages
-    beside : the share of every local pass that ranks compute meanwhile, in the order of a forward transform
+    Parameters
+    ----------
+    shares : tuple of Fraction
+        Share of every part.
+    starts : tuple of int
+        Started exchanges, by their number in a forward transform: each costs its start and messages.
+    beside : tuple of Fraction
+        Share of every local pass that ranks compute meanwhile, in the order of a forward transform.
     """
 
     shares: tuple[Fraction, ...]
@@ -79,10 +95,17 @@ class Phase:
 class Course:
     """A schedule worked out for a grid and a transform.
 
-    schedule : with everything chosen
-    sizes : of the lanes: relative sizes of the chunks, planes or fields
-    axis : along which they are cut, None where nothing is
-    even : whether all lanes' messages of one exchange have one size
+    Parameters
+    ----------
+    schedule : Schedule
+        With all choices made.
+    sizes : tuple of int
+        Relative sizes of the lanes: chunks, planes or fields.
+    axis : str or None
+        Axis along which the lanes are cut.
+    parts : tuple of Part
+    phases : tuple of Phase
+        In the order of a forward transform.
     """
 
     schedule: Schedule
@@ -98,7 +121,7 @@ class Course:
 
 
 def cut(extent: int, sizes: tuple[int, ...]) -> list[int]:
-    """Lengths of the chunks of a block.
+    """Return the lengths of the chunks of a block.
 
     >>> cut(5, (1, 1, 1, 1)), cut(16, (1, 2, 4, 8))
     ([1, 1, 1, 2], [1, 2, 4, 9])
@@ -109,7 +132,7 @@ def cut(extent: int, sizes: tuple[int, ...]) -> list[int]:
 
 
 def reduced(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The smallest sizes of the same proportions.
+    """Return the smallest sizes of the same proportions.
 
     >>> reduced((2, 4, 8)), reduced((3, 3))
     ((1, 2, 4), (1, 1))
@@ -119,7 +142,7 @@ def reduced(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def block_of(axis: str, grid: ProcessGrid, transform: Transform) -> list[int]:
-    """Lengths of the blocks that are cut along an axis, the shortest first: of x and z the ranks' blocks, or all fields."""
+    """Return the lengths of the blocks cut along an axis, shortest first: of x and z the ranks' blocks, or all fields."""
     if axis == FIELD:
         return [transform.fields]
     letters = grid.decomposition.divided_by(axis)
@@ -128,10 +151,21 @@ def block_of(axis: str, grid: ProcessGrid, transform: Transform) -> list[int]:
 
 def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Transform,
               order: tuple[str, ...] = LANE_AXES) -> str:
-    """The axis that is cut into chunks: the one named, or the first in `order` whose shortest block has an element per
-    chunk.
+    """Return the axis to cut into chunks.
 
-    Raises ScheduleError where there is none, or the one named is too short.
+    Parameters
+    ----------
+    chunks : int
+    axis : str or None
+        The only axis to try; None: the first in `order` whose shortest block has an element per chunk.
+    grid : ProcessGrid
+    transform : Transform
+    order : tuple of str
+
+    Raises
+    ------
+    ScheduleError
+        If no axis, or not the given axis, is long enough.
     """
     longest = {name: block_of(name, grid, transform)[0] for name in LANE_AXES}
     found = [name for name in order if longest[name] >= chunks and axis in (None, name)]
@@ -143,12 +177,12 @@ def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Trans
 
 
 def whole_exchanges(grid: ProcessGrid) -> tuple[Part, ...]:
-    """Each exchange as one part."""
+    """Return each exchange as one part."""
     return tuple(Part(i) for i in range(len(grid.decomposition.exchanges)))
 
 
 def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform | None) -> tuple[Part, ...]:
-    """The exchanges cut along an axis. Where blocks differ, the messages for each length are a part of their own."""
+    """Return the exchanges cut along an axis. If blocks differ, the messages for each length are a part of their own."""
     if transform is None or axis is None:
         return whole_exchanges(grid)
     lengths = block_of(axis, grid, transform)
@@ -159,7 +193,7 @@ def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform 
 
 
 def _only(i, axis, length, grid, transform):
-    """Makes exchange `i` with the messages that carry blocks of that length along the axis."""
+    """Return a function that makes exchange `i` with only the messages of blocks of that length along the axis."""
     def make(carried):
         exchange = carried(exchanges(grid, transform)[i])
         stage, division = [(s, d) for s, d in grid.decomposition.layouts() if isinstance(s, ExchangeStage)][i]
@@ -178,7 +212,16 @@ def _only(i, axis, length, grid, transform):
 
 
 def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[int, int]) -> tuple[Fraction, ...]:
-    """The share of every part when these chunks travel. `in_flight` gives the chunk of each exchange that is in flight."""
+    """Return the share of every part in flight.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    sizes : tuple of int
+        Relative sizes of the chunks.
+    in_flight : dict of int to int
+        The travelling chunk of each exchange in flight.
+    """
     def share(part):
         if part.stage not in in_flight:
             return Fraction(0)
@@ -189,13 +232,22 @@ def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[i
 
 
 def passes(grid: ProcessGrid) -> list[str]:
-    """The axes of every local pass of a forward transform."""
+    """Return the axes of every local pass of a forward transform."""
     return [stage.axes for stage in grid.decomposition.stages if isinstance(stage, LocalPass)]
 
 
 def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: dict[int, int]) -> tuple[Fraction, ...]:
-    """The share of every pass that is computed. For pass i it is chunk ``chunks[i]``, if there is one and the pass has
-    chunks.
+    """Return the share of every pass that ranks compute.
+
+    Parameters
+    ----------
+    grid : ProcessGrid
+    axis : str or None
+        Axis of the chunks.
+    sizes : tuple of int
+        Relative sizes of the chunks.
+    chunks : dict of int to int
+        The chunk of each pass. The share is 0 without a chunk, or if the pass has no chunks.
     """
     def share(i, axes):
         k = chunks.get(i, -1)
@@ -205,7 +257,7 @@ def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: 
 
 
 def cuts(length: int, most: int) -> Iterator[int]:
-    """Numbers of chunks worth trying: powers of two up to `most` and to the length of the block.
+    """Yield numbers of chunks worth trying: powers of two up to `most` and to the length of the block.
 
     >>> list(cuts(12, 16))
     [2, 4, 8]

@@ -1,4 +1,4 @@
-"""Sequence: one exchange after the other, nothing beside them.
+"""Sequence: one exchange after the other, nothing beside.
 
 T = t_row + t_column. Needs nothing, keeps the boxes.
 """
@@ -12,7 +12,7 @@ from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Every exchange is a phase."""
+    """Return a course with one phase for every exchange."""
     n = len(grid.decomposition.exchanges)
     phases = tuple(Phase(tuple(Fraction(int(i == j)) for j in range(n)), (i,), beside(grid, None, (), {})) for i in range(n))
     return Course(schedule, (1,), None, whole_exchanges(grid), phases)

@@ -1,15 +1,15 @@
 """The best relative sizes of the chunks of `overlap`.
 
 Idea: T is linear in the sizes except for the largest over the links in each phase. So the best sizes are the solution of a
-linear program. It is a chain: a phase has the sizes of two neighbours. T is t where the least of (T - t times all sizes) is
-0 with the first chunk as the unit. Begin with the last chunk. What a chunk is worth follows from the next one, whose best
-ratio is one at which the busiest link changes. Bisection finds t. Where rows and columns are alike, this gives equal
-chunks. Where they use different links, it gives a geometric series with ratio t_column / t_row. Neither is a special case
-here. Blocks hold whole elements, so the sizes are then rounded, and single elements are moved from chunk to chunk as long
+linear program. The program is a chain: a phase has the sizes of two neighbours. T is t if the least of (T - t times all
+sizes) is 0 with the first chunk as the unit. Begin with the last chunk. The worth of a chunk follows from the next chunk,
+whose best ratio is a ratio at which the busiest link changes. Bisection finds t. If rows and columns are alike, the chunks
+are equal. If they use different links, the sizes form a geometric series with ratio t_column / t_row. Neither is a special
+case here. Blocks hold whole elements, so the sizes are then rounded, and single elements move from chunk to chunk as long
 as T falls.
 Source: the program of flow shops with lots (see `overlap`); W. Dinkelbach, "On nonlinear fractional programming",
-Management Science 13 (1967). No solver of linear programs is used, because loading it takes longer than all else that
-advice needs.
+Management Science 13 (1967). No solver of linear programs is used, because loading a solver takes longer than all other
+work for advice.
 Cost: K^2 evaluations of T for each element moved; milliseconds.
 """
 
@@ -24,8 +24,16 @@ HALVINGS = 60  # of t: below the rounding of its digits
 
 
 def overlap_length(sizes: Sequence[float], pairs: Floats) -> float:
-    """T of these sizes, on the scale of `pairs`: the loads of both exchanges on the links that can decide, shape (k, 2).
+    """Return T of these sizes, on the scale of `pairs`.
 
+    Parameters
+    ----------
+    sizes : sequence of float
+    pairs : float array, shape (k, 2)
+        Loads of both exchanges on the links that can decide.
+
+    Examples
+    --------
     >>> overlap_length([1, 1], np.array([[4.0, 0.0], [0.0, 4.0]]))
     6.0
     """
@@ -35,8 +43,7 @@ def overlap_length(sizes: Sequence[float], pairs: Floats) -> float:
 
 
 def best_shares(pairs: Floats, chunks: int) -> Floats:
-    """The shares of that number of chunks with the least T: float array, shape (chunks,). They are real numbers of 0 or
-    more.
+    """Return the shares of `chunks` chunks with the least T: float array of non-negative numbers, shape (chunks,).
 
     >>> best_shares(np.array([[2.0, 0.0], [0.0, 4.0]]), 3).round(3).tolist()
     [0.143, 0.286, 0.571]
@@ -46,7 +53,7 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
     ratios, phases = _corners(row, column)
 
     def least(t):
-        """The least T minus t times all sizes where the first chunk is 1, and the ratios of neighbours."""
+        """Return the least T minus t times all sizes if the first chunk is 1, and the ratios of neighbours."""
         worth, found = most_column - t, []
         for _ in range(chunks - 1):
             if worth < -most_row:
@@ -66,7 +73,7 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
 
 
 def _corners(row, column):
-    """Ratios r of a chunk to the one before it at which the busiest link changes, and the phase, max(column + r row)."""
+    """Return the ratios r of neighbouring chunks at which the busiest link changes, and the phase, max(column + r row)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossings = np.subtract.outer(column, column) / np.subtract.outer(row, row).T
     ratios = np.unique(np.concatenate([[0.0], crossings[np.isfinite(crossings) & (crossings > 0)]]))
@@ -74,9 +81,17 @@ def _corners(row, column):
 
 
 def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
-    """The lengths of that number of chunks of a block of `block` elements, each at least 1, with the least T.
+    """Return the lengths of chunks with the least T, each at least 1.
 
-    They are equal chunks, as the cut rule makes them, where nothing is better by more than a rounding error.
+    Chunks are equal, by the cut rule, if nothing is better by more than a rounding error.
+
+    Parameters
+    ----------
+    loads : JointLoads
+    chunks : int
+        Number of chunks.
+    block : int
+        Elements of the block.
     """
     pairs = loads.weighted
     equal = [block * (k + 1) // chunks - block * k // chunks for k in range(chunks)]
@@ -86,7 +101,7 @@ def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
 
 
 def _rounded(shares, block):
-    """Whole numbers of 1 or more in these proportions that add up to `block`."""
+    """Return whole numbers of 1 or more in these proportions that add up to `block`."""
     exact = np.maximum(shares * block, 1.0)
     exact = 1.0 + (exact - 1.0) * ((block - len(shares)) / max((exact - 1.0).sum(), 1e-300))
     sizes = np.floor(exact + 1e-9).astype(int)
@@ -96,7 +111,7 @@ def _rounded(shares, block):
 
 
 def _polished(sizes, pairs):
-    """Single elements moved from one chunk to another as long as that is better."""
+    """Move single elements from one chunk to another as long as T falls."""
     now, one = overlap_length(sizes, pairs), np.eye(len(sizes), dtype=int)
     moves = (one[:, None] - one)[~one.astype(bool)]  # to one chunk, from another
     while True:
@@ -110,7 +125,7 @@ def _polished(sizes, pairs):
 
 
 def _lengths(sizes, pairs):
-    """`overlap_length` of many sizes of one sum: shape (n, K) to (n,)."""
+    """Return `overlap_length` of many sizes of one sum: shape (n, K) to (n,)."""
     c = sizes / sizes.sum(axis=1, keepdims=True)
     ramps = c[:, 0] * pairs[:, 0].max() + c[:, -1] * pairs[:, 1].max()
     return ramps + (c[:, 1:, None] * pairs[:, 0] + c[:, :-1, None] * pairs[:, 1]).max(axis=2).sum(axis=1)

@@ -1,7 +1,7 @@
-"""Two ways: the lower planes of kz go row, y, column, x; the upper ones column, x, row, y.
+"""Two ways: the lower planes of kz go row, y, column, x; the upper planes column, x, row, y.
 
 Idea: after the z transform the planes of kz are independent. Each phase carries one share of the rows and the other of the
-columns. So T = t_joint, without a ramp, where R divides the lower planes and C divides the upper ones.
+columns. So T = t_joint, without a ramp, if R divides the lower planes and C divides the upper planes.
 Changes the boxes: the output lies half in X pencils, half in Y pencils.
 """
 
@@ -17,16 +17,24 @@ from pencilmap.model.traffic.joint_loads import JointLoads
 
 
 def busiest_shares(planes: int, nz: int, R: int, C: int) -> tuple[int, int]:
-    """The planes that count for the lower and for the upper half: those of the rank that has most of them, times the
-    ranks.
-    """
+    """Return the planes that count for the lower and for the upper half: most planes of a rank, times the ranks."""
     return R * -(-planes // R), C * -(-(nz - planes) // C)
 
 
 def default_planes(nz: int, R: int, C: int) -> int:
-    """The number of lower planes by the rule of the library: the smallest larger share, then the smallest sum, then the
-    fewest.
+    """Return the number of lower planes by the rule of the library.
 
+    The rule takes the smallest larger share, then the smallest sum, then the fewest lower planes.
+
+    Parameters
+    ----------
+    nz : int
+        Planes of z.
+    R, C : int
+        Extents of the grid.
+
+    Examples
+    --------
     >>> default_planes(256, 8, 64), default_planes(64, 8, 64), default_planes(129, 8, 64)
     (128, 1, 65)
     """
@@ -38,8 +46,9 @@ def default_planes(nz: int, R: int, C: int) -> int:
 
 
 def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
-    """The number of lower planes with the shortest time by the loads, counting the largest share. Among equals that of the
-    rule.
+    """Return the number of lower planes with the shortest time by the loads, counting the largest share.
+
+    Among equals the rule decides.
     """
     found: dict[tuple[int, int], float] = {}
 
@@ -54,7 +63,13 @@ def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
 
 
 def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
-    """Two phases. Without a transform the halves are equal."""
+    """Return two phases. Without a transform the halves are equal.
+
+    Raises
+    ------
+    ScheduleError
+        If the decomposition does not have two exchanges, or the planes do not fit the transform.
+    """
     check_routes(schedule.name, grid)
     if transform is None:
         if schedule.planes is not None:

@@ -1,4 +1,4 @@
-"""The exchanges of a transform as traffic: who sends how much to whom.
+"""The exchanges of a transform as traffic: senders, receivers and sizes of all messages.
 
 A task sends its block of the gathered axis, cut to the receiver's block of the divided axis. The size of every message is a
 product of three block lengths, so an exchange is three short vectors.
@@ -22,14 +22,14 @@ class Exchange:
     Member a of group g sends ``group_weight[g] * send_weight[a] * receive_weight[b] * unit_bytes`` bytes to member b.
     """
 
-    name: str  #: of the stage
+    name: str  #: name of the stage
     letters: str  #: the grid dimensions along which the members of a group lie
     members: np.ndarray  #: int array, shape (groups, size); ranks of each group
     #: group_weight, send_weight, receive_weight: int arrays, shapes (groups,), (size,), (size,)
     group_weight: np.ndarray
     send_weight: np.ndarray
     receive_weight: np.ndarray
-    unit_bytes: int  #: bytes of one unit of weight; 1 when no transform is named (then `total_bytes` only sets the scale)
+    unit_bytes: int  #: bytes of one unit of weight; 1 without a transform (then `total_bytes` only sets the scale)
     total_bytes: int  #: D_T, the bytes of the whole array, in the same units
 
     @property
@@ -43,15 +43,21 @@ class Exchange:
 
     @property
     def message_unit(self) -> int:
-        """Bytes of one message of an even exchange."""
+        """Bytes of a message of an even exchange."""
         return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
 
 
 def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
-    """For every member, the sum over its messages to other members of the square root of their size in KiB.
+    """Return for every member the sum over its messages to other members of the square root of their size in KiB.
 
-    The message of a to b has ``send[a] * receive[b] * factor`` bytes; arrays have shape (size,).
+    Parameters
+    ----------
+    send, receive : int array, shape (size,)
+        Block lengths: the message of a to b has ``send[a] * receive[b] * factor`` bytes.
+    factor : float
 
+    Examples
+    --------
     >>> message_roots(np.array([4, 1]), np.array([1, 1]), 1024.0).tolist()
     [2.0, 1.0]
     """
@@ -70,10 +76,16 @@ def messages_sent(send: Ints, receive: Ints) -> Ints:
 
 
 def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
-    """The exchanges of a grid, in the order of a forward transform.
+    """Return the exchanges of a grid, in the order of a forward transform.
 
-    Without a transform every task sends one unit to every member of its group: the even exchange of the paper.
+    Parameters
+    ----------
+    grid : ProcessGrid
+    transform : Transform, optional
+        Without a transform every task sends one unit to every member of its group: the even exchange of the paper.
 
+    Examples
+    --------
     >>> row, column = exchanges(ProcessGrid(2, 3))
     >>> row.members.tolist(), column.members.tolist()
     ([[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]])
@@ -96,7 +108,7 @@ def _of_transform(stage, division, grid, transform):
     members, extents = grid.groups(stage.letters), dict(zip(AXES, transform.exchanged))
     weight = np.ones(len(members), dtype=np.int64)
     for axis in set(AXES) - {stage.gathered, stage.divided}:
-        letter = division[axis]  # none where the axis is whole
+        letter = division[axis]  # none if the axis is whole
         weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
             else extents[axis]
     send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in (stage.gathered, stage.divided))
@@ -105,10 +117,21 @@ def _of_transform(stage, division, grid, transform):
 
 
 def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:
-    """Bytes that the tasks of one node send to those of another.
+    """Return the bytes that the tasks of one node send to the tasks of another.
 
-    `node_of_rank` has shape (P,). The result has shape (n_nodes, n_nodes), from row to column, with zeros on the diagonal.
+    Parameters
+    ----------
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    n_nodes : int
 
+    Returns
+    -------
+    sparse array, shape (n_nodes, n_nodes)
+        From row to column, with zeros on the diagonal.
+
+    Examples
+    --------
     >>> row, column = exchanges(ProcessGrid(2, 2))
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
     [[0, 2], [2, 0]]

@@ -1,9 +1,9 @@
-"""The messages of a halo exchange: what a task sends to another is the part of its block that the other's halo takes.
+"""The messages of a halo exchange: the part of a task's block that lies in the halo of another task.
 
 Every task sends at most one message to each other. Blocks are products of blocks of the three axes, and a block with its
-halo is a product of blocks that have grown. So what two tasks have in common, all periodic images together, is a product
-too. The messages follow from three small tables, one for each axis: how many indices of each block are in each block that
-has grown. Edges and corners come from their owners, so each element travels once.
+halo is a product of enlarged blocks. So the overlap of two tasks, all periodic images together, is also a product. The
+messages follow from three small tables, one for each axis: the number of indices of each block in each enlarged block.
+Edges and corners come from their owners, so each element travels once.
 """
 
 from collections.abc import Sequence
@@ -22,20 +22,31 @@ HALO = "halo"  # the name of this exchange
 
 def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
          high: Sequence[int] | None = None) -> Exchange:
-    """The messages of a halo, as single messages of a forward exchange. The adjoint sends them the other way.
+    """Return the messages of a halo, as single messages of a forward exchange. The adjoint sends them the other way.
 
-    array : "input", "output", "inner input", "inner output", or a number: how many exchanges lie before it
-    low, high : planes below and above each block along x, y and z, each from 0 to the extent; `high` as `low` where left out
+    Parameters
+    ----------
+    grid : ProcessGrid
+    transform : Transform
+    array : str or int
+        "input", "output", "inner input", "inner output", or the number of exchanges before the array.
+    low, high : sequence of int
+        Planes below and above each block along x, y and z, each from 0 to the extent; by default `high` is `low`.
 
-    Raises GridError for widths that are negative or beyond the extent, and along z of an array whose z is halved.
+    Raises
+    ------
+    GridError
+        For widths that are negative or beyond the extent, and along z of an array whose z is halved.
 
-    Two slabs of four planes each of 16 elements of 16 bytes; with a halo of one plane each gets two of the other's:
+    Examples
+    --------
+    Two slabs of four planes each of 16 elements of 16 bytes; with a halo of one plane each gets two planes of the other:
 
     >>> found = halo(ProcessGrid(1, 2), Transform(8, 4, 4), "input", (1, 0, 0))
     >>> found.members.tolist(), (found.group_weight * found.unit_bytes).tolist()
     ([[0, 1], [1, 0]], [512, 512])
 
-    What a rank alone along an axis has of itself is no message:
+    The overlap of a rank with itself, alone along an axis, is no message:
 
     >>> len(halo(ProcessGrid(1, 2), Transform(8, 4, 4), "input", (0, 2, 4)).members)
     0
@@ -60,9 +71,7 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
 
 
 def _array(grid, transform, array):
-    """The number of blocks of each axis, and by how much the rank grows from one to the next; extents; bytes of an
-    element.
-    """
+    """Return the blocks of each axis with their step in ranks, the extents, and the bytes of an element."""
     stages = list(grid.decomposition.layouts())
     divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]
     numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1, **dict(enumerate(range(len(divisions))))}
@@ -80,7 +89,7 @@ def _array(grid, transform, array):
 
 
 def _taken(lengths: Ints, below: int, above: int) -> tuple[Ints, Ints, Ints]:
-    """How many indices each block has in each block with its halo, in a periodic array. An empty block has no halo.
+    """Return the indices that each block has in each block with its halo, in a periodic array. An empty block has no halo.
 
     >>> [found.tolist() for found in _taken(np.array([3, 3, 2]), 1, 0)]
     [[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [3, 1, 3, 1, 1, 2]]

@@ -1,10 +1,10 @@
 """Loads of several exchanges link by link, so that any share of each can be put on the network at once.
 
-Idea: for many sets of shares w, what decides is the largest of w_1 load_1 + w_2 load_2 + ... over the links. If another
-link of its class exceeds a link in every exchange, that link never decides. So only the others are kept, seldom more than a
-few dozen. For a product placement the loads in a dimension depend on the position on the line alone, so one line stands for
-all.
-Cost: that of routing each exchange once, and O(L log L) for L links.
+Idea: for many sets of shares w, the largest of w_1 load_1 + w_2 load_2 + ... over the links decides. A link never decides
+if another link of its class has a larger load in every exchange. So only non-dominated links are kept, seldom more than a
+few dozen. For a product placement the loads in a dimension depend on the position on the line alone, so a single line
+stands for all lines.
+Cost: routing each exchange once, and O(L log L) for L links.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,24 +32,27 @@ Vectors = tuple[tuple[Fraction, ...], ...]
 class JointLoads:
     """The loads of some exchanges on the links that can decide, on the m scale (4 load N / D_T), per cable.
 
+    Parameters
+    ----------
     network : Network
-    vectors : for each class of links, the loads of all exchanges on each link that no other exceeds in every exchange
+    vectors : tuple
+        For each class of links, the loads of all exchanges on each non-dominated link.
     """
 
     network: Network
     vectors: tuple[Vectors, ...]
 
     def largest(self, shares: Shares) -> tuple[Fraction, ...]:
-        """The largest load in each class of links when that share of each exchange is on the network at once (exact)."""
+        """Return the largest load in each class of links if these shares of the exchanges travel at once (exact)."""
         return tuple(max((_dot(shares, vector) for vector in vectors), default=Fraction(0)) for vectors in self.vectors)
 
     def length(self, shares: Shares) -> Fraction:
-        """The largest load of all, slower classes of links counted longer: what `Prediction.cost` adds up (exact)."""
+        """Return the largest load of all, slower classes of links counted longer, as in `Prediction.cost` (exact)."""
         return max(load * weight for load, weight in zip(self.largest(shares), link_weights(self.network)))
 
     @cached_property
     def weighted(self) -> Floats:
-        """Vectors of all classes, slower ones counted longer, without those that never decide: shape (k, exchanges)."""
+        """Return the non-dominated vectors of all classes, slower classes counted longer: shape (k, exchanges)."""
         rows = [[float(x * weight) for x in vector]
                 for vectors, weight in zip(self.vectors, link_weights(self.network)) for vector in vectors]
         return undominated(np.array(rows))
@@ -60,7 +63,7 @@ def _dot(shares, vector):
 
 
 def undominated(rows: ArrayLike) -> np.ndarray:
-    """The different rows that no other row equals or exceeds in every column: shape (k, columns).
+    """Return the different rows that no other row equals or exceeds in every column: shape (k, columns).
 
     >>> undominated([[1, 3], [2, 2], [1, 2], [2, 2]]).tolist()
     [[2, 2], [1, 3]]
@@ -85,9 +88,16 @@ def undominated(rows: ArrayLike) -> np.ndarray:
 
 def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any,
                  known: Iterable[LinkLoads | None] = ()) -> JointLoads:
-    """The joint loads of a mapping, found by routing every message of each exchange.
+    """Return the joint loads of a mapping, by routing every message of each exchange.
 
-    `rule` is what `pencilmap.model.routing.routing` gives, `known` the loads of exchanges that it has routed already.
+    Parameters
+    ----------
+    network : Network
+    exchanges : iterable of Exchange
+    node_of_rank : int array, shape (P,)
+    rule : value of `pencilmap.model.routing.routing`
+    known : iterable of LinkLoads or None
+        Loads of exchanges that the rule has already routed.
     """
     found = [loads or rule.loads(network, exchange, node_of_rank) for exchange, loads in zip_longest(exchanges, known)]
     units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
@@ -105,10 +115,22 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
 
 @lru_cache(maxsize=8192)
 def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
-    """Loads of the exchanges along `letters` on those links of one line of a product that can decide, on the m scale.
+    """Return the loads of several exchanges on the deciding links of a line of a product, on the m scale.
 
     For one cable, even blocks and dimension order; every line of the dimension has the same loads.
 
+    Parameters
+    ----------
+    pattern : Pattern or RingMap
+    letters : tuple of str
+        Grid dimensions of the groups of each exchange.
+    ring : bool
+        Whether the line closes.
+    tie : str
+        Rule at half a ring, as for `ring_link_loads`.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.pattern import parse_pattern
     >>> [[str(x) for x in vector] for vector in ring_vectors(parse_pattern("r2c4"), ("r", "c"), True)]
     [['2', '4']]

@@ -1,4 +1,4 @@
-"""The load of every link in one exchange, and its scales."""
+"""The load of every link in an exchange, and its scales."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from pencilmap.model.network.network import GraphLink, Network, TorusLink
 
 @dataclass(frozen=True)
 class LinkLoads:
-    """Load of every link of a network in one exchange."""
+    """Load of every link of a network in an exchange."""
 
     network: Network
     #: array of int, float or Fraction, shape ``network.link_shape``; ``denominator`` times the bytes on each link, all
@@ -22,28 +22,28 @@ class LinkLoads:
     #: is ``[i, 0, n]``, downwards ``[i, 1, n]``
     values: Ints | Floats
     total_bytes: int  #: D_T
-    denominator: int = 1  #: keeps the values integers for a routing that splits evenly; 2 where it splits in halves
+    denominator: int = 1  #: keeps the values integers for a routing that splits evenly; 2 for halves
 
     def bytes(self) -> Floats:
-        """Bytes on every link, an array of the shape of `values`."""
+        """Return the bytes on every link, an array of the shape of `values`."""
         return self.values / self.denominator
 
     def largest(self) -> tuple[Fraction, ...]:
-        """The largest load in each class of links, in bytes of one cable, as exact fractions."""
+        """Return the largest load in each class of links, in bytes of a cable, as exact fractions."""
         return tuple(largest for largest, _ in self._largest_with_place())
 
     def on_m_scale(self) -> tuple[Fraction, ...]:
-        """The largest load in each class on the paper's scale: 4 load N / D_T, exact fractions."""
+        """Return the largest load in each class on the paper's scale: 4 load N / D_T, exact fractions."""
         return tuple(m_scale(load, self.network, self.total_bytes) for load in self.largest())
 
     def hop_bytes(self) -> Fraction:
-        """Sum of all loads: bytes times hops (exact where the values are)."""
+        """Return the sum of all loads: bytes times hops (exact for exact values)."""
         return as_fraction(self.values.sum()) / self.denominator
 
     def busiest(self) -> TorusLink | GraphLink | None:
-        """The link that takes longest, the first among equals, or None when every link is idle.
+        """Return the link that takes longest, the first among equals, or None if every link is idle.
 
-        With no bandwidth in the network all links count as equally fast.
+        If the network has no bandwidth, all links count as equally fast.
         """
         found = self._largest_with_place()
         times = [load / Fraction(rate) for (load, _), rate in zip(found, _rates(self.network))]
@@ -51,11 +51,11 @@ class LinkLoads:
         return self.network.link(i, found[i][1]) if times and times[i] > 0 else None
 
     def seconds(self) -> float | None:
-        """Time of the busiest link, None when the network has no bandwidth."""
+        """Return the time of the busiest link, or None if the network has no bandwidth."""
         return transfer_time(self.largest(), self.network)
 
     def _largest_with_place(self) -> list[tuple[Fraction, int]]:
-        """For each class the largest load of one cable and its position: the number of the link in the flat class."""
+        """Return for each class the largest load of a cable, and the number of its link in the flat class."""
         return [self._largest_of_class(i) for i in range(len(self.values))]
 
     def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
@@ -70,12 +70,12 @@ class LinkLoads:
 
 
 def as_fraction(value: Any) -> Fraction:
-    """Any number of an array as an exact fraction."""
+    """Return any number of an array as an exact fraction."""
     return Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
 def without_rounding(values: ArrayLike) -> Floats:
-    """Floats rounded to 40 bits after the leading bit of the largest. Further bits are rounding errors of the sums.
+    """Round floats to 40 bits after the leading bit of the largest. Further bits are rounding errors of the sums.
 
     So a load of 2 is 2, not 1.9999999999999998, and not below its bound.
     """
@@ -85,17 +85,26 @@ def without_rounding(values: ArrayLike) -> Floats:
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
-    """Put a load of one cable on the paper's scale: m = 4 load N / D_T."""
+    """Put a load of a cable on the paper's scale: m = 4 load N / D_T."""
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 
 def m_time(m: Iterable[Fraction | float], network: Network, total_bytes: int) -> float | None:
-    """Equation 16: t >= max_i m_i D_T / (4 N B_i); `m` one number for each dimension. None without bandwidth."""
+    """Return the seconds of equation 16: t >= max_i m_i D_T / (4 N B_i). None without bandwidth.
+
+    Parameters
+    ----------
+    m : iterable of number
+        One number for each dimension.
+    network : Network
+    total_bytes : int
+        D_T.
+    """
     return transfer_time([Fraction(x) * total_bytes / (4 * network.n_nodes) for x in m], network)
 
 
 def transfer_time(load_bytes: Iterable[Fraction | float], network: Network) -> float | None:
-    """Seconds that the slowest class of links needs for its largest load; None when the network has no bandwidth."""
+    """Return the seconds that the slowest class of links needs for its largest load, or None without bandwidth."""
     if network.bandwidth is None:
         return None
     return max(float(load) / rate for load, rate in zip(load_bytes, network.bandwidth))

@@ -1,7 +1,7 @@
-"""What a search for a placement minimises, by the loads of the links alone.
+"""The objective of a search for a placement, by the loads of the links alone.
 
 Under every schedule the time of the links is a sum over its phases. In each phase some share of every exchange is on the
-network, and the busiest link of all of them together decides. So an objective is a list of terms. For each term a search
+network, and the busiest link of all shares together decides. So an objective is a list of terms. For each term a search
 needs the largest of w_1 load_1 + w_2 load_2 + ... over the links.
 """
 
@@ -17,7 +17,7 @@ Number = TypeVar("Number", Fraction, float)
 
 @dataclass(frozen=True)
 class Term:
-    """`count` times the largest load when these shares of the exchanges are on the network at once."""
+    """`count` times the largest load if these shares of the exchanges are on the network at once."""
 
     count: Fraction
     shares: tuple[Fraction, ...]  #: one for each exchange, the greatest 1
@@ -35,7 +35,7 @@ class Objective:
 
     @property
     def moved(self) -> Fraction:
-        """The share of every exchange that all terms together move, which is 1 for a schedule.
+        """The share of every exchange that all terms together move; 1 for a schedule.
 
         No placement has less than this share times the lower bound of the exchanges together.
 
@@ -46,16 +46,16 @@ class Objective:
         return min((sum(shares, Fraction(0)) for shares in zip(*of_terms)), default=Fraction(0))
 
     def of(self, length: Callable[[tuple[Fraction, ...]], Number]) -> Number:
-        """The objective from the largest length under the shares of each term, e.g. `JointLoads.length`."""
+        """Return the objective from the largest length under the shares of each term, e.g. `JointLoads.length`."""
         return sum((term.count * length(term.shares) for term in self.terms), start=0)  # type: ignore[return-value]
 
     def of_loads(self, loads: JointLoads) -> Fraction:
-        """The objective of one placement (exact)."""
+        """Return the objective of a placement (exact)."""
         return self.of(loads.length)
 
 
 def objective(phases: Iterable[Shares]) -> Objective:
-    """The objective of a schedule with these phases. Phases that differ only by a factor become one term.
+    """Return the objective of a schedule with these phases. Phases that differ only by a factor become one term.
 
     >>> half = Fraction(1, 2)
     >>> objective([(half, 0), (half, half), (0, half)]).terms[1]
@@ -71,16 +71,16 @@ def objective(phases: Iterable[Shares]) -> Objective:
 
 
 def in_sequence(n: int) -> Objective:
-    """`n` exchanges, one after the other: the sum of their largest lengths, as `Prediction.cost`."""
+    """Return `n` exchanges, in sequence: the sum of their largest lengths, as `Prediction.cost`."""
     return objective(tuple(int(i == j) for j in range(n)) for i in range(n))
 
 
 def at_once(n: int) -> Objective:
-    """All `n` exchanges at once: the largest joint length."""
+    """Return all `n` exchanges at once: the largest joint length."""
     return objective([(1,) * n])
 
 
 def overlapped(n: int, chunks: int) -> Objective:
-    """Exchanges in that number of equal chunks, each exchange one chunk behind the one before."""
+    """Return exchanges in `chunks` equal chunks, each exchange one chunk behind the exchange before."""
     each = Fraction(1, chunks)
     return objective(tuple(each * (0 <= k - i < chunks) for i in range(n)) for k in range(chunks + n - 1))

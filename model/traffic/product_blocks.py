@@ -1,11 +1,11 @@
-"""One exchange of a product placement with any block lengths, in closed form.
+"""An exchange of a product placement with any block lengths, in closed form.
 
 Idea: a message is a product of three block lengths. On a product placement every block number is a sum of digits, one digit
-for each dimension of the torus and one for the slots. On a line of dimension i two kinds of digits are free: those of the
-source in the dimensions routed before i, and those of the target in the dimensions routed after i. So what starts and what
-ends at a position is a sum of blocks over these digits. The line gives the other digits. The first blocks are never shorter
-than those after them, so no line carries more on any of its links than the one whose given digits are all 0. Hence one line
-of each dimension is enough, whatever the number of nodes.
+for each dimension of the torus and one for the slots. On a line of dimension i two kinds of digits are free: the digits of
+the source in the dimensions routed before i, and the digits of the target in the dimensions routed after i. So the bytes
+that start and end at a position are a sum of blocks over these digits. The line gives the other digits. The first blocks
+are never shorter than later blocks, so no line carries more on any of its links than the line whose given digits are all 0.
+Hence one line of each dimension is enough for any number of nodes.
 Cost: O(R + C + n_i^2) for dimension i.
 Needs: groups along one dimension of the grid, dimension order.
 """
@@ -27,29 +27,29 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import message_roots
 
-_LARGEST = 1 << 62  # up to here sums are exact in 64 bits; beyond, Python's integers are used
+_LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python's integers are used
 
 
 @dataclass(frozen=True)
 class StageBlocks:
-    """The block lengths of one exchange.
+    """The block lengths of an exchange.
 
-    Member a of a group sends ``send[a] * receive[b]`` units to member b, times one entry of every vector of `groups`: that
-    with the group's number along this dimension of the grid.
+    Member a of a group sends ``send[a] * receive[b]`` units to member b, times one entry of every vector of `groups`:
+    the entry of the group's number along this dimension of the grid.
     """
 
-    name: str  #: of the stage
+    name: str  #: name of the stage
     letters: str  #: the dimension of the grid along which the groups lie
     #: send, receive: int arrays, shape (size,), falling
     send: Ints
     receive: Ints
-    groups: dict[str, Ints]  #: by the letter of each other dimension of the grid, int arrays, falling
+    groups: dict[str, Ints]  #: block lengths by the letter of each other dimension of the grid, int arrays, falling
     unit_bytes: int
     total_bytes: int  #: D_T
 
 
 def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlocks]:
-    """The block lengths of every exchange, in the order of a forward transform.
+    """Yield the block lengths of every exchange, in the order of a forward transform.
 
     >>> from pencilmap.model.placement.grid import parse_grid
     >>> row, column = stage_blocks(parse_grid("2x3"), Transform(5, 7, 4))
@@ -77,14 +77,22 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlock
 
 def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mapping[str, int],
                slots: Mapping[str, int]) -> Any:
-    """Half bytes on the links of the busiest line of a dimension, routed first to last: int array, shape (2, n).
+    """Return half bytes on the links of the busiest line of a dimension, routed first to last: int array, shape (2, n).
 
-    As `ProductBlocks.line`, but without a whole product. `before` says for each letter how many digits the dimensions
-    before this one have together, and `slots` how many the slots have. The rest of the grid lies in the dimensions after
-    it.
+    Same as `ProductBlocks.line`, without a whole product.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    ring : bool
+    blocks : StageBlocks
+    before : dict of str to int
+        For each letter the number of digits of all dimensions before this dimension.
+    slots : dict of str to int
+        The same for the slots. The rest of the grid lies in the dimensions after.
     """
     def held(letter, weights):
-        """By slot, digits after, own digit, digits before."""
+        """Return the weights by slot, digits after, own digit, digits before."""
         return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
 
     here = pattern.index(blocks.letters)
@@ -99,16 +107,17 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
 
 
 class ProductBlocks:
-    """The blocks of one exchange on the digits of a product placement."""
+    """The blocks of an exchange on the digits of a product placement."""
 
     def __init__(self, product: Product, blocks: StageBlocks) -> None:
         self.product, self.blocks = product, blocks
         self.exact = np.int64 if 2 * blocks.total_bytes * sum(product.torus.shape) < _LARGEST else object
 
     def line(self, i: int, order: Iterable[int], tie: str = "split") -> Any:
-        """Half bytes on the links of the busiest line of dimension `i`: int array, shape (2, n), as `ring_link_loads`.
+        """Return half bytes on the links of the busiest line of dimension `i`: int array, shape (2, n).
 
-        No line of the dimension has more on any link. `order` has the dimensions in the order in which they are routed.
+        No line of the dimension has more on any link; the form is that of `ring_link_loads`. `order` has the dimensions
+        in the order of routing.
         """
         check_lines((self.product.torus.shape[i],))
         before = list(order)
@@ -120,7 +129,7 @@ class ProductBlocks:
         return ring_link_loads(np.where(self._same(i), legs, 0), self.product.torus.is_ring(i), tie) * self.blocks.unit_bytes
 
     def hop_bytes(self, i: int) -> int:
-        """Bytes times hops in dimension `i`, over all lines."""
+        """Return bytes times hops in dimension `i`, over all lines."""
         every = [j for j in range(self.product.torus.n_dimensions) if j != i]
         n, here = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letters)
         there = {letter: self.product.dimensions[i].index(letter) for letter in self.blocks.groups}
@@ -133,17 +142,17 @@ class ProductBlocks:
         return int(np.where(self._same(i), legs * hops, 0).sum()) * self.blocks.unit_bytes
 
     def sent_bytes(self) -> int:
-        """Bytes of all messages to other tasks."""
+        """Return the bytes of all messages to other tasks."""
         pairs = int(self.blocks.send.sum()) * int(self.blocks.receive.sum()) - int(self.blocks.send @ self.blocks.receive)
         return pairs * prod(int(weights.sum()) for weights in self.blocks.groups.values()) * self.blocks.unit_bytes
 
     def message_roots(self) -> float:
-        """Sum over the messages of the busiest task to other tasks of the square root of their size in KiB."""
+        """Return the sum over the messages of the busiest task to other tasks of the square root of their size in KiB."""
         of_group = self.blocks.unit_bytes * prod(int(weights[0]) for weights in self.blocks.groups.values())
         return float(message_roots(self.blocks.send, self.blocks.receive, of_group).max())
 
     def busiest_task_and_node(self) -> tuple[int, int]:
-        """The most bytes that one task, and all tasks of one node, send to other nodes."""
+        """Return the most bytes that one task, and all tasks of one node, send to other nodes."""
         slots = self.product.slots.extent(self.blocks.letters)
         send, receive = (vector.reshape(slots, -1) for vector in (self.blocks.send, self.blocks.receive))
         leaving = receive.sum() - receive.sum(axis=0)
@@ -155,14 +164,12 @@ class ProductBlocks:
 
     @cached_property
     def _extents(self):
-        """The extents of the digits of each letter: the slots first, then the dimensions from the last to the first."""
+        """Return the extents of the digits of each letter: the slots first, then the dimensions from last to first."""
         places = (self.product.slots, *self.product.dimensions[::-1])
         return {letter: [p.extent(letter) for p in places] for letter in self.product.decomposition.letters}
 
     def _sums(self, letter, weights, i, free):
-        """For each digit of `letter` in dimension `i` the sum of the blocks of all slots and all digits of the free
-        dimensions.
-        """
+        """Return for each digit of `letter` in dimension `i` the sum of blocks over slots and free dimensions."""
         d = self.product.torus.n_dimensions
         held = weights.reshape(self._extents[letter])
         taken = tuple(slice(None) if j == i or j in free else 0 for j in range(d - 1, -1, -1))
@@ -171,7 +178,7 @@ class ProductBlocks:
         return kept.sum(axis=tuple(k for k in range(kept.ndim) if k != axis)).astype(self.exact)
 
     def _groups_at(self, i):
-        """For each position in dimension `i` the weight of the groups of all slots there, on the line of the digits 0."""
+        """Return for each position in dimension `i` the weight of the groups of all slots on the line of digits 0."""
         found = np.ones(self.product.torus.shape[i], dtype=self.exact)
         for letter, weights in self.blocks.groups.items():
             found = found * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]

@@ -1,8 +1,8 @@
-"""What remaps of bricks send: from each task to each other the elements that change hands, and no others.
+"""The messages of remaps of bricks: from each task to each other the elements that change hands, and no others.
 
-Bricks and pencils are both products of blocks of the three axes. So what two of them have in common is the product of what
-their blocks of each axis have in common, and the messages are a product of three short lists. What stays on a task is not
-sent.
+Bricks and pencils are both products of blocks of the three axes. So the overlap of two of them is the product of the
+overlaps of their blocks of each axis, and the messages are a product of three short lists. Elements that stay on a task are
+not sent.
 """
 
 from math import prod
@@ -21,10 +21,15 @@ REMAPS = ("remap_in", "remap_out")
 
 
 def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) -> tuple[int, int, int]:
-    """Bricks along x, y and z: those of the decomposition, or else the division of the tasks with the least surface.
+    """Return the bricks along x, y and z of the decomposition, by default the division of the tasks with the least surface.
 
-    Raises GridError where there are not as many bricks as tasks.
+    Raises
+    ------
+    GridError
+        If the number of bricks is not the number of tasks.
 
+    Examples
+    --------
     >>> from pencilmap.model.decompositions.brick import BRICK
     >>> bricks_of(BRICK, 8, Transform(16, 16, 16)), bricks_of(BRICK, 8, Transform(16, 4, 64))
     ((2, 2, 2), (1, 1, 8))
@@ -41,7 +46,7 @@ def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) 
 
 
 def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
-    """The remaps before and after a forward transform, as single messages; none without bricks.
+    """Return the remaps before and after a forward transform, as single messages; none without bricks.
 
     >>> from pencilmap.model.decompositions import decomposition_named
     >>> before, after = remaps(ProcessGrid(2, 1, decomposition=decomposition_named("brick:1x1x2")), Transform(4, 4, 4))
@@ -76,7 +81,7 @@ def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards
 
 
 def _overlaps(one: Ints, other: Ints) -> tuple[Ints, Ints, Ints]:
-    """The blocks of two divisions of an axis that have something in common, and how much: int arrays of one shape.
+    """Return the overlapping blocks of two divisions of an axis, and the lengths of the overlaps: int arrays of one shape.
 
     >>> [found.tolist() for found in _overlaps(np.array([3, 3, 2]), np.array([4, 4]))]
     [[0, 1, 1, 2], [0, 0, 1, 1], [3, 1, 2, 2]]
