@@ -73,7 +73,8 @@ def exchanges() -> str:
     names = re.findall(r"^    X\((\w+)\)", (EXCHANGES / "exchange_table.c").read_text("utf-8"), re.MULTILINE)
     rows = []
     for name in (name for name in names if name != "auto"):
-        file, radix = re.fullmatch(r"(\w*?)(\d*)", name).groups()
+        file = name.rstrip("0123456789")
+        radix = name.removeprefix(file)
         head = re.sub(r"\s*\n \*\s*", " ", (EXCHANGES / f"exchange_{file}.c").read_text("utf-8").partition("*/")[0])
         found = re.match(r"/\* Transpose (.*?)\. Idea:.* Needs:\s*(.*?)\.?\s*$", head)
         if not found:
