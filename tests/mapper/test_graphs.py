@@ -116,7 +116,7 @@ def test_a_graph_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
         monkeypatch.setitem(GRAPHS, other, replace(form, read=lambda document, other=other: nx.relabel_nodes(
             nx.complete_graph(2), {0: other, 1: "b"})))
     own = [write(tmp_path) for writer, write in WRITERS.items() if writer.split()[-1] == name]
-    own += {"hwloc": [HWLOC.format(packages=2 * PACKAGE).encode()],
+    own += {"hwloc": [HWLOC.format(packages=PACKAGES).encode()],
             "edge-list": [b"1 2\n2 1\n", b"0 1 3.0\n", b"a b # c\n", b"topology b\n", b"2\t1\n"]}.get(name, [])
     for content in own:
         assert parse_graph(Document(content, "net")).vertices[0] == name
@@ -125,8 +125,9 @@ def test_a_graph_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
 HWLOC = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0"><object type="Machine">{packages}</object></topology>"""
-PACKAGE = """<object type="Package"><object type="NUMANode"/><object type="L3Cache">
-<object type="Core"><object type="PU"/></object><object type="Core"><object type="PU"/></object></object></object>"""
+PACKAGES = "".join(f"""<object type="Package"><object type="NUMANode" cpuset="{3 << 2 * k:#x}"/><object type="L3Cache">
+<object type="Core" cpuset="{1 << 2 * k:#x}"><object type="PU"/></object><object type="Core" cpuset="{2 << 2 * k:#x}">
+<object type="PU"/></object></object></object>""" for k in range(2))
 
 
 @pytest.mark.parametrize("form, hosts, switches, links", [
@@ -134,7 +135,7 @@ PACKAGE = """<object type="Package"><object type="NUMANode"/><object type="L3Cac
     ("hwloc-numa", ["numanode-0", "numanode-1"], ["machine-0"], 4),
     ("hwloc-package", ["package-0", "package-1"], ["machine-0"], 4)])
 def test_a_node_is_a_tree_whose_forks_are_switches(form, hosts, switches, links):
-    network = parse_graph(Document(HWLOC.format(packages=2 * PACKAGE).encode(), "node.xml"), form, 1e9)
+    network = parse_graph(Document(HWLOC.format(packages=PACKAGES).encode(), "node.xml"), form, 1e9)
     assert list(network.vertices[:network.n_nodes]) == hosts
     assert sorted(network.vertices[network.n_nodes:]) == sorted(switches) and network.link_shape == (1, links)
 
@@ -188,7 +189,7 @@ BROKEN = {
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
     "a network in two parts": (b"a b\nc d\n", None, "there is no path"),
     "CSV without a head": (b"a,b,12.5 GB/s\nb,a,12.5 GB/s\n", None,
-                           "line 1: 'a,b,12.5 GB/s' looks like a line of a CSV table"),
+                           "looks like a CSV table, which is not read as a graph"),
     "semicolons": (b"a;b\n", None, "line 1: 'a;b' looks like a line of a CSV table"),
     "a bandwidth without unit in a dict": (b"a b {'bandwidth': 100}\n", None, "line 1: bandwidth 100 has no unit"),
     "a bandwidth without unit as text": (b"a b {'bandwidth': '100'}\n", None, "'100' is not a quantity in byte/s"),

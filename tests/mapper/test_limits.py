@@ -10,6 +10,7 @@ from pencilmap.mapper.allocations import hwloc
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.brackets import leaves
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.processor_sets import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
 from pencilmap.mapper.studies.shapes import torus_shapes
@@ -70,7 +71,7 @@ CASES = {  # module, constant, its small value, an input at the limit, the call,
     "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(optimal_minimal_loads, n // 5 * 2 + 4),
               "6 flows, more than 4"),
     "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
-    "processors": ("mapper.allocations.hwloc", "MAX_PROCESSORS", 64, 2, lambda n: hwloc._bits(",".join(["0x1"] * n)),
+    "processors": ("mapper.graphs.processor_sets", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),
                    "a set of 96 processors; at most 64"),
     "shapes": ("mapper.studies.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
                "24 nodes have more than 3 shapes of 2 dimensions"),

@@ -28,10 +28,10 @@ def test_idle_tasks_are_counted(size, decomposition):
 
 def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap, pencilmap_json):
     """2x32 has the least link time, but 48 of its 64 tasks hold no data."""
-    options = ["--torus", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default"]
+    options = ["--torus", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default:nt"]
     status, out, err = pencilmap("predict", *options)
     assert status == 0, err
-    assert "take 8x8 default" in out and "2x32*" in out and "48 of 64 on 2x32" in out and "8x8*" not in out
+    assert "take 8x8 default:nt" in out and "2x32*" in out and "48 of 64 on 2x32" in out and "8x8*" not in out
     found = pencilmap_json("predict", *options)
     assert found[0]["grid"] == [8, 8] and "idle_tasks" not in found[0]
     assert {tuple(p["grid"]): p["idle_tasks"] for p in found[1:]}[2, 32] == 48
@@ -48,7 +48,7 @@ def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
     where = setting(torus="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
     for rate, first in ((1e15, (2, 32)), (1e7, (8, 8))):
         costly = replace(where, costs=Costs(fft_rate_per_task=rate))
-        found = costly.predictions(placements=["default"])
+        found = costly.predictions(placements=["default:nt"])
         assert found[0].grid.shape == first and not any(p.is_last for p in found)
     grids = [ProcessGrid(8, 8), ProcessGrid(2, 32)]
     tied = [replace(p, stages=found[0].stages, schedule=found[0].schedule) for p in found if p.grid in grids]

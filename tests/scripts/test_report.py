@@ -52,7 +52,7 @@ def cubes():
 @pytest.fixture(scope="module")
 def five():
     """One placement on a torus of five dimensions."""
-    return records_of("bluegene-q", "4x4x2x2x2", "32x64", ("default",), (128,))
+    return records_of("bluegene-q", "4x4x2x2x2", "32x64", ("default:abcdet",), (128,))
 
 
 @pytest.fixture(scope="module")

@@ -194,9 +194,9 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
     cubes, lines = where.predictions(grid, ["box:2x2x2", "default"])
     low, high = likely_ratio(lines.time_s / cubes.time_s, where.likely)
     assert (low > 1) == sure and high > 1
-    said = answer([cubes], lines)
+    said = answer([cubes], Launched((("lines", lines),)))
     assert ("times faster than" in said) == sure and ("no sure gain" in said) == (not sure)
-    assert "faster" in answer([replace(cubes, likely=None)], replace(lines, likely=None))
+    assert "faster" in answer([replace(cubes, likely=None)], Launched((("lines", replace(lines, likely=None)),)))
 
 
 def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
