@@ -16,11 +16,11 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import Case
-from pencilmap.model.predict.closed_form import ClosedForm, closed_form, recognised
+from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of, recognised
 from pencilmap.model.predict.forecast import Forecaster
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import ExchangePrediction, Prediction, cost_of
-from pencilmap.model.predict.routed import predict_messages, routed
+from pencilmap.model.predict.routed import predict_messages, routed as routed_form_of
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.loads import LinkLoads
@@ -83,7 +83,7 @@ def predict_question(placed: Product | Mapping, question: Question, transform: T
                      name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
     case = Case(placed, recognised(placed), transform, question, costs)
-    return _closed(case, closed_form(case), name) or _routed(case, name, site)
+    return _closed(case, closed_form_of(case), name) or _routed(case, name, site)
 
 
 def predict_routed(mapping: Mapping, transform: Transform | None = None, question: Question = Question(), *,
@@ -109,7 +109,7 @@ def _closed(case, form, name):
 
 
 def _routed(case, name, site):
-    stages, loads = routed(case)
+    stages, loads = routed_form_of(case)
     return _prediction(case, stages, site or Site(case.network, case.tasks_per_node, idle=True), name, loads=loads)
 
 
