@@ -1,6 +1,6 @@
-"""Placement files: a table from a format's name to its writer, reader and launch line.
+"""Placement files: a table from the name of a format to its writer, reader and launch line.
 
-A new format is one file here, which makes a `Format`, and one line below.
+To add a format, write a file here that makes a `Format`, and enter the file in the table below.
 """
 
 from os import PathLike
@@ -23,7 +23,7 @@ from pencilmap.model.placement.mapping import Mapping
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
            "mapping_text", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
-_PLACES = {  # file:name; without a named format, the first that recognises the file is used
+_PLACES = {  # file:name; if no format is named, the first that recognises the file is used
     "bgl": "bgl:FORMAT",
     "bgq": "bgq:FORMAT",
     "vcoordfile": "fujitsu:VCOORDFILE",
@@ -43,33 +43,48 @@ FORMATS: dict[str, Format] = {name: resolve_name(f"{__name__}.{place}") for name
 
 
 def format_named(name: str) -> Format:
-    """The format of that name; MapfileError with the known names otherwise."""
+    """Return the format of that name. Raises MapfileError with the known names if the name is unknown."""
     if name not in FORMATS:
         raise MapfileError(f"format {name!r} is unknown{near(name, FORMATS)}; known are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
-    """Write a mapping; the file is written whole or not at all."""
+    """Write a mapping to a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file is written whole or not at all.
+    format_name : str
+        A name of `FORMATS`.
+    job : Job, optional
+        Hosts, processors and program; every node of the network with default names if omitted.
+
+    Raises
+    ------
+    MapfileError
+        If the format is unknown, or cannot express the mapping.
+    """
     write_whole(path, mapping_text(mapping, format_name, job))
 
 
 def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None) -> str:
-    """The text that `write_mapping` writes."""
+    """Return the text that `write_mapping` writes."""
     form = format_named(format_name)
     _check_network(form, format_name, mapping.network)
     return form.write(*_as_launched(form, mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
 
 
 def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:
-    """How to launch with the file that `write_mapping` wrote."""
+    """Return the launch line, requirements and warnings for a file that `write_mapping` wrote."""
     form = format_named(format_name)
     mapping, job = _as_launched(form, mapping, job)
     return form.launch(mapping, job, path)
 
 
 def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job]:
-    """Mapping and job as the launcher counts nodes: each host is a node, unless the file names nodes by coordinates."""
+    """Return mapping and job with each host as a node; unchanged if the file names nodes by coordinates."""
     hosts = job if form.by_coordinates else job_of_hosts(job)
     return (mapping, job) if hosts is job else (mapping_to_hosts(mapping, hosts), hosts)
 
@@ -90,26 +105,26 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
     job : Job
         The torus and slots to check against, and the names of the hosts.
     grid : ProcessGrid, optional
-        One row of as many ranks as the file places by default.
+        A single row of all ranks of the file by default.
     format_name : str, optional
         A name of `FORMATS`; detected from the content by default.
 
     Raises
     ------
     MapfileError
-        Naming file, line and column.
+        If the file is no valid placement; the message names file, line and column.
     """
     return mapping_of(read_document(path), job, grid, format_name)
 
 
 def parse_mapping(content: bytes, label: str, job: Job, grid: ProcessGrid | None = None,
                   format_name: str | None = None) -> Mapping:
-    """The same for the bytes of a file; `label` names it in errors."""
+    """Read a mapping from the bytes of a file, as `read_mapping` does; `label` names the file in errors."""
     return mapping_of(Document(content, label), job, grid, format_name)
 
 
 def recognise(document: Document) -> str:
-    """Name of the format that a document has. Raises MapfileError when it is empty or matches no format."""
+    """Return the name of a document's format. Raises MapfileError if the document is empty or matches no format."""
     with reading(document.label, MapfileError, len(document.text)):
         lines = document.lines(longest=None)
         if not lines:
@@ -124,7 +139,7 @@ def recognise(document: Document) -> str:
 
 
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
-    """The same for a document."""
+    """Read a mapping from a document, as `read_mapping` does."""
     format_name = format_name or recognise(document)
     form = format_named(format_name)
     _check_network(form, format_name, job.network)

@@ -1,7 +1,7 @@
-"""Blue Gene/L and /P mapfile: line i holds ``x y z t`` of rank i; on d dimensions d coordinates and the slot.
+"""Blue Gene/L and /P mapfile: line i holds ``x y z t`` of rank i; with d dimensions, d coordinates and the slot.
 
-Source: UCAR wiki "BGLMapping"; used by ``mpirun -mapfile FILE`` or ``BGLMPI_MAPPING=FILE``. No comments are written, because
-none are documented; on reading they are accepted.
+Source: UCAR wiki "BGLMapping". Launch with ``mpirun -mapfile FILE`` or ``BGLMPI_MAPPING=FILE``. The writer writes no
+comments, because none are documented; the reader accepts comments.
 """
 
 import re
@@ -35,7 +35,7 @@ def read(document: Document, job: Job) -> Places:
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    """Whether the first line has integers alone, and not the six of Blue Gene/Q."""
+    """Return whether the first line has only integers, but not the six of Blue Gene/Q."""
     return bool(re.fullmatch(r"\s*[+-]?\d+(\s+[+-]?\d+)+\s*", lines[0][1])) and len(lines[0][1].split()) != BGQ_COLUMNS
 
 
@@ -49,7 +49,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 def _script(torus):
-    """LoadLeveler counts a shape in midplanes of 8x8x8, and may turn it unless it is told not to."""
+    """Return lines for LoadLeveler, which counts midplanes of 8x8x8 and may rotate a shape unless told otherwise."""
     midplanes = [n // MIDPLANE for n in torus.shape]
     whole = torus.n_dimensions == 3 and all(n % MIDPLANE == 0 for n in torus.shape)
     size = ((f"# @ bg_shape = {'x'.join(map(str, midplanes))}", "# @ bg_rotate = FALSE") if whole

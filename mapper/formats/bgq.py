@@ -1,7 +1,7 @@
 """Blue Gene/Q mapfile: line i holds ``A B C D E T`` of rank i; ``#`` starts a comment, blank lines are ignored.
 
-Source: comment in jedbrown/bgq-driver, hlcs/src/runjob/client/options/Documentation.h; used by ``runjob --mapping FILE``.
-The file must be readable by the runjob server; a relative path is taken from ``--cwd``.
+Source: comment in jedbrown/bgq-driver, hlcs/src/runjob/client/options/Documentation.h; launch with ``runjob --mapping
+FILE``. The runjob server must be able to read the file; a relative path starts at ``--cwd``.
 """
 
 import re

@@ -1,7 +1,8 @@
 """Nested lists of integers with their places in the file: the part of JSON that task maps and device lists need.
 
-This is a reader of our own, because errors must name line and column, and input of any depth or size must be safe. It makes
-one pass and has no recursion. """
+A general JSON parser does not serve, because errors must name line and column, and input of any depth or size must be
+safe. This reader makes one pass and has no recursion.
+"""
 
 import re
 from collections.abc import Callable
@@ -25,7 +26,7 @@ class Leaf(NamedTuple):
 
 
 def check_json(document: Document) -> Any:
-    """The value of a JSON document. Raises MapfileError where it is no JSON: launchers read it with such a parser."""
+    """Return the value of a JSON document. Raises MapfileError if the text is not JSON."""
     document.refuse_marks("a parser of JSON", returns=False)
     try:
         return parse_json(document.text)
@@ -34,7 +35,7 @@ def check_json(document: Document) -> Any:
 
 
 def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:
-    """Innermost lists of a nested list, in order: list of Leaf.
+    """Return the innermost lists of a nested list, in order.
 
     Raises MapfileError with line and column for anything except brackets, commas and integers.
     """
@@ -70,7 +71,7 @@ def leaves(document: Document, text: str | None = None, offset: int = 0) -> list
 
 
 def _places(text: str) -> Callable[[int], tuple[int, int]]:
-    """Function from an offset to (line, column); offsets must not decrease."""
+    """Return a function from an offset to (line, column); offsets must not decrease."""
     state = {"offset": 0, "line": 1, "start": 0}
 
     def place(offset: int) -> tuple[int, int]:

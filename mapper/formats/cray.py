@@ -1,11 +1,11 @@
 """Cray MPICH_RANK_ORDER: ranks separated by commas, in the order of the slots, the first node's slots first.
 
-The file permutes ranks over the slots that the job was given; it names no coordinates. So the nodes of the allocation must
-be known in the launcher's order (the list of nodes). Sources: grid_order(1) of the HPE Cray programming environment and the
-ARCHER2 user guide. One line is written for each node; ranges ``a-b`` and any line length are read.
+The file permutes ranks over the slots of the job and names no coordinates. The mapper therefore needs the nodes of the
+allocation in the launcher's order (the list of nodes). Sources: grid_order(1) of the HPE Cray programming environment
+and the ARCHER2 user guide. The writer writes a line for each node; the reader takes ranges ``a-b`` and any line length.
 
-Cray MPICH 9.1.0 aborts in MPI_Init when the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter defect
-note). The length is computed, and there is a warning if it is too long.
+Cray MPICH 9.1.0 aborts in MPI_Init if the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter
+defect note). The launch line has a warning if the mapping exceeds this length.
 """
 
 import re

@@ -1,12 +1,12 @@
 """Flux task map (RFC 34): a JSON array of ``[nodeid, nnodes, ppn, repeat]``; node ids count the job's nodes in order.
 
-Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The other
-forms that flux-core reads (src/common/libtaskmap/taskmap.c) are also read: the object ``{"version": 1, "map": [...]}``, the
-raw form ``0-1;2-3`` (ranks of each node), and the vector of PMI, ``(vector,(nodeid,nnodes,ppn),...)``.
+Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The reader
+also takes the other forms of flux-core (src/common/libtaskmap/taskmap.c): the object ``{"version": 1, "map": [...]}``,
+the raw form ``0-1;2-3`` (ranks of each node), and the vector of PMI, ``(vector,(nodeid,nnodes,ppn),...)``.
 
-Flux stops if a node of the job has no task. Up to version 0.74 it also stops if the nodes have other numbers of tasks than
-in its block order, in which the first nodes have one task more than the others: ``taskmap_check`` of libtaskmap and
-``shell_info_set_taskmap`` of the shell; flux-core pull request 6815, in version 0.75.0, took the second rule away.
+Flux stops if a node of the job has no task. Up to version 0.74, Flux also stops unless each node has as many tasks as in
+Flux's block order, which gives the remaining tasks to the first nodes (``taskmap_check`` of libtaskmap and
+``shell_info_set_taskmap`` of the shell). Version 0.75.0 has no such rule (flux-core pull request 6815).
 """
 
 import json
@@ -60,7 +60,7 @@ def _read_blocks(document, job):
 
 
 def _read_vector(document, job):
-    """The value of PMI_process_mapping."""
+    """Read a value of PMI_process_mapping."""
     document.refuse_marks("Flux")
     head = _VECTOR.match(document.text)
     if not head or not _BLOCKS.fullmatch(document.text, head.end()):
@@ -72,7 +72,7 @@ def _read_vector(document, job):
 
 
 def _expanded(document, job, found):
-    """Places of the blocks."""
+    """Return the places of the blocks."""
     index, numbers = [], []
     for leaf in found:
         _check_block(document, leaf, job)
@@ -85,7 +85,7 @@ def _expanded(document, job, found):
 
 
 def _unwrapped(text):
-    """The array inside an object, and where it begins."""
+    """Return the array inside an object, and its offset."""
     before = _BEFORE_MAP.match(text)
     after = text.rpartition("]")[2].strip()
     if before and after.endswith("}"):
@@ -133,7 +133,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    tasks = np.bincount(job.node_index(mapping.node_of_rank))  # of each node, up to the last that has some
+    tasks = np.bincount(job.node_index(mapping.node_of_rank))  # of each node, up to the last node with tasks
     block = mapping.n_tasks // tasks.size + (np.arange(tasks.size) < mapping.n_tasks % tasks.size)
     needs = ["node ids count the nodes of the job in the order of its resource set (flux resource list; `nodes`)"]
     if (tasks != block).any():

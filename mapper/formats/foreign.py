@@ -1,8 +1,8 @@
-"""Files of other programs: a table of formats that a reader of files may be given, how each is recognised, and what to do.
+"""Formats of other programs: how to recognise each format, and advice for its user.
 
-Every reader of a FILE (a graph, a description of an allocation, a placement, a list of nodes) asks `refuse_foreign` first.
-So a file of another kind is refused by its name, with the same sentence everywhere. A row is skipped by the readers that
-read its format.
+Every reader of a FILE (a graph, a description of an allocation, a placement, a list of nodes) calls `refuse_foreign`
+first. A file of another kind is therefore refused by its name, with the same sentence everywhere. Readers skip the rows
+of the formats that they read.
 """
 
 import re
@@ -24,12 +24,12 @@ _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", 
 
 @dataclass(frozen=True)
 class Foreign:
-    """One line of the table.
+    """A format of another program.
 
     title : the name of the format
     looks_like : document -> bool; true only of this format
-    advice : what to do with such a file, one sentence without its full stop
-    read_as : kinds of files, for which readers of this package read the format
+    advice : a remedy for the user, one sentence without its full stop
+    read_as : kinds of files for which readers of this package accept the format
     """
 
     title: str
@@ -39,29 +39,29 @@ class Foreign:
 
 
 def _begins(pattern):
-    """A test whether the text begins with a pattern, behind blanks, XML heads and comments of two slashes or ``#``."""
+    """Return a test whether the text begins with a pattern, after blanks, XML heads and comments of two slashes or ``#``."""
     before = r"(?:\s|<\?[^>]*>|<!--.{0,2000}?-->|<![^>]*>|//[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/)*"
     compiled = re.compile(before + pattern, re.IGNORECASE | re.DOTALL)
     return lambda document: compiled.match(document.text[:HEAD]) is not None
 
 
 def _has_line(pattern):
-    """A test whether a line near the head begins with a pattern."""
+    """Return a test whether a line near the head begins with a pattern."""
     compiled = re.compile(rf"^[ \t]*{pattern}", re.MULTILINE)
     return lambda document: compiled.search(document.text[:HEAD]) is not None
 
 
 def _numbers(line):
-    """The whole numbers of a line, None if it has other words."""
+    """Return the whole numbers of a line, or None if the line has other words."""
     words = line.split()
     return [int(word) for word in words] if words and all(re.fullmatch("[0-9]{1,12}", word) for word in words) else None
 
 
 def is_metis(document: Document) -> bool:
-    """Whether a file is a METIS graph: a head ``n m [fmt [ncon]]``, then the neighbours of each of n vertices.
+    """Return whether a file is a METIS graph: a head ``n m [fmt [ncon]]``, then the neighbours of each of n vertices.
 
-    The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a weight.
-    Every one of the m edges is listed from both ends.
+    The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a
+    weight. Each of the m edges is listed from both ends.
     """
     lines = [line for line in document.text.splitlines() if not line.startswith("%")]
     head = _numbers(lines[0][:100]) if lines else None
@@ -88,8 +88,10 @@ def _is_scotch_graph(document):
 
 
 def _is_csv(document):
-    """A head of at least two known names of columns, and a second line of as many cells; or names before numbers or names in
-    all lines."""
+    """Return whether the head has two known column names and the second line as many cells.
+
+    A head of names before lines of numbers also counts, and so do names in all lines.
+    """
     if _is_table_without_head(document):
         return True
     lines = [line for _, line in document.lines("\n", None)[:2]]
@@ -112,7 +114,7 @@ def _is_table_without_head(document):
 
 
 def _is_json_graph(document):
-    """Nodes, and edges under the names that networkx and D3 give them."""
+    """Return whether a file has nodes, and edges under the names that networkx and D3 use."""
     text = document.text
     return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
 
@@ -156,7 +158,7 @@ FOREIGN = (
 
 
 def foreign_format(document: Document, kind: str) -> Foreign | None:
-    """The format of another program, or of another kind of file, that a document has; None if it is none of the table."""
+    """Return the foreign format of a document, or None if no row of the table matches."""
     for form in FOREIGN:
         if kind not in form.read_as and form.looks_like(document):
             return form
@@ -164,7 +166,7 @@ def foreign_format(document: Document, kind: str) -> Foreign | None:
 
 
 def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = MapfileError) -> None:
-    """Raise `error` if the document is of a format that is not read as this kind of file.
+    """Raise `error` if the document has a format that readers of this kind of file do not accept.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The interface of a placement format: what it may need besides the mapping, and what reading one returns."""
+"""The interface of a placement format, and the values that its functions take and return."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -20,12 +20,12 @@ from pencilmap.model.placement.mapping import Mapping
 
 
 class Places(NamedTuple):
-    """Where a file puts each rank, in rank order.
+    """The places of the ranks in a file, in rank order.
 
     node : int array, shape (P,)
-    slot : int array, shape (P,), or None where the file does not give it; then the ranks of a node take its slots in order
+    slot : int array, shape (P,), or None if the file gives no slots; then the ranks of a node take its slots in order
     line : list of int, the line that places each rank
-    row : ranks in each row of a file in the shape of the grid, None elsewhere
+    row : ranks in each row if the file has the shape of the grid, else None
     """
 
     node: Ints
@@ -36,11 +36,11 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class Launch:
-    """How to launch with a file.
+    """The launch command for a placement file.
 
     line : the complete command (for JAX: the lines of Python)
     needs : further requirements, one sentence each
-    warnings : what can go wrong with this placement, one sentence each
+    warnings : possible failures of this placement, one sentence each
     job_script : lines for the head of the job script
     """
 
@@ -52,7 +52,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Job:
-    """What the launcher knows besides the placement.
+    """Facts that the launcher needs besides the placement.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class Job:
     hosts : Hosts, optional
         Names of the nodes; ``node-3-0-7`` by default.
     cores : tuple of str, optional
-        For each slot the processors its task is bound to, as the launcher writes them: ``("0-3", "4-7")``. Slot t is bound
-        to core t by default.
+        For each slot the processors of its task, as the launcher writes them: ``("0-3", "4-7")``. By default slot t has
+        core t.
     program : str
         The program to launch.
     """
@@ -89,7 +89,7 @@ class Job:
         return self.site.network
 
     def node_index(self, nodes: Ints) -> Ints:
-        """Position of nodes in the launcher's order: int array."""
+        """Return the positions of nodes in the launcher's order."""
         position = np.full(self.network.n_nodes, -1)
         position[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes)
         return position[nodes]
@@ -97,19 +97,20 @@ class Job:
 
 @dataclass(frozen=True)
 class Format:
-    """One line of the table of formats.
+    """A placement format.
 
     write : (mapping, job) -> text
     read : (document, job) -> Places
     looks_like : first three lines of a document, cut at `MAX_LINE` characters -> bool
     launch : (mapping, job, path) -> Launch
     says_slots : whether the file says which slot of a node a rank takes
-    proof : source of the syntax: the launcher it was run with here, or the document it was taken from
+    proof : source of the syntax: the launcher that ran such files here, or a document
     launcher : the launcher that reads the file, with the version whose rules the reader has
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
-    says_grid : whether the file is written in the shape of the process grid
+    says_grid : whether the file has the shape of the process grid
     launch_order : the order in which the launcher fills the nodes without such a file, None if there is no launcher
-    verdicts : document -> the reason of each launcher to refuse it, "" if there is none; None for `launcher` alone
+    verdicts : document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher`
+    alone
     """
 
     title: str
@@ -126,12 +127,12 @@ class Format:
     verdicts: Callable[[Document], dict[str, str]] | None = None
 
     def judged(self, document: Document) -> dict[str, str]:
-        """The launchers of the format, and why each does not read a document that `read` has read ("" if it does)."""
+        """Return each launcher's reason to refuse a document that `read` has read, "" if the launcher reads the document."""
         return self.verdicts(document) if self.verdicts else {self.launcher: ""}
 
 
 def shell(path: str | PathLike[str]) -> str:
-    """A path as a word of a shell command.
+    """Quote a path as a word of a shell command.
 
     >>> shell("my map"), shell("-x.map")
     ("'my map'", './-x.map')
@@ -140,13 +141,13 @@ def shell(path: str | PathLike[str]) -> str:
 
 
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:
-    """What a job script of Slurm asks for."""
+    """Return the head of a job script for Slurm."""
     n_nodes = len(set(mapping.node_of_rank.tolist()))
     return f"#SBATCH --nodes={n_nodes}", f"#SBATCH --ntasks-per-node={job.site.tasks_per_node}"
 
 
 def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:
-    """Places of entries that name their rank, in any order. An entry is (rank, node, slot or None, line)."""
+    """Return the places of entries (rank, node, slot or None, line) in any order."""
     if not entries:
         raise document.refuse(f"places no {what}")
     line_of: dict[int, int] = {}

@@ -1,8 +1,9 @@
 """Fujitsu K, FX and Fugaku: ``(x,y,z)`` of each rank, in a vcoordfile or a rank-map hostfile.
 
-Line i holds the node of rank i, one to three coordinates in the shape that the job requested (``pjsub -L node=XxYxZ``); the
-line is repeated for further ranks of the node. Sources: RIKEN-LQCD/rankmap4d (three coordinates), Melissa and other public
-job scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". Text after the bracket (``core=``) is ignored.
+Line i holds the node of rank i: one to three coordinates in the shape that the job requested (``pjsub -L node=XxYxZ``). A
+node with several ranks has several lines. Sources: RIKEN-LQCD/rankmap4d (three coordinates), Melissa and other public job
+scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". The reader ignores text after the bracket
+(``core=``).
 """
 
 import re

@@ -11,8 +11,8 @@ from pencilmap.model.base.errors import MapfileError
 class HostNames:
     """Nodes of the hosts of one document.
 
-    If hosts are known only by the coordinates in their names, all names must be alike but for their numbers, and a node has
-    one name. A misspelt name is a host that the launcher does not find.
+    If only the coordinates in their names identify hosts, all names must be alike except for their numbers, and a node
+    has a single name. The launcher would not find a misspelt host.
     """
 
     def __init__(self, document: Document, job: Job) -> None:
@@ -20,7 +20,7 @@ class HostNames:
         self._first: dict[int | str, tuple[str, tuple[str, int]]] = {}  # of the letters, and of each node
 
     def node(self, name: str, number: int, column: int) -> int:
-        """The node of a host in a line. Raises MapfileError if it is not a host of the job."""
+        """Return the node of a host in a line. Raises MapfileError if the job has no such host."""
         try:
             node = self._hosts.node(check_name(name))
         except MapfileError as error:

@@ -1,10 +1,10 @@
 """Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
 
-Without given names, hosts have the coordinates as their last numbers, ``node-3-0-7``, as the simulated torus names its
-hosts. Slots are filled in the order of the lines. Used by SimGrid (``smpirun -hostfile FILE``), Open MPI (``mpirun
---hostfile FILE --map-by seq``) and Slurm's arbitrary distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05). SimGrid
-reads counts, and Open MPI comments. Slurm reads comments, ``host*k``, and several hosts between commas, but takes a list in
-brackets for one host. Each launcher was run here: tests/launchers/test_verdicts.py.
+Hosts without given names have the coordinates as their last numbers, ``node-3-0-7``, like the hosts of the simulated
+torus. Slots are filled in the order of the lines. The launchers are SimGrid (``smpirun -hostfile FILE``), Open MPI
+(``mpirun --hostfile FILE --map-by seq``) and Slurm's arbitrary distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
+SimGrid reads counts, and Open MPI reads comments. Slurm reads comments, ``host*k``, and several hosts between commas, but
+takes a list in brackets for a single host. tests/launchers/test_verdicts.py runs each launcher.
 """
 
 import re
@@ -34,7 +34,7 @@ _ALONE = re.compile(rf"{_HOST}(:[0-9]{{1,9}})?", re.ASCII)
 
 
 def hosts(mapping: Mapping, names: Hosts | None = None) -> list[str]:
-    """Host name of each rank: list of str."""
+    """Return the host name of each rank."""
     return (names or Hosts(mapping.network)).names(mapping.node_of_rank)
 
 
@@ -43,7 +43,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
-    """The places as SimGrid or Open MPI reads them, whichever reads the whole file."""
+    """Return the places as SimGrid or Open MPI reads the file, whichever reads the whole file."""
     document.refuse_marks("SimGrid")
     stops = _stops(document)
     if all(stops.values()):
@@ -56,7 +56,7 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _refusal(document, stops):
-    """The error about the line that no launcher reads, or about the lines at which they stop."""
+    """Return the error about the line that no launcher reads, or about the lines at which the launchers stop."""
     number = max(line for line, _ in stops.values())
     line = document.text.split("\n")[number - 1]
     others = "; ".join(f"{launcher} stops at line {at}, {why}" for launcher, (at, why) in stops.items() if at < number)
@@ -66,7 +66,7 @@ def _refusal(document, stops):
 
 
 def _stops(document):
-    """Line at which each launcher stops, and the reason; None if it reads the file."""
+    """Return the line at which each launcher stops, and the reason; None if the launcher reads the file."""
     lines = document.text.split("\n")
     ended = lines[-1] == ""
     found: dict[str, tuple[int, str] | None] = {}
@@ -79,13 +79,13 @@ def _stops(document):
 
 
 def verdicts(document: Document) -> dict[str, str]:
-    """The launchers of the format, and why each does not read the file ("" if it does)."""
+    """Return each launcher's reason to refuse the file, "" if the launcher reads the file."""
     return {launcher: f"it stops at line {stop[0]}, {stop[1]}" if stop else ""
             for launcher, stop in _stops(document).items()}
 
 
 def read_slurm(document: Document, job: Job) -> Places:
-    """The places as Slurm reads them: hosts between commas in each line, and HOST*COUNT."""
+    """Return the places as Slurm reads the file: hosts between commas in each line, and HOST*COUNT."""
     document.refuse_marks("Slurm")
     document.lines()  # refuses lines that are too long
     entries = []
@@ -107,7 +107,7 @@ def read_slurm(document: Document, job: Job) -> Places:
 
 
 def _without_brackets(text):
-    """The hosts of a short list."""
+    """Return the hosts of a short list."""
     try:
         return ",".join(expand_hosts(text.strip(), 8))
     except MapfileError:
@@ -125,7 +125,7 @@ def _slurm_entry(document, number, column, word):
 
 
 def count_of(document: Document, number: int, column: int, word: str) -> tuple[str, int]:
-    """Host and number of ranks of HOST or HOST:COUNT."""
+    """Return host and number of ranks of HOST or HOST:COUNT."""
     name, colon, count = word.partition(":")
     if colon and not (re.fullmatch("[0-9]{1,9}", count) and int(count) > 0):
         raise document.refuse(f"{count[:20]!r} is not a number of ranks; write HOST or HOST:COUNT", number, column)
@@ -133,7 +133,7 @@ def count_of(document: Document, number: int, column: int, word: str) -> tuple[s
 
 
 def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, int]]) -> Places:
-    """Places of entries (line, column, host, number of ranks)."""
+    """Return the places of entries (line, column, host, number of ranks)."""
     nodes, numbers, most, known = list[int](), list[int](), job.site.n_slots, HostNames(document, job)
     for number, column, name, count in entries:
         node = known.node(name, number, column)

@@ -3,8 +3,8 @@
 Source: srun(1) and scontrol(1) of Slurm 22.05. Numbers keep their leading zeros; several brackets vary from the right.
 
 ``tux[000x113]`` is a box: the last characters of a name are coordinates in base 36, and the corners of the box are given.
-Its last coordinate varies fastest. Beside a box, numbers of as many characters are in base 36, too. Source: the comment of
-``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box_ranges`` in hostlist.c.
+The last coordinate varies fastest. Numbers beside a box are also in base 36 if they have as many characters. Source: the
+comment of ``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box_ranges`` in hostlist.c.
 """
 
 import re
@@ -32,9 +32,9 @@ class _Run(NamedTuple):
 
 
 def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
-    """Names of a compressed list, in order. Raises MapfileError.
+    """Expand a compressed list to names, in order.
 
-    A list of more than `most` names is refused before it is expanded.
+    Raises MapfileError if the list is malformed, or has more than `most` names; the count comes before any expansion.
 
     >>> expand_hosts("r[0-1]n[08-09],login")
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
@@ -49,7 +49,7 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
         fixed = _PIECE.split(part)[::2]
         if any("[" in piece or "]" in piece for piece in fixed):
             raise MapfileError(f"host list {text[:60]!r} has brackets that do not match")
-        if len(fixed) - 1 + sum(map(len, fixed)) > MAX_NAME:  # before it stands in each of many names
+        if len(fixed) - 1 + sum(map(len, fixed)) > MAX_NAME:  # before the text stands in each of many names
             raise MapfileError(f"host list {text[:40]!r} has a name of more than {MAX_NAME} characters")
         choices = [_runs(found[1], text) for found in _PIECE.finditer(part)]
         size = 1
@@ -63,7 +63,7 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
 
 
 def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:
-    """Coordinates of the hosts of a list in box notation, by name: {} for any other list.
+    """Return the coordinates of the hosts of a list in box notation, by name; {} for any other list.
 
     >>> box_coordinates("tux[000x001,11A]"), box_coordinates("tux[000-001]")
     ({'tux000': (0, 0, 0), 'tux001': (0, 0, 1), 'tux11A': (1, 1, 10)}, {})
@@ -78,7 +78,7 @@ def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, .
 
 
 def base_36(text: str) -> tuple[int, ...]:
-    """Coordinates of one character each.
+    """Return coordinates of one character each.
 
     >>> base_36("01A")
     (0, 1, 10)
@@ -87,7 +87,7 @@ def base_36(text: str) -> tuple[int, ...]:
 
 
 def split_hosts(text: str) -> list[str]:
-    """The parts of a list between commas outside brackets.
+    """Split a list at commas outside brackets.
 
     >>> split_hosts("a[1,3],b")
     ['a[1,3]', 'b']
@@ -107,12 +107,12 @@ def split_hosts(text: str) -> list[str]:
 
 
 def _box_width(inside: str) -> int | None:
-    """Number of coordinates of the boxes in a bracket; None without a box."""
+    """Return the number of coordinates of the boxes in a bracket; None without a box."""
     return next((len(found[1]) for part in inside.split(",") if (found := _BOX.fullmatch(part.strip()))), None)
 
 
 def _runs(inside, text):
-    """The ranges and boxes in a bracket: list of _Run."""
+    """Return the ranges and boxes in a bracket."""
     width = _box_width(inside)
     return [_run(part.strip(), width, text) for part in inside.split(",")]
 

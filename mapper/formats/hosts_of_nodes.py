@@ -1,7 +1,8 @@
-"""Several hosts at each node of the network, as the two compute nodes at a Gemini router: launchers see each host as a node.
+"""Several hosts at each node of the network, as the two compute nodes at a Gemini router: launchers see each host as a
+node.
 
-A format that names or counts hosts gets a network with a node for each host. Host k of a node has the slots from k times its
-tasks on. Formats that name coordinates know only the nodes.
+A format that names or counts hosts gets a network with a node for each host. Host k of a node has slots k T to
+(k + 1) T - 1, if T is the number of its tasks. Formats that name coordinates know only the nodes.
 """
 
 from dataclasses import dataclass, replace
@@ -27,12 +28,12 @@ class HostNetwork(Torus):
 
     @property
     def nodes(self) -> Torus:
-        """The torus without the hosts."""
+        """Return the torus without the hosts."""
         return Torus(self.shape[:-1], self.wrap[:-1], axes=self.axes[:-1])
 
 
 def tasks_of_host(tasks_per_node: int, hosts: Hosts) -> int:
-    """Tasks of each host. Raises MapfileError unless a node's tasks are the same number on each of its hosts."""
+    """Return the tasks of each host. Raises MapfileError unless the tasks of a node divide evenly among its hosts."""
     if tasks_per_node % hosts.per_node:
         raise MapfileError(f"{tasks_per_node} tasks per node are not the same number on each of its {hosts.per_node} hosts; "
                            f"give a multiple of {hosts.per_node} as `tasks_per_node`")
@@ -40,7 +41,7 @@ def tasks_of_host(tasks_per_node: int, hosts: Hosts) -> int:
 
 
 def job_of_hosts(job: Job) -> Job:
-    """The job with each host as a node; the same job if each node has one host."""
+    """Return the job with each host as a node; the same job if each node has one host."""
     hosts = job.hosts
     if hosts.per_node == 1 or hosts.hosts is None:
         return job
@@ -58,8 +59,9 @@ def job_of_hosts(job: Job) -> Job:
 
 
 def _order(job, numbered):
-    """Hosts of the usable nodes in the launcher's order: the order of the list if it has the nodes in their order, else node
-    by node.
+    """Return the hosts of the usable nodes in the launcher's order.
+
+    This is the order of the list if the list has the nodes in their order, else node by node.
     """
     n, nodes = job.network.n_nodes, job.site.allocation.nodes
     usable = set(nodes.tolist())
@@ -70,13 +72,13 @@ def _order(job, numbered):
 
 
 def mapping_to_hosts(mapping: Mapping, job: Job) -> Mapping:
-    """The mapping with each host as a node; `job` is what `job_of_hosts` made."""
+    """Return the mapping with each host as a node; `job` comes from `job_of_hosts`."""
     host, slot = np.divmod(mapping.slot_of_rank, job.site.tasks_per_node)
     return replace(mapping, network=job.network, tasks_per_node=job.site.tasks_per_node,
                    node_of_rank=mapping.node_of_rank + mapping.network.n_nodes * host, slot_of_rank=slot)
 
 
 def places_on_nodes(places: Places, slot: Ints, job: Job, of_hosts: Job) -> tuple[Places, Ints]:
-    """Places that were read and their slots: the inverse of `mapping_to_hosts`."""
+    """Return the places and slots on the nodes: the inverse of `mapping_to_hosts`."""
     host, node = np.divmod(places.node, job.network.n_nodes)
     return places._replace(node=node), host * of_hosts.site.tasks_per_node + slot

@@ -1,9 +1,9 @@
 """JAX device order: the devices of the mesh in logical shape, each by its coordinates and core, as a JSON array.
 
-It is ``[[[x, y, z, core], ...], ...]`` with one list for each group of the grid's first dimension (for pencils each row).
-So ``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
-``device.core_on_chip``, because ids depend on the slice. Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public
-logs. Lists of device ids (x fastest, cores of a chip first) are also read.
+The array is ``[[[x, y, z, core], ...], ...]`` with a list for each group of the grid's first dimension (for pencils each
+row). ``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
+``device.core_on_chip``, because ids depend on the slice. The reader also takes lists of device ids (x fastest, cores of a
+chip first). Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public logs.
 """
 
 import re
@@ -54,7 +54,7 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _row_of_mesh(document):
-    """Devices in each row; NumPy makes a mesh of rows of one length alone."""
+    """Return the number of devices in each row; NumPy requires rows of equal length."""
     rows = check_json(document)
     lengths = [len(row) for row in rows]
     for i, n in enumerate(lengths):
@@ -83,7 +83,7 @@ def _check(job, place=""):
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    """Whether the brackets are three deep, which no task map has; a mesh may be written in one line or in many."""
+    """Return whether the brackets are three deep, unlike in any task map; a mesh may span one line or many."""
     return re.match(r"(\[\s*){3}", "".join(line.strip() for _, line in lines[:3])) is not None
 
 

@@ -1,4 +1,4 @@
-"""Text from elsewhere: garbage is refused early, comments and blank lines are skipped, and positions are kept for errors."""
+"""Text of files: checks for garbage, skips comments and blank lines, and keeps positions for errors."""
 
 import codecs
 import re
@@ -13,16 +13,16 @@ from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.reading import MOST_BYTES, read_whole
 
 MAX_LINE = 4096
-MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times the memory
+MAX_PLACES = 1 << 23  # lines or list entries; the values made from them take about a hundred times the memory
 MAX_DIGITS = 12
 _PLAIN = frozenset("0123456789+- \t\r\n")  # bytes of a file that has only integers, which is read as a whole
 
 
 class Document:
-    """The text of a file, and the errors that name places in it.
+    """The text of a file, and the errors that name places in the file.
 
-    Raises MapfileError when the content is too long, contains a NUL byte or is not UTF-8. A byte order mark and any kind of
-    line end are accepted. `label` is what errors call the file.
+    Raises MapfileError if the content is too long, contains a NUL byte or is not UTF-8. A byte order mark and any kind of
+    line end are accepted. Errors call the file `label`.
 
     >>> Document(b"a b # c\\r\\n\\n", "demo").lines()
     [(1, 'a b ')]
@@ -45,7 +45,7 @@ class Document:
             raise self.refuse(f"byte {error.object[error.start]:#04x} is not UTF-8 text", line) from error
 
     def refuse(self, message: str, line: int | None = None, column: int | None = None) -> MapfileError:
-        """The error to raise, with the place it is about; lines and columns count from 1."""
+        """Return the error to raise, with its place; lines and columns count from 1."""
         place = f"{self.label}{f' line {line}' if line else ''}{f' column {column}' if column else ''}"
         return MapfileError(f"{place}{':' if line else ''} {message}")
 
@@ -58,7 +58,7 @@ class Document:
                               self.text[:self.text.index("\r")].count("\n") + 1)
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
-        """Number and text of the lines that are not blank or comments: list of (int, str); `comment` ends a line."""
+        """Return number and text of the lines that are not blank or comments; `comment` ends a line."""
         if longest:
             for number, line in enumerate(self._split, 1):
                 if len(line) > longest:
@@ -83,7 +83,7 @@ class Document:
         return found
 
     def integers(self, count: int, meaning: str) -> tuple[Ints, list[int]]:
-        """`count` integers of every line that is not blank: an array, shape (lines, count), and the numbers of the lines."""
+        """Return `count` integers of every line that is not blank, shape (lines, count), and the numbers of the lines."""
         lines = self.lines()
         numbers = [number for number, _ in lines]
         if lines and set(self.text) <= _PLAIN and not re.search(rf"[^\s]{{{MAX_DIGITS + 1}}}", self.text):
@@ -92,25 +92,22 @@ class Document:
                 if table.shape == (len(lines), count):
                     return table, numbers
             except ValueError:
-                pass                                              # the loop below says what is wrong, and where
+                pass                                              # the loop below finds the fault and its line
         return columns([integers(line, number, self.label, count, meaning) for number, line in lines], count), numbers
 
 
 def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:
-    """The document at a path.
-
-    Raises MapfileError or `error` when it cannot be read.
-    """
+    """Read the document at a path. Raises MapfileError or `error` if the file cannot be read."""
     return Document(read_whole(path, error), str(path))
 
 
 def text_lines(content: bytes, label: str, comment: str = "#") -> list[tuple[int, str]]:
-    """Number (from 1) and text of the lines of a file that are not blank or comments."""
+    """Return number (from 1) and text of the lines of a file that are not blank or comments."""
     return Document(content, label).lines(comment)
 
 
 def words(line: str) -> list[tuple[str, int]]:
-    """Words of a line and the columns in which they begin.
+    """Return the words of a line and their first columns.
 
     >>> words("  3 11")
     [('3', 3), ('11', 5)]
@@ -119,12 +116,12 @@ def words(line: str) -> list[tuple[str, int]]:
 
 
 def is_integer(word: str) -> bool:
-    """Whether a word is an integer of reasonable length."""
+    """Return whether a word is an integer of reasonable length."""
     return bool(re.fullmatch(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}", word))
 
 
 def integers(line: str, number: int, label: str, count: int, meaning: str) -> list[int]:
-    """`count` integers of one line."""
+    """Return `count` integers of a line. Raises MapfileError for any other words."""
     found = words(line)
     if len(found) != count:
         raise MapfileError(f"{label} line {number}: {len(found)} columns, but {count} are needed ({meaning})")
@@ -135,5 +132,5 @@ def integers(line: str, number: int, label: str, count: int, meaning: str) -> li
 
 
 def columns(rows: Sequence[Sequence[int]], width: int) -> Ints:
-    """Rows of equal length as int array, shape (len(rows), width)."""
+    """Return rows of equal length as int array, shape (len(rows), width)."""
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)

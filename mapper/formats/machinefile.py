@@ -1,8 +1,8 @@
 """Machinefile: ``host:k`` in rank order, k consecutive ranks on that host; a host may appear again further down.
 
-MPICH's Hydra reads it with ``-f``, and takes ``user@host``, ``binding=`` and ``user=`` after the host. Intel MPI's ``-f``
-uses a repeated host only once, so its ``-machinefile`` is needed. Sources: MPICH wiki, "Using the Hydra Process Manager";
-MPICH, src/pm/hydra/utils/args/args.c; Intel MPI developer reference, "Global Hydra options".
+MPICH's Hydra reads the file with ``-f``, and accepts ``user@host``, ``binding=`` and ``user=`` after the host. Intel MPI
+needs ``-machinefile``, because its ``-f`` uses a repeated host only once. Sources: MPICH wiki, "Using the Hydra Process
+Manager"; MPICH, src/pm/hydra/utils/args/args.c; Intel MPI developer reference, "Global Hydra options".
 """
 
 import re
@@ -24,12 +24,12 @@ _OPTION = re.compile(r"user=[A-Za-z0-9_][\w.-]*|binding=(?:none|rr|user:[0-9]+(?
 
 
 def write(mapping: Mapping, job: Job) -> str:
-    """Consecutive ranks on one host are one line."""
+    """Write consecutive ranks on a host as one line."""
     return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
 
 
 def read_hydra(document: Document, job: Job) -> Places:
-    """The places as Hydra reads them. It knows no lists of hosts."""
+    """Return the places as Hydra reads the file. Hydra has no lists of hosts."""
     document.refuse_marks("Hydra", returns=False)
     lone = re.search("\r(?!\n)", document.text)
     if lone:
@@ -39,7 +39,7 @@ def read_hydra(document: Document, job: Job) -> Places:
 
 
 def read_intel(document: Document, job: Job) -> Places:
-    """The places as Intel MPI reads them."""
+    """Return the places as Intel MPI reads the file."""
     document.refuse_marks("Hydra", returns=False)
     return _read(document, job, options=False)
 

@@ -17,7 +17,7 @@ _BEYOND = 1 << 30  # more cores than a package has
 
 
 def problem(text: str, version: int) -> str:
-    """The reason why that version does not bind a rank to these processors, or "".
+    """Return the reason why that version does not bind a rank to these processors, or "".
 
     >>> problem("0-3", 4), problem("1:0,1", 5), problem("a", 5)
     ('', '', 'names no processors; 2, 0-3, 0,2, 1:2, 1:0-2 and 1:* are allowed')
@@ -41,10 +41,10 @@ _OTHER_VERSION = {
 
 
 def shared(lists: Iterable[str]) -> tuple[int, int] | None:
-    """Two ranks of a node that have a processor in common, by their places in `lists`, or None.
+    """Return the positions in `lists` of two ranks of a node that share a processor, or None.
 
-    Core 2 of package 0 is core 2 of the node. Cores of other packages are compared only with cores of that package, because
-    a rankfile does not say how many cores a package has.
+    Core 2 of package 0 is core 2 of the node. Cores of other packages are compared only with cores of that package,
+    because a rankfile does not say how many cores a package has.
 
     >>> shared(["0-1", "2", "1"]), shared(["0:2", "2"]), shared(["1:*", "1:3"]), shared(["0", "1:0"])
     ((0, 2), (0, 1), (0, 1), None)
@@ -64,7 +64,7 @@ def shared(lists: Iterable[str]) -> tuple[int, int] | None:
 
 
 def _ranges(text):
-    """(package, first core, last core) of a list; "node" for cores of the node."""
+    """Return (package, first core, last core) for each range of a list; the package is "node" for cores of the node."""
     for part in text.split(";"):
         package = ""
         for one in part.split(","):

@@ -1,16 +1,16 @@
 """Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
 
-Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2`` (package
-1, its cores 0 to 2) and ``1:*``. ``+n2`` is the third host of the allocation, and ``user@host`` names the user of ssh.
-Comments are ``#`` and ``//`` to the end of a line, and ``/* */``. Sources: help file, mpirun(1) and rmaps_rank_file_lex.l of
-Open MPI 4.1; openpmix/prrte, docs/placement/rankfiles.rst and its file of that name, for version 5, which has the same lines
-but another option.
+Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2``
+(package 1, its cores 0 to 2) and ``1:*``. ``+n2`` is the third host of the allocation, and ``user@host`` names the user
+of ssh. Comments are ``#`` and ``//`` to the end of a line, and ``/* */``. Sources: help file, mpirun(1) and
+rmaps_rank_file_lex.l of Open MPI 4.1; openpmix/prrte, docs/placement/rankfiles.rst and its file of that name, for version
+5, which has the same lines but another option.
 
-The reader refuses what the version refuses, and also what it takes for something else than is written. Both were found by
-running Open MPI 4.1.4 and 5.0.11 (tests/launchers/test_verdicts.py). `processors` has the syntax of ``slot=``.
+The reader refuses text that the version refuses or misunderstands, as Open MPI 4.1.4 and 5.0.11 do (run by
+tests/launchers/test_verdicts.py). `processors` has the syntax of ``slot=``.
 
-On reading, slots follow from the processors. If every task has the processors of a slot of the job, it gets that slot.
-Otherwise the ranks of a node are numbered in the order of their first processors.
+On reading, slots follow from the processors. If the processors of every task are a slot of the job, each task gets that
+slot. Otherwise the ranks of a node are numbered in the order of their first processors.
 """
 
 import re
@@ -43,12 +43,12 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read_4(document: Document, job: Job) -> Places:
-    """Version 4 needs ``slot=`` in each line, and ranks may share processors."""
+    """Read a rankfile of version 4, which needs ``slot=`` in each line and lets ranks share processors."""
     return _read(document, job, 4)
 
 
 def read_5(document: Document, job: Job) -> Places:
-    """In version 5 ranks share no processors."""
+    """Read a rankfile of version 5, which lets no ranks share processors."""
     return _read(document, job, 5)
 
 
@@ -76,7 +76,7 @@ def _read(document, job, version):
 
 
 def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re.Match[str]]]:
-    """Line, column of the text, and match of ``rank N=HOST slot=CPUS`` for each rank. A comment ends a line."""
+    """Yield line, column, and match of ``rank N=HOST slot=CPUS`` for each rank. A comment ends a line."""
     for number, column, text in uncommented(document):
         found = list(_in_a_line(document, number, column, text))
         if len(found) > 1 and version == 4:
@@ -87,7 +87,7 @@ def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re
 
 
 def _in_a_line(document, number, column, text):
-    """Matches of the statements of a line; it holds nothing else."""
+    """Yield matches of the statements of a line. Raise MapfileError for any other text."""
     at = 0
     while text[at:].strip(" \t\f\v"):
         found = _STATEMENT.match(text, at)
@@ -101,7 +101,7 @@ def _in_a_line(document, number, column, text):
 
 
 def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
-    """Line, column and text of what stands between comments."""
+    """Yield line, column and text between comments."""
     document.lines()  # refuses lines that are too long
     whole = document.text
 
@@ -120,7 +120,7 @@ def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
 
 
 def _node(document, number, column, word, known, job, version):
-    """Node of ``host``, ``user@host`` or ``+n2``."""
+    """Return the node of ``host``, ``user@host`` or ``+n2``."""
     relative = _RELATIVE.fullmatch(word)
     if relative:
         nodes = job.site.allocation.nodes
@@ -144,7 +144,7 @@ def _node(document, number, column, word, known, job, version):
 
 
 def _refuse_shared(document, places, texts, column_of):
-    """Refuse processors that two ranks of a node have."""
+    """Refuse a processor that two ranks of a node share."""
     of_node: dict[int, list[int]] = {}
     for rank, node in enumerate(places.node.tolist()):
         if texts[rank]:
@@ -160,7 +160,7 @@ def _refuse_shared(document, places, texts, column_of):
 
 
 def _slots(node, cpus, job):
-    """Slots of the ranks from the processors they are bound to, see above."""
+    """Return the slots of the ranks by their processors (see the head of the file)."""
     slot_of = {text: slot for slot, text in enumerate(job.cores)}
     if all(text in slot_of for text in cpus):
         slot = np.array([slot_of[text] for text in cpus], dtype=np.int64)
@@ -175,7 +175,7 @@ def _slots(node, cpus, job):
 
 
 def verdicts_4(document: Document) -> dict[str, str]:
-    """Version 4 knows ``+n2`` only if a batch system gave it the hosts."""
+    """Return the verdict of version 4, which knows ``+n2`` only if a batch system gave the hosts."""
     names_relative = any(_RELATIVE.fullmatch(found[2]) for _, _, found in _statements(document, 4))
     return {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
 

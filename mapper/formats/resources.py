@@ -1,4 +1,4 @@
-"""Lines of files that list what a job may use. They do not say where each rank runs, so they are no placements."""
+"""Lines of files that list a job's resources. Such lines do not say where each rank runs, so they are no placements."""
 
 import re
 
@@ -6,7 +6,7 @@ _OPEN_MPI = re.compile(r"\s*\S+((\s+|:)(slots|max[-_]slots|cpu|count|cpu_max|slo
 
 
 def why_not_a_placement(line: str) -> str:
-    """The sentences that explain why a line of resources cannot be read, or "" for any other line.
+    """Return the sentences that explain why a line of resources is no placement, or "" for any other line.
 
     >>> why_not_a_placement("n1 slots=2 max_slots=4").partition(",")[0]
     "'n1 slots=2 max_slots=4' is of a hostfile of Open MPI"

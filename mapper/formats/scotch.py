@@ -1,8 +1,9 @@
-"""Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node numbers.
+"""Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node
+numbers.
 
-Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. This is not a launcher's
-file; it serves to compare with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on
-some systems) or by ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried with 7.0.3.
+Terminals of ``torus3D`` and similar targets count with the first dimension fastest, like nodes of this package. No
+launcher reads the file; use it to compare with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (``scotch_gmtst`` on
+some systems) or ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried with 7.0.3.
 """
 
 import re
@@ -41,13 +42,13 @@ def read(document: Document, job: Job) -> Places:
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    """Whether a number stands alone in the first line, and two in the second. One line alone is a rank in Cray's file."""
+    """Return whether the first line is a number and the second has two. A lone number is a rank of Cray's format."""
     return (len(lines) > 1 and bool(re.fullmatch(r"\s*[0-9]+\s*", lines[0][1]))
             and bool(re.fullmatch(r"\s*[0-9]+\s+[0-9]+\s*", lines[1][1])))
 
 
 def architecture(torus: Torus) -> str:
-    """The target file for a torus: all dimensions closed, or all open, because Scotch supports nothing else.
+    """Return the target file for a torus: all dimensions closed, or all open, because Scotch supports no mixture.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> architecture(Torus((4, 2, 2)))

@@ -9,7 +9,7 @@ from pencilmap.model.placement.grid import ProcessGrid, per_node
 
 
 def slots_in_order(node: Ints) -> Ints:
-    """Ranks of one node take its slots in the order in which they are listed.
+    """Give the ranks of a node its slots in the order of the list.
 
     >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
     [0, 0, 1, 2]
@@ -22,7 +22,7 @@ def slots_in_order(node: Ints) -> Ints:
 
 
 def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
-    """Refuse a file of more or fewer ranks than the grid."""
+    """Refuse a file with more or fewer ranks than the grid."""
     P, found = grid.n_tasks, len(places.line)
     if found > P:
         raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}",
@@ -32,7 +32,7 @@ def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
 
 
 def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> None:
-    """Refuse a slot outside its node, and two ranks on one slot."""
+    """Refuse a slot outside its node, or a slot with two ranks."""
     node, number, T = places.node, places.line, job.site.tasks_per_node
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:

@@ -1,6 +1,6 @@
-"""Task maps: which node each rank is on, as blocks of (node, nodes, ranks on each, repeats).
+"""Task maps: the node of each rank, as blocks of (node, nodes, ranks on each, repeats).
 
-This is RFC 34 of Flux (flux-framework/rfc, spec_34.rst) and, without the repeats, the PMI-1 key ``PMI_process_mapping``
+Sources: RFC 34 of Flux (flux-framework/rfc, spec_34.rst) and, without the repeats, the PMI-1 key ``PMI_process_mapping``
 (RFC 13), which MPICH and Cray MPICH hand to every rank.
 """
 
@@ -13,7 +13,7 @@ PMI_LIMIT = 1023
 
 
 def blocks(node: ArrayLike) -> list[list[int]]:
-    """The blocks of a sequence of nodes, one for each rank: list of [node, nodes, ranks on each, repeats].
+    """Return the blocks [node, nodes, ranks on each, repeats] of the nodes of all ranks.
 
     >>> blocks([0, 1, 0, 1]), blocks([1, 0]), blocks([0, 0, 1, 1, 2, 2, 2])
     ([[0, 2, 1, 2]], [[1, 1, 1, 1], [0, 1, 1, 1]], [[0, 2, 2, 1], [2, 1, 3, 1]])
@@ -28,7 +28,7 @@ def blocks(node: ArrayLike) -> list[list[int]]:
 
 
 def pmi_blocks(node: ArrayLike) -> list[tuple[int, int, int]]:
-    """The same without repeats: list of (node, nodes, ranks on each)."""
+    """Return the blocks without repeats: (node, nodes, ranks on each)."""
     found: list[list[int]] = []
     for first, count in _runs(node):
         if found and found[-1][2] == count and found[-1][0] + found[-1][1] == first:
@@ -45,7 +45,7 @@ def _runs(node):
 
 
 def pmi_process_mapping(node: ArrayLike) -> str:
-    """The text of the PMI key.
+    """Return the text of the PMI key.
 
     >>> pmi_process_mapping([0, 0, 1, 1])
     '(vector,(0,2,2))'
@@ -54,7 +54,7 @@ def pmi_process_mapping(node: ArrayLike) -> str:
 
 
 def expand(blocks: Iterable[Sequence[int]], limit: int) -> list[int]:
-    """Node of each rank, at most `limit` + 1 of them: the inverse of `blocks`.
+    """Return the nodes of at most `limit` + 1 ranks: the inverse of `blocks`.
 
     >>> expand([[0, 2, 1, 2]], 10)
     [0, 1, 0, 1]
