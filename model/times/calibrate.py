@@ -1,13 +1,13 @@
-"""The figures of a machine from measured times: robust least squares that leaves out what the times do not determine.
+"""The figures of a machine from measured times: robust least squares, without figures that the times do not determine.
 
-Idea: `pencilmap.model.times.timing` prices work. The fit finds the prices, all 0 or more, whose times are nearest to the
-measured ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than its value, or
-when the fit predicts no better with it (Akaike's information criterion). The others are then fitted again.
+Idea: `pencilmap.model.times.timing` prices work. The fit finds the prices, all 0 or more, whose times are nearest in ratio
+to the measured times. The fit omits a figure if no time depends on the figure, if its uncertainty exceeds its value, or if
+the figure does not improve the prediction (Akaike's information criterion). Then the other figures are fitted again.
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
 `scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
-Control 19 (1974).
-Needs: blocks and placements that vary as much as in the intended use of the figures. Two figures that grow together in all
-samples cannot be separated. One of them is then left out, and the other's note names it.
+Control 19 (1974). Needs: blocks and placements that vary as much as in the intended use of the figures. If two figures grow
+together in all samples, the fit cannot separate the two. The fit then omits a figure, and the note of the other names the
+omitted figure.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,28 +29,28 @@ from pencilmap.model.times.timing import (
     local_terms,
 )
 
-OUTLIER = 0.1          # larger deviations than this ratio count linearly, not squared
-LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
+OUTLIER = 0.1          # larger relative deviations count linearly, not squared
+LEAST_NOISE = 1e-3     # relative; no time is assumed to be more accurate
 STARTS = (0.9, 0.3, 0.03)
-WORTH = 2.0            # a figure must gain more than this in twice the logarithm of the likelihood (Akaike)
-NO_SAMPLE = "no sample"  # start of the reason where the samples say nothing about a figure
+WORTH = 2.0            # a figure must raise twice the logarithm of the likelihood by more (Akaike)
+NO_SAMPLE = "no sample"  # start of the reason if the samples do not depend on a figure
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured time and its work."""
+    """A measured time and its work."""
 
     label: str  #: source of the time
     phase: str  #: name of the stage, "fft", "copy", or "local" for all computing together
     size: str  #: extents of the transform
-    #: at the link bandwidth of the machine file, or at any other when the bandwidth is fitted
+    #: at the link bandwidth of the machine file, or at any other bandwidth if the bandwidth is fitted
     work: ExchangeWork | LocalWork
     measured_s: float
     bound_s: float | None = None  #: the paper's bound, for comparison
-    placement: str = ""  #: tasks per node, grid and placement: what its neighbours at other sizes have in common
+    placement: str = ""  #: tasks per node, grid and placement: common to the runs of one configuration at several sizes
 
     def time_s(self, costs: Costs) -> float | None:
-        """Seconds by the time model; None where none of its terms applies."""
+        """Return seconds by the time model; None if none of its terms applies."""
         time = _terms(self.work, costs).time_s
         return float(time) if time else None
 
@@ -61,9 +61,9 @@ def _terms(work, costs):
 
 @dataclass(frozen=True)
 class Price:
-    """One line of the table of what can be fitted: always a price per unit of work; 0 means free.
+    """A figure that can be fitted, always as a price per unit of work; 0 means free.
 
-    work : attribute of the work that it multiplies
+    work : attribute of the work that the price multiplies
     field : field of `Costs`, None for the bandwidth of the links
     is_rate : whether the machine file writes the inverse, work per second
     ceiling : a price above this has another cause than the figure
@@ -75,7 +75,7 @@ class Price:
     ceiling: float = float("inf")
 
 
-PRICES = {  # key of the machine file; where two cannot be separated, the later one is left out
+PRICES = {  # by key of the machine file; if two figures cannot be separated, the fit omits the later
     "link_bandwidth": Price("link_s", None, False),
     "injection_per_task": Price("task_bytes", "injection_per_task", True),
     "injection_per_node": Price("node_bytes", "injection_per_node", True),
@@ -89,24 +89,24 @@ PRICES = {  # key of the machine file; where two cannot be separated, the later 
     "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
     "copy_cost": Price("copies", "copy_cost_s", False),
 }
-LIMITS = ("injection_per_task", "injection_per_node")   # effective only where slower than the links
+LIMITS = ("injection_per_task", "injection_per_node")   # effective only if slower than the links
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """One figure of a calibration."""
+    """A figure of a calibration."""
 
     value: float  #: in SI units; for "link_bandwidth", the factor by which links are slower than in the samples
     uncertainty: float  #: one standard deviation over the value
-    note: str = ""  #: other effects that it contains
+    note: str = ""  #: other effects that the figure contains
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a fit found."""
+    """The result of a fit."""
 
     figures: dict[str, Fitted]  #: by key of the machine file
-    left_out: dict[str, str]  #: key to the reason why the samples do not determine it
+    left_out: dict[str, str]  #: by key: the reason why the samples do not determine the figure
     n_samples: int
     caches: Costs = Costs()  #: as given: nothing but the sizes of caches
 
@@ -122,15 +122,26 @@ class Calibration:
         return self.figures["link_bandwidth"].value if "link_bandwidth" in self.figures else 1.0
 
     def time_s(self, sample: Sample) -> float | None:
-        """Seconds of a sample by the calibrated model."""
+        """Return seconds of a sample by the calibrated model."""
         return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).time_s(self.costs)
 
 
 def calibrate(samples: Sequence[Sample], known: Costs = Costs(), fit_bandwidth: bool = False) -> Calibration:
-    """Fit every figure that the samples determine. Raises CalibrationError when there is no sample with a time.
+    """Fit every figure that the samples determine.
 
-    Exchanges and computing may be mixed; they share no figure and are fitted separately. Of the figures `known` of the
-    machine only the sizes of its caches are used; `fit_bandwidth` tells whether the link bandwidth itself is unknown.
+    Samples may mix exchanges and computing. The two share no figure and are fitted separately.
+
+    Parameters
+    ----------
+    known : Costs
+        Known figures of the machine; the fit uses only the sizes of its caches.
+    fit_bandwidth : bool
+        Whether the link bandwidth itself is unknown.
+
+    Raises
+    ------
+    CalibrationError
+        If no sample has a time.
     """
     usable = [s for s in samples if s.measured_s > 0]
     if not usable:
@@ -168,7 +179,7 @@ class _Solution:
         return max(2 * self.cost / max(self.n - len(self.keys), 1), LEAST_NOISE**2)
 
     def deviations(self) -> np.ndarray:
-        """Standard deviation of each price divided by the price; infinite where the samples say nothing."""
+        """Standard deviation of each price divided by the price; infinite if the samples do not depend on the price."""
         slopes = self.jacobian * self.x            # of log time by log price
         _, s, v = np.linalg.svd(slopes, full_matrices=False)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -188,7 +199,7 @@ class _Fit:
         self.notes = {}
 
     def run(self, keys):
-        """The figures, and the reason for each that is left out."""
+        """Return the figures, and the reason for each omitted figure."""
         left_out = {}
         keys = self._without_the_unused(keys, left_out)
         keys = self._without_the_proportional(keys, left_out)
@@ -204,7 +215,7 @@ class _Fit:
         return {}, left_out
 
     def solve(self, keys):
-        """The best prices for these keys, from several starts: limits make valleys that a single start could miss."""
+        """Return the best prices for these keys, from several starts: limits make valleys that a single start could miss."""
         from scipy.optimize import least_squares
 
         reference = np.array([self._reference(k) for k in keys])
@@ -220,7 +231,7 @@ class _Fit:
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
 
     def _priced(self, keys):
-        """The samples to which these prices give a non-zero time. The other samples say nothing about the prices."""
+        """Select the samples to which these prices give a non-zero time. The other samples do not depend on the prices."""
         if isinstance(self.work, ExchangeWork):
             return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
         return sum(self._amounts(k) for k in keys) > 0
@@ -233,7 +244,7 @@ class _Fit:
         return np.zeros_like(self.measured) if time is None else time
 
     def _amounts(self, key):
-        """Work that a price multiplies, in each sample."""
+        """Return the work that a price multiplies, in each sample."""
         amount = getattr(self.work, PRICES[key].work)
         if key == "contention":
             excess = amount - self.work.link_s
@@ -241,7 +252,7 @@ class _Fit:
         return _BEYOND[key](self.work, self.known) if key in _BEYOND else amount
 
     def _reference(self, key):
-        """The highest price that no sample contradicts; 1 for contention, which adds to the links."""
+        """Return the highest price that no sample contradicts; 1 for contention, which adds to the links."""
         if key == "contention":
             return 1.0
         amounts = self._amounts(key)
@@ -270,7 +281,7 @@ class _Fit:
         return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
 
     def _doubtful(self, solution):
-        """The price that the samples determine least, with the reason. None when they determine all prices."""
+        """Return the price that the samples determine least, with the reason. None if the samples determine all prices."""
         deviations = solution.deviations()
         felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
         for i in reversed(range(len(solution.keys))):
@@ -288,7 +299,7 @@ class _Fit:
         return self._superfluous(solution)
 
     def _superfluous(self, solution):
-        """A price without which the fit is no worse, by the information criterion."""
+        """Return a price without which the fit is no worse by the information criterion, or None."""
         gains = {}
         for key in solution.keys:
             others = [k for k in solution.keys if k != key]
@@ -337,14 +348,14 @@ def _percent(ratio):
     return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
-RULES = {  # rule: the samples that it selects are fitted, the others are predicted
+RULES = {  # rule: the selected samples are fitted, the others are predicted
     "every-second": lambda samples: (samples[0::2], samples[1::2]),
     "all": lambda samples: (samples, []),
 }
 
 
 def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Sample]]:
-    """Training and held-out samples by a rule that depends on their order alone.
+    """Split samples into fitted and held-out samples by a rule that depends only on their order.
 
     Exchanges and computing are numbered separately, each in the order given: ``every-second`` fits the first, third, fifth
     ... and predicts the second, fourth, sixth ...; ``all`` fits all.
@@ -361,7 +372,7 @@ def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Samp
 
 @dataclass(frozen=True)
 class Errors:
-    """Sizes of predicted / measured - 1 of some samples: number, mean, largest, label of the largest."""
+    """Absolute values of predicted / measured - 1 for some samples: number, mean, largest, label of the largest."""
 
     n: int
     mean: float
@@ -370,14 +381,14 @@ class Errors:
 
 
 def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None]) -> Errors | None:
-    """Errors of a prediction; None without samples or without predictions."""
+    """Return errors of a prediction; None without samples or without predictions."""
     found = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
     return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the bound and the time model are for some of the samples."""
+    """The errors of the bound and the time model for some of the samples."""
 
     group: str  #: "exchanges", the extents of one size of transform, or "computing"
     half: str  #: "fitted" or "predicted"; whether the samples were fitted or held out
@@ -391,7 +402,7 @@ def _is_exchange_of(size: str, sample: Sample) -> bool:
 
 def quality(training: Sequence[Sample], held_out: Sequence[Sample],
             time_s: Callable[[Sample], float | None]) -> list[Quality]:
-    """Errors of bound and model over all exchanges, by size, and of the computing. `time_s` is the time model."""
+    """Return errors of bound and model over all exchanges, by size, and for the computing. `time_s` is the time model."""
     rows = []
     exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
     groups: dict[str, Callable[[Sample], bool]] = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}

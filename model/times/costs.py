@@ -1,4 +1,4 @@
-"""The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None where unknown."""
+"""The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None if unknown."""
 
 from dataclasses import dataclass, fields
 
@@ -7,12 +7,12 @@ from pencilmap.model.base.errors import MachineError
 
 @dataclass(frozen=True)
 class MessageRange:
-    """What messages up to some size cost; rates are bytes per second, None where only the links limit them."""
+    """Costs of messages up to some size; rates are bytes per second, None if only the links limit the messages."""
 
-    up_to: float      #: bytes of the largest; infinite for the last range
+    up_to: float      #: bytes of the largest message; infinite for the last range
     start_s: float    #: seconds from sending to arriving, without hops and bytes: Jocksch's alpha
-    ports: int = 1    #: messages that a task starts at a time: m of them take ceil(m / ports) starts
-    rate: float | None = None      #: of one message alone: one over Jocksch's beta
+    ports: int = 1    #: messages that a task starts at a time: m messages take ceil(m / ports) starts
+    rate: float | None = None      #: of a single message: the inverse of Jocksch's beta
     together: float | None = None  #: of all messages of a task at once
 
 
@@ -20,7 +20,7 @@ class MessageRange:
 class Costs:
     """The figures of a machine that the time model uses besides the bandwidth of its links.
 
-    Raises MachineError when a rate is 0 or a figure is negative.
+    Raises MachineError if a rate is 0 or a figure is negative.
 
     >>> Costs(message_cost_s=2e-6).injection_per_task is None
     True
@@ -29,21 +29,22 @@ class Costs:
     hop_latency_s: float | None = None  #: seconds that the head of a message needs from one node to the next
     injection_per_task: float | None = None  #: bytes per second that one task can put into the network
     injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
-    message_cost_s: float | None = None  #: seconds of a task's time for each message it sends, whatever its size
-    message_size_cost_s: float | None = None  #: seconds for each message of 1 KiB; others by the square root of their size
-    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, in place of the two costs before
-    #: seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last
+    message_cost_s: float | None = None  #: seconds of a task's time for each message that the task sends, of any size
+    message_size_cost_s: float | None = None  #: seconds for a message of 1 KiB; times the square root of other sizes
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the two costs before
+    #: seconds that every task of a node adds to an exchange of any size: entering, starting, waiting for the last task
     exchange_cost_s: float | None = None
-    #: 0 to 1: how much of the computing beside an exchange it hides, because the MPI or the network goes on meanwhile
+    #: 0 to 1: share of the computing beside an exchange that overlaps, because the MPI or the network makes progress
+    # meanwhile
     progress: float | None = None
-    contention: float | None = None  #: dimensionless, 0 or more; see `pencilmap.model.times.timing` for what it multiplies
+    contention: float | None = None  #: dimensionless, 0 or more; the factor in `pencilmap.model.times.timing`
     #: floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task
     fft_rate_per_task: float | None = None
     cache_bandwidth_per_task: float | None = None  #: bytes per second that a task reads and writes beyond its own cache
     memory_bandwidth_per_node: float | None = None  #: bytes per second that a node reads and writes in its memory
     copy_cost_s: float | None = None  #: seconds for each message that a task packs and unpacks, whatever its size
-    cache_per_task: float | None = None  #: bytes of a task's own cache; where it is not known, every pass stays in it
-    cache_per_node: float | None = None  #: bytes of the caches of a node: a pass over less than this does not go to memory
+    cache_per_task: float | None = None  #: bytes of a task's own cache; if unknown, every pass stays in the cache
+    cache_per_node: float | None = None  #: bytes of the caches of a node: a smaller pass does not go to memory
 
     def __post_init__(self) -> None:
         if self.messages is not None:
@@ -57,7 +58,7 @@ class Costs:
             raise MachineError(f"progress {self.progress}: a share from 0 to 1 is needed, or None where it is unknown")
 
     def range_of(self, message_bytes: float) -> MessageRange | None:
-        """The range of messages of that size; None where their costs do not go by ranges.
+        """Return the range of messages of that size; None if their costs do not depend on ranges.
 
         >>> Costs(messages=(MessageRange(8192, 1e-6, 4), MessageRange(float("inf"), 3e-6))).range_of(8193).start_s
         3e-06

@@ -1,10 +1,10 @@
-"""The time of single messages that share links fairly: what they take beyond the busiest link where they are unequal.
+"""The time of unequal messages that share links fairly: longer than the busiest link alone would take.
 
-Idea: at any time the messages have the max-min fair rates. The link whose share is smallest fixes the rates of all messages
-on it, then the next link those of the messages that are left, and so on. When a message ends, the rates are found anew.
-Where a message waits on another link, its share of the busiest link goes to others. Near the end no message is left for
-this share, so the busiest link is not full. What each message takes of each link comes from one routing of all messages at
-once. For this, each message lies in a torus of its own: up to three more dimensions, in which nothing moves.
+Idea: at any time the messages have the max-min fair rates. The link with the smallest share fixes the rates of all its
+messages. Then the next link fixes the rates of its remaining messages, and so on. Whenever a message ends, the rates are
+computed again. If a message waits for another link, other messages get its share of the busiest link. Near the end no
+message is left for this share, so the busiest link is not full. A single routing of all messages gives the load of every
+message on every link: each message lies in a torus of its own, along up to three more dimensions without movement.
 Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators such as SimGrid
 share links in this way.
 Cost: hops of all messages for each link that is fixed, at each end of a message.
@@ -20,12 +20,14 @@ from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.traffic.exchange import Exchange
 
-MOST_MESSAGES = 500  # a quarter of a second; four times as many take nine times as long
+MOST_MESSAGES = 500  # a quarter of a second; four times as many messages take nine times as long
 
 
 def can_share(exchange: Exchange, network: object, rule: object) -> bool:
-    """Whether `shared_seconds` applies: a torus with bandwidths, routes that do not depend on other messages, not too many
-    messages.
+    """Return whether `shared_seconds` applies.
+
+    The network must be a torus with bandwidths, routes must not depend on other messages, and the messages must not be too
+    many.
     """
     return (isinstance(network, Torus) and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
             and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
@@ -33,9 +35,9 @@ def can_share(exchange: Exchange, network: object, rule: object) -> bool:
 
 def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
                    envelope_bytes: float = 0.0) -> float:
-    """Seconds until the last message of a remap has arrived, where each message has `envelope_bytes` more than its data.
+    """Return seconds until the last message of a remap has arrived; each message has `envelope_bytes` more than its data.
 
-    See `can_share` for what is needed.
+    `can_share` states the requirements.
 
     >>> ring = Torus((4,), (False,), (1.0,))
     >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
@@ -58,12 +60,10 @@ def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, r
 
 
 def _seconds_a_byte(ends, exchange, torus, rule):
-    """How many seconds a byte of every message takes of every link, as a sparse matrix. `ends` are the nodes of each
-    message.
-    """
+    """Return seconds of every link per byte of every message, as a sparse matrix; `ends` are the messages' nodes."""
     from scipy.sparse import csr_array  # slow to import
 
-    n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # many short dimensions: lines cost their square
+    n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # short dimensions, because lines cost their square
     side = ceil(n ** (1 / more))
     axes = "".join([letter for letter in ascii_lowercase if letter not in torus.axes][:more])
     layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
@@ -77,7 +77,7 @@ def _seconds_a_byte(ends, exchange, torus, rule):
 
 
 def _fair_rates(takes, given, free):
-    """Bytes per second of the messages that still move, by the seconds that each takes of every link for a byte.
+    """Return bytes per second of the moving messages, from the seconds per byte that each message takes of every link.
 
     `given` is the transpose of `takes`.
     """

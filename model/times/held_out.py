@@ -1,8 +1,8 @@
-"""How well the time model predicts what it was not fitted to: honest ways to divide measured exchanges.
+"""The errors of the time model on held-out data: fair ways to divide measured exchanges.
 
-Idea: neighbours of one configuration are alike, so a rule such as "every second" tests little more than the noise. Here
-whole placements, whole sizes, or all runs with another number of tasks on a node are held out. This is the situation of a
-prediction that is made before the first run. Every division is a fit of its own.
+Idea: neighbours of one configuration are alike, so a rule such as "every second" tests little more than the noise. Each
+division here holds out whole placements, whole sizes, or all runs with another number of tasks on a node. A prediction
+before the first run is in the same situation. Every division is a fit of its own.
 Source: cross-validation by groups after S. Arlot, A. Celisse, "A survey of cross-validation procedures for model
 selection", Statistics Surveys 4 (2010), 40-79.
 Cost: one fit for each division, about a second each.
@@ -19,22 +19,22 @@ from pencilmap.model.times.timing import ExchangeWork, LocalWork
 
 N_HALVES = 30
 LIKELY = 0.9          # share of the held-out times that lie in the likely range
-LEAST_HELD_OUT = 20   # with fewer residuals, nothing is known about one in twenty at either end
+LEAST_HELD_OUT = 20   # fewer residuals do not show the outer twentieths
 Fit = Callable[[Sequence[Sample]], Calibration]
 
 
 @dataclass(frozen=True)
 class Division:
-    """Samples that are fitted, and some that are not."""
+    """Samples to fit, and held-out samples."""
 
     rule: str
-    held_out: str  #: what is predicted
+    held_out: str  #: description of the held-out samples
     training: tuple[Sample, ...]
     others: tuple[Sample, ...]
 
 
 def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
-    """Every honest division of the exchanges among the samples; see `computing_divisions` for the computing."""
+    """Yield every fair division of the exchanges among the samples; `computing_divisions` divides the computing."""
     some = [s for s in samples if isinstance(s.work, ExchangeWork)]
     for number, chosen in enumerate(_halves(len(some)), 1):
         yield _divided("random halves", f"half {number}", some, chosen)
@@ -52,7 +52,7 @@ def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
 
 
 def computing_divisions(samples: Sequence[Sample]) -> Iterator[Division]:
-    """The divisions of the computing among the samples: each size is held out once."""
+    """Yield the divisions of the computing among the samples: each size is held out once."""
     some = [s for s in samples if isinstance(s.work, LocalWork)]
     for size in sorted({s.size for s in some}, key=_points):
         yield _divided("computing, one size out", size, some, [s.size != size for s in some])
@@ -101,7 +101,7 @@ class Held:
 
 
 def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
-    """The errors of every division that has samples on both sides. The random halves are counted together."""
+    """Return the errors of every division that has samples on both sides. The random halves are counted together."""
     every = (*divisions(samples), *computing_divisions(samples))
     found = [(division, error) for division in every if (error := _error(division, fit))]
     halves = [pair for pair in found if pair[0].rule == "random halves"]
@@ -119,9 +119,10 @@ def _held(text, pairs):
 
 
 def likely_range(samples: Sequence[Sample], fit: Fit) -> tuple[float, float] | None:
-    """The range of measured over predicted time of `LIKELY` of the exchanges when their placement or size was held out.
+    """Return the range of measured over predicted time that covers `LIKELY` of the held-out exchanges.
 
-    None where there are too few of them. The quantiles are those of the ratios themselves, which are not normal.
+    Placements and sizes are held out. None if there are too few exchanges. The quantiles come from the ratios, without a
+    normal distribution.
     """
     ratios = []
     for division in divisions(samples):

@@ -1,11 +1,10 @@
-"""Figures of a machine from what network_probe measured: starts, rates and ports of messages, latency of hops, links.
+"""Figures of a machine from the times of network_probe: starts, rates and ports of messages, latency of hops, links.
 
 Idea: half of a round trip is ``start + hops latency + bytes / rate``, with start and rate for each range of sizes. A range
-is split where that explains the times better than the larger number of ranges costs (Akaike's information criterion). A
-burst of m messages at once leaves in ``ceil(m / ports)`` batches, a start apart. From each batch on, its bytes and those of
-the later batches take the longest of three times: that of one message alone, that of all of them together, or that of the
-busiest link. The number of ports is the one that explains best how the time grows with m. Streams across a cut take as long
-as the busiest link, which the routing knows.
+is split if the better fit outweighs the additional figures (Akaike's information criterion). A burst of m messages at once
+leaves in ``ceil(m / ports)`` batches, a start apart. From each batch on, the remaining bytes take the longest of three
+times: of a single message, of all messages together, or of the busiest link. The best number of ports explains how the time
+grows with m. Streams across a cut take as long as the busiest link, which the routing determines.
 Source: A. Jocksch, N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray
 User Group 2021 (ports that depend on the size of a message, measured at installation); C. E. Cramer, J. A. Board, The
 development and integration of a distributed 3D FFT for a cluster of workstations, 2000 (simultaneous streams).
@@ -28,10 +27,10 @@ from pencilmap.model.traffic.exchange import Exchange
 
 MOST_RANGES = 3
 LEAST_SIZES = 3       # of a range
-LEAST_NOISE = 1e-2    # ratio: no time of a model is assumed to be more accurate
+LEAST_NOISE = 1e-2    # ratio: no modelled time is assumed to be more accurate
 WORTH = 2.0           # of twice the log-likelihood, for each additional figure (Akaike)
 ALIKE = 0.03          # dimensions whose bandwidths differ by less are of one kind
-SLOWED = 1.05         # streams that take this many times as long as one message alone slow each other down
+SLOWED = 1.05         # streams slow each other down if their time exceeds this multiple of a single message's
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,14 @@ class Trip:
 
     start: int        #: number of the node, as in the probe
     to: int
-    hops: int | None  #: None where the nodes have no coordinates
+    hops: int | None  #: None if the nodes have no coordinates
     size: int         #: bytes
     seconds: float
 
 
 @dataclass(frozen=True)
 class Burst:
-    """Messages of one size at once from a node to others, until the last empty answer is there."""
+    """Messages of one size at once from a node to others, until the last empty answer arrives."""
 
     start: int
     to: tuple[int, ...]
@@ -72,14 +71,14 @@ class Streams:
 
 @dataclass(frozen=True)
 class Probe:
-    """What one or more runs of network_probe measured on one network."""
+    """The measurements of one or more runs of network_probe on one network."""
 
-    torus: Torus | None  #: None where the nodes have no coordinates
+    torus: Torus | None  #: None if the nodes have no coordinates
     tasks_per_node: int | None
     trips: tuple[Trip, ...]
     bursts: tuple[Burst, ...]
     streams: tuple[Streams, ...]
-    routing: str | None = None  #: of a simulated network; by default that of the torus
+    routing: str | None = None  #: of a simulated network; by default the routing of the torus
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,10 @@ class Cut:
 
     axis: str | None
     streams: int          #: pairs
-    alone: float          #: bytes per second of one pair, each way
+    alone: float          #: bytes per second of a single pair, each way
     together: float       #: of all pairs
     link_bandwidth: float | None  #: bytes per second, None without a torus
-    bisection: float      #: bytes per second each way through the cut: those of its links, or else of all pairs
+    bisection: float      #: bytes per second each way through the cut: of its links, or else of all pairs
     slowed: bool          #: whether streams slow each other down; otherwise links may be faster
 
 
@@ -110,14 +109,14 @@ class ProbeFit:
     """The figures: SI units."""
 
     messages: tuple[MessageRange, ...]
-    hop_latency_s: float | None  #: None with one distance only
+    hop_latency_s: float | None  #: None if all distances are equal
     cuts: tuple[Cut, ...]
     quality: tuple[FitQuality, ...]
     notes: tuple[str, ...]
 
 
 def fit_probe(probe: Probe) -> ProbeFit:
-    """Fit everything that a probe determines. Raises CalibrationError where it has no round trips of three sizes."""
+    """Fit everything that a probe determines. Raises CalibrationError without round trips of three sizes."""
     if len({t.size for t in probe.trips}) < LEAST_SIZES:
         raise CalibrationError(f"a probe needs round trips of {LEAST_SIZES} sizes of messages or more, to tell starts from "
                                "rates")
@@ -133,13 +132,11 @@ def fit_probe(probe: Probe) -> ProbeFit:
     return replace(found, quality=tuple(_quality(probe, found, links)), notes=notes)
 
 
-# ---- what the links take ---------------------------------------------------------------------------------------------
+# ---- seconds of the links --------------------------------------------------------------------------------------------
 
 
 class _Links:
-    """Seconds per byte of single messages on every link, at some bandwidths of the dimensions. Without a torus there are
-    none.
-    """
+    """Seconds per byte of single messages on every link, at some bandwidths of the dimensions. Without a torus, no links."""
 
     def __init__(self, probe, bandwidth):
         self.network = None if probe.torus is None or not bandwidth else replace(probe.torus, bandwidth=bandwidth)
@@ -155,7 +152,7 @@ class _Links:
             loads, self.network.cables, self.network.bandwidth)])
 
     def busiest(self, messages):
-        """Seconds that the busiest link takes for a byte of each of some messages: pairs of nodes."""
+        """Return seconds of the busiest link for a byte of each of some messages: pairs of nodes."""
         return float(sum(self.vector(*pair) for pair in messages).max()) if self.network and messages else 0.0
 
     def hops(self, start, to):
@@ -168,13 +165,13 @@ class _Links:
 
 
 def _rates(probe, cuts):
-    """The bandwidth of the links of each dimension. None without streams."""
+    """Return the bandwidth of the links of each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in cuts if c.link_bandwidth}
     return tuple(known.get(axis) or max(known.values()) for axis in probe.torus.axes) if probe.torus and known else ()
 
 
 def _through_fast_links(probe, links):
-    """The trips that pass no slower link, where dimensions differ. The other trips take as long as these links."""
+    """Select the trips that pass no slower link if dimensions differ. The other trips take as long as these links."""
     if links.network is None:
         return probe.trips
     fastest = (1 + ALIKE) / max(links.network.bandwidth)
@@ -200,7 +197,7 @@ def _fit_trips(trips):
 
 
 def _least_squares(trips, ends):
-    """Ranges, latency of a hop (None where it is not determined), and the mean squared relative error."""
+    """Return ranges, latency of a hop (None if undetermined), and the mean squared relative error."""
     from scipy.optimize import nnls
 
     n = len(ends)
@@ -224,7 +221,7 @@ def _range(fit, size):
 
 
 def _alone_s(fit, size):
-    """Seconds of the bytes of one message."""
+    """Return seconds of the bytes of a single message."""
     rate = _range(fit, size).rate
     return size / rate if rate else 0.0
 
@@ -273,7 +270,7 @@ def _streams_s(fit, streams, links):
 
 
 def _fit_bursts(probe, fit, links):
-    """The ranges with ports and joint rates. Where only a lower limit of the ports is known, a note says so."""
+    """Return the ranges with ports and joint rates. If only a lower limit of the ports is known, a note says so."""
     ranges, notes, before = [], [], None
     for each in fit.messages:
         lower = ranges[-1].up_to if ranges else -1.0
@@ -295,7 +292,7 @@ def _told(each):
 
 
 class _Bursts:
-    """Bursts of two messages or more as arrays, with the single message of the same size from the same node before them."""
+    """Bursts of two messages or more as arrays, with the single message of the same size from the same node."""
 
     def __init__(self, bursts, fit, links):
         single = {(b.start, b.size): b for b in bursts if len(b.to) == 1}
@@ -314,7 +311,7 @@ class _Bursts:
         self.before = np.array([f.seconds for f in first]) - flow + latency * np.array(far)
 
     def times(self, start_s, ports, inverse):
-        """Seconds of every burst, by the rate of all messages of a node together or, in place of it, 0."""
+        """Return seconds of every burst, by the inverse rate of all messages of a node together, or 0 if unlimited."""
         gone = np.arange(0, self.most, ports)  # messages before each batch
         left = np.maximum(self.number[:, None] - gone, 0)
         flow = np.maximum(np.maximum(self.alone[:, None], self.links[:, gone]), left * self.size[:, None] * inverse)
@@ -322,7 +319,7 @@ class _Bursts:
 
 
 def _ports(bursts, start_s, before):
-    """The number of ports, and the rate of all messages together (or None), that explain best how the bursts grow."""
+    """Return the number of ports, and the rate of all messages together (or None), that best explain how the bursts grow."""
     from scipy.optimize import minimize_scalar
 
     def score(ports, inverse, of=slice(None)):
@@ -345,12 +342,12 @@ def _ports(bursts, start_s, before):
     scores = {ports: best_of(ports) for ports in range(1, bursts.most + 1)}
     best = min(scores, key=lambda ports: (scores[ports][0], ports))
     if before is not None and before in scores and scores[before][0] <= scores[best][0] + WORTH:
-        best = before  # where the starts are too short beside the bytes, the ports of smaller messages are kept
+        best = before  # if the starts are too short beside the bytes, keep the ports of smaller messages
     inverse = scores[best][1]
     return best, 1 / inverse if inverse else None
 
 
-# ---- how good it is --------------------------------------------------------------------------------------------------
+# ---- quality of the fit ----------------------------------------------------------------------------------------------
 
 
 def _quality(probe: Probe, fit: ProbeFit, links: "_Links") -> Sequence[FitQuality]:

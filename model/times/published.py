@@ -10,7 +10,7 @@ from pencilmap.model.placement.transform import Transform
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured time of the Blue Gene/L table.
+    """A measured time of the Blue Gene/L table.
 
     tasks_per_node : 1 (CO mode) or 2 (VN mode)
     mapping : "default", "cube8" or "cube64", the paper's words
@@ -30,13 +30,12 @@ class Cell:
 
     @property
     def placement(self) -> str:
-        """Our name for the mapping. The paper does not state the default order in VN mode; either slot order gives the same
-        m."""
+        """Our name for the mapping. The paper states no default order for VN mode; both slot orders give the same m."""
         return {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default"}[self.mapping]
 
 
 def bluegene_l_512() -> list[Cell]:
-    """Times of a forward 3D-FFT on 512 chips of Blue Gene/L, from Appendix A of Jagode, Hein, Trew, UT-CS-08-613 (2008).
+    """Return times of a forward 3D-FFT on 512 chips of Blue Gene/L, Appendix A of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
     >>> cells = bluegene_l_512()
     >>> max(cell.time_s for cell in cells if cell.phase == "row")
@@ -52,10 +51,10 @@ def _cell(line):
 
 
 def p3dfft_2012() -> dict[str, float]:
-    """The numbers that the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), states about its figures, by quantity; SI
+    """Return the numbers in the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), about its figures, by quantity; SI
     units.
 
-    The points of the figures are not in it: they were printed as pictures.
+    The points of the figures are not included, because the paper prints its figures as pictures.
 
     >>> p3dfft_2012()["effective_bisection"] / 1e9
     212.0
@@ -64,7 +63,7 @@ def p3dfft_2012() -> dict[str, float]:
 
 
 def table(name: str) -> list[dict[str, str]]:
-    """The lines of a data file of the package, by the names of its columns; its comments name the source."""
+    """Return the lines of a data file of the package, by the names of its columns; comments in the file name the source."""
     text = (files("pencilmap.model.data") / name).read_text("utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 

@@ -1,8 +1,8 @@
 """How times scale with the number of ranks: speed-up, weak efficiency, the fit of a/P + d/P^(2/3), effective bisection.
 
-Source: D. Pekurovsky, P3DFFT, SIAM J. Sci. Comput. 34 (2012), section 4. On a 3D torus computing and memory take a/P. What
-crosses the bisection takes d/P^(2/3), because the bisection of P ranks is in proportion to P^(2/3) (equation 4). Half of
-the bytes of each all-to-all cross the bisection, with both directions counted. So the fitted d gives a bandwidth.
+Source: D. Pekurovsky, P3DFFT, SIAM J. Sci. Comput. 34 (2012), section 4. On a 3D torus computing and memory take a/P. Bytes
+across the bisection take d/P^(2/3), because the bisection of P ranks is in proportion to P^(2/3) (equation 4). Half of the
+bytes of each all-to-all cross the bisection, with both directions counted. So the fitted d gives a bandwidth.
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,11 @@ LEAST_POINTS = 3  # for two coefficients and one degree of freedom, which the un
 
 @dataclass(frozen=True)
 class Point:
-    """The time of one transform on one number of ranks.
+    """The time of a transform on some number of ranks.
 
-    size : nx, ny, nz.
-    time_s : seconds of the slowest rank, for all `transforms` together.
-    mean_s, deviation_s : over the ranks, seconds; None where they were not recorded.
-    grid : extents of the process grid; () where it is not known.
-    array_bytes : of the array that is exchanged, in all fields.
-    transforms : 2 for a forward and a backward transform timed together.
+    size : nx, ny, nz. time_s : seconds of the slowest rank, for all `transforms` together. mean_s, deviation_s : over the
+    ranks, seconds; None if not recorded. grid : extents of the process grid; () if unknown. array_bytes : of the array that
+    is exchanged, in all fields. transforms : 2 for a forward and a backward transform timed together.
     """
 
     source: str
@@ -46,7 +43,7 @@ class Point:
 
     @property
     def work_per_rank(self) -> float:
-        """N log2 N over P, where N is the number of all points: the work that weak scaling compares with the time."""
+        """N log2 N over P, N being the number of all points: the work that weak scaling compares with the time."""
         return self.points * log2(max(self.points, 2)) / self.ranks
 
     @property
@@ -70,28 +67,30 @@ class Fit:
     largest: float
 
     def time_s(self, ranks: float) -> float:
-        """Fitted seconds on that many ranks."""
+        """Return fitted seconds on that many ranks."""
         return self.a / ranks + self.d / ranks ** (2 / 3)
 
     def bisection(self, ranks: float, crossing_bytes: float) -> float | None:
-        """Bytes per second through the bisection of that many ranks, both directions; None where the fit has no such term.
+        """Return bytes per second through the bisection of that many ranks, both directions; None if the fit has no such
+        term.
 
-        `crossing_bytes` cross it in the time that was fitted: half of the array for each all-to-all.
+        `crossing_bytes` cross the bisection in the fitted time: half of the array for each all-to-all.
         """
         return crossing_bytes * ranks ** (2 / 3) / self.d if self.d > 0 else None
 
 
 def crossing_bytes(array_bytes: float, transposes: int) -> float:
-    """Bytes that cross a bisection in a number of all-to-alls of a whole array: half of the array in each, both directions
-    counted.
+    """Return the bytes that cross a bisection in a number of all-to-alls of a whole array.
+
+    Half of the array crosses in each all-to-all, both directions counted.
     """
     return array_bytes * transposes / 2
 
 
 def fit(points: Sequence[Point]) -> Fit:
-    """Linear least squares of the relative errors, so that the short times count as much as the long ones.
+    """Fit the coefficients by linear least squares of the relative errors, so that short times count as much as long times.
 
-    Raises RecordError with fewer than three points, or when all have the same number of ranks.
+    Raises RecordError if there are fewer than three points, or if all points have the same number of ranks.
 
     >>> found = fit([Point("", (64, 64, 64), p, 8 / p + 3 / p ** (2 / 3)) for p in (8, 64, 512)])
     >>> f"{found.a:.6f} {found.d:.6f} {found.largest:.0e}"[:17]
@@ -112,7 +111,7 @@ def fit(points: Sequence[Point]) -> Fit:
 
 
 def weak_efficiency(first: Point, last: Point) -> float:
-    """The work of a rank over its time, relative to that of the first point: 1 where the time grows only as N log N over P.
+    """Return a rank's work over its time, relative to the first point: 1 if the time grows only as N log N over P.
 
     >>> first, last = (Point("", (n, n, n), p, t) for n, p, t in ((64, 8, 1.0), (128, 64, 7 / 6)))
     >>> f"{weak_efficiency(first, last):.3f}"
@@ -122,9 +121,9 @@ def weak_efficiency(first: Point, last: Point) -> float:
 
 
 def bisection_bandwidth(torus: Torus) -> float:
-    """Bytes per second through the narrowest cut of a torus in two halves across a dimension, both directions together.
+    """Return bytes per second, both directions, through the narrowest cut of a torus in two halves across a dimension.
 
-    An odd extent is cut as evenly as it can be. Raises RecordError without bandwidth.
+    The halves of an odd extent are as even as possible. Raises RecordError if the torus has no bandwidth.
 
     >>> from pencilmap.model.network.torus import parse_torus
     >>> f"{bisection_bandwidth(parse_torus('15x16wx24w', bandwidth=(4.8e9,) * 3)) / 1e9:.0f} GB/s"

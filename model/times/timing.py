@@ -10,14 +10,14 @@ Time of an exchange, in seconds::
     injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
-                 + message_size_cost x sum over these of the square root of their size in KiB
-                 or, where the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
-                 no faster than one message alone, and all of a task together, in that range
+                 + message_size_cost x sum over these messages of the square root of their size in KiB
+                 or, if the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
+                 no faster than a single message, and all messages of a task together, in that range
     hops         hop_latency x hops of the average byte
 
 Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
-exchange and start each message, and the last message still has to arrive. So these terms are added. The paper's Blue Gene/L
-times support both rules. They also show that the start grows with the tasks of a node (docs/time-model.md).
+exchange and start each message, and the last message still has to arrive. These terms are therefore added. The paper's Blue
+Gene/L times support both rules. They also show that the start grows with the tasks of a node (docs/time-model.md).
 
 Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
 transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
@@ -29,8 +29,9 @@ line)::
                  + bytes a node reads and writes beyond its caches / memory_bandwidth_per_node
                  + copy_cost x messages that a task packs and unpacks
 
-Of a pass over p bytes, the share 1 - c/p goes beyond the caches of a node, which hold c bytes, and nothing if the pass fits.
-Beyond the own cache of a task it is 1 - (c/p)^2: an element stays inside only if both its source and its target do.
+Of a pass over p bytes, the share 1 - c/p goes beyond the caches of a node, which hold c bytes, and nothing if the pass
+fits. Beyond the own cache of a task, the share is 1 - (c/p)^2: an element stays inside only if both its source and its
+target do.
 
 Work and prices are separate, so that a fit can try many prices for the same work (`pencilmap.model.times.calibrate`).
 """
@@ -54,7 +55,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
 from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
 
-TIE = 1.01  # times the least time: models cannot tell which is faster within this
+TIE = 1.01  # times the least time: models cannot tell which is faster within this ratio
 
 
 @dataclass(frozen=True)
@@ -62,22 +63,20 @@ class ExchangeWork:
     """The work of an exchange."""
 
     link_s: float  #: seconds of the busiest link at its bandwidth
-    adaptive_s: float | None  #: the same if every router chose randomly among the minimal routes; None when not known
+    adaptive_s: float | None  #: the same if every router chose randomly among the minimal routes; None if unknown
     #: task_bytes, node_bytes: largest number of bytes that one task, and all tasks of one node, send to other nodes
     task_bytes: float
     node_bytes: float
     messages: int  #: messages that a task sends to other tasks, of its own node or another
     hops: float  #: hops of the average byte sent to another task
-    #: largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing
+    #: largest number of tasks on a node that enter the exchange: 0 if groups have one task and exchange nothing
     tasks: int
     #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
     message_roots: float = 0.0
 
     @property
     def message_bytes(self) -> float:
-        """The size of a message. Where sizes differ, it is the size whose square root is the mean of theirs, as in the time
-        model.
-        """
+        """Size of a message. If sizes differ, the size whose square root is the mean root, as in the time model."""
         return 1024 * (self.message_roots / self.messages) ** 2 if self.messages else 0.0
 
 
@@ -87,14 +86,14 @@ class LocalWork:
 
     operations: float  #: floating-point operations of one task: 5 n log2 n for each line of n elements
     memory_bytes: float  #: bytes that all tasks of a node read and write in all passes
-    pass_bytes: float  #: bytes that they read and write in one pass
+    pass_bytes: float  #: bytes that all tasks of a node read and write in one pass
     sharing: float = 1  #: tasks of the node, each with an equal part of these bytes
-    copies: float = 0  #: messages that a task packs and unpacks: those to and from other tasks count half each
+    copies: float = 0  #: messages that a task packs and unpacks; messages to and from other tasks count half each
 
 
 @dataclass(frozen=True)
 class TimeTerms:
-    """The terms of one exchange in seconds. None where the machine's figure is not known, which counts as 0."""
+    """The terms of one exchange in seconds. None if the machine's figure is unknown, which counts as 0."""
 
     link_s: float
     contention_s: float | None
@@ -110,20 +109,20 @@ class TimeTerms:
         return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
 
     def as_dict(self) -> dict[str, float | None]:
-        """For JSON: plain numbers and None."""
+        """Return plain numbers and None, for JSON."""
         return _plain(self)
 
 
 @dataclass(frozen=True)
 class LocalTerms:
-    """The terms of the computing in seconds; None where the machine's figure is not known."""
+    """The terms of the computing in seconds; None if the machine's figure is unknown."""
 
     fft_s: float | None
     memory_s: float | None
 
     @property
     def time_s(self) -> float | None:
-        """Seconds of the computing, None when nothing is known."""
+        """Seconds of the computing, None if nothing is known."""
         known = [t for t in (self.fft_s, self.memory_s) if t is not None]
         return sum(known) if known else None
 
@@ -140,7 +139,7 @@ def _plain(terms):
 
 
 def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
-    """The terms for the work of an exchange. Arrays in `work` give arrays.
+    """Return the terms for the work of an exchange. Arrays in `work` give arrays.
 
     >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
     ...                     tasks=1)
@@ -156,7 +155,7 @@ def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
 
 
 def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
-    """The terms for the computing. Arrays in `work` give arrays.
+    """Return the terms for the computing. Arrays in `work` give arrays.
 
     >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
     {'fft_s': 0.1, 'memory_s': None}
@@ -168,7 +167,7 @@ def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
 
 
 def bytes_beyond_task(work: LocalWork, costs: Costs) -> Any:
-    """Bytes that a task reads and writes beyond its own cache; 0 if the machine file does not know it."""
+    """Return bytes that a task reads and writes beyond its own cache; 0 if the machine file has no cache size."""
     if costs.cache_per_task is None:
         return 0.0 * work.memory_bytes
     inside = np.minimum(1.0, costs.cache_per_task * work.sharing / work.pass_bytes)
@@ -176,7 +175,7 @@ def bytes_beyond_task(work: LocalWork, costs: Costs) -> Any:
 
 
 def bytes_beyond_node(work: LocalWork, costs: Costs) -> Any:
-    """Bytes that all tasks of a node read and write beyond its caches."""
+    """Return bytes that all tasks of a node read and write beyond its caches."""
     return work.memory_bytes * (1 - np.minimum(1.0, (costs.cache_per_node or 0.0) / work.pass_bytes))
 
 
@@ -213,10 +212,14 @@ def _injection(work, costs):
 
 def product_work(product: Product, letters: str, transform: Transform, link_s: float, adaptive_s: float | None,
                  hop_length: Fraction) -> ExchangeWork:
-    """The work of one exchange of a product placement. Blocks are taken as even.
+    """Return the work of an exchange of a product placement, with even blocks.
 
-    `letters` are the grid dimensions along which the groups lie; `hop_length` is hops on the m scale,
-    `ExchangePrediction.hop_length`.
+    Parameters
+    ----------
+    letters : str
+        The grid dimensions along which the groups lie.
+    hop_length : Fraction
+        Hops on the m scale, `ExchangePrediction.hop_length`.
     """
     size = product.grid.extent(letters)
     nodes = size // product.slots.extent(letters)
@@ -229,7 +232,7 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
 
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
                 hop_length: Fraction) -> ExchangeWork:
-    """The work of one exchange of a product placement with any block lengths, in closed form; as `product_work`."""
+    """Return the work of an exchange of a product placement with any block lengths, in closed form; as `product_work`."""
     exact, size = ProductBlocks(product, blocks), len(blocks.send)
     sent = exact.sent_bytes()
     task_bytes, node_bytes = exact.busiest_task_and_node()
@@ -242,9 +245,16 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
 
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
                  hop_bytes: Fraction) -> ExchangeWork:
-    """The work of an exchange under any mapping: counted task by task, in time O(P log P).
+    """Return the work of an exchange under any mapping, counted task by task.
 
-    `hop_bytes` is bytes times hops, the sum of all link loads.
+    Parameters
+    ----------
+    hop_bytes : Fraction
+        Bytes times hops, the sum of all link loads.
+
+    Notes
+    -----
+    The cost is O(P log P).
     """
     sent, off_node = _bytes_sent(mapping, exchange)
     by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
@@ -256,7 +266,7 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
-    """The work of rounds that follow each other. The exchange is entered once."""
+    """Return the work of rounds that follow each other. The tasks enter the exchange once."""
     adaptive = [work.adaptive_s for work in rounds]
     return ExchangeWork(sum(work.link_s for work in rounds),
                         adaptive_s=None if None in adaptive else sum(s for s in adaptive if s is not None),
@@ -267,7 +277,7 @@ def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
-    """The cost of each of the rounds that follow each other; the first has the start of the exchange.
+    """Return the terms of each of the rounds that follow each other; the first has the start of the exchange.
 
     The time of the exchange is the sum of their times.
     """
@@ -276,7 +286,7 @@ def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTer
 
 
 def summed_terms(rounds: Sequence[TimeTerms]) -> TimeTerms:
-    """Each term summed over rounds that follow each other; None where it is not known."""
+    """Return each term summed over rounds that follow each other; None if unknown."""
     return reduce(lambda one, other: TimeTerms(one.link_s + other.link_s, *(
         None if None in pair else sum(pair) for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
 
@@ -286,27 +296,27 @@ def _costs_beyond_links(terms):
 
 
 def _messages(exchange):
-    """Messages that the busiest task sends to other tasks."""
+    """Return the number of messages that the busiest task sends to other tasks."""
     each = messages_sent(exchange.send_weight, exchange.receive_weight)
     return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
 
 
 def _message_roots(exchange):
-    """The message roots of the busiest task."""
+    """Return the message roots of the busiest task."""
     each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
     of_all = np.sqrt(exchange.group_weight)[:, None] * each
     return float(np.bincount(exchange.members.ravel(), of_all.ravel()).max(initial=0.0))
 
 
 def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
-    """Bytes that every rank sends to other nodes: float array, shape (P,)."""
+    """Return the bytes that every rank sends to other nodes: float array, shape (P,)."""
     found = np.zeros(mapping.n_tasks)
     found[exchange.members] = _bytes_sent(mapping, exchange)[1]
     return found
 
 
 def _bytes_sent(mapping, exchange):
-    """Bytes of all messages to other tasks, and bytes of each member to other nodes: float array, shape (groups, size)."""
+    """Return bytes of all messages to other tasks, and of each member to other nodes: float array, shape (groups, size)."""
     node = mapping.node_of_rank[exchange.members]
     groups, size = node.shape
     weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes
@@ -320,11 +330,19 @@ def _bytes_sent(mapping, exchange):
 
 def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft: bool = True,
                copies: bool = True) -> LocalWork:
-    """The computing of one transform: the local passes of the task with the largest blocks.
+    """Return the computing of a transform: the local passes of the task with the largest blocks.
 
-    Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: `fft`
-    those that transform an axis, `copies` those that pack and unpack, with their messages.
+    Every pass reads and writes a task's whole block once.
 
+    Parameters
+    ----------
+    fft : bool
+        Whether passes that transform an axis go through memory.
+    copies : bool
+        Whether passes that pack and unpack go through memory, with their messages.
+
+    Examples
+    --------
     >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
     '35.4 Mflop, 58.7 MB'
@@ -340,21 +358,21 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
 
 
 def _packed(transform, grid):
-    """For each exchange the messages that the busiest task packs, and unpacks. Empty blocks make none."""
+    """Return, for each exchange, the messages that the busiest task packs and unpacks. Empty blocks make none."""
     extents = dict(zip(AXES, transform.exchanged))
     return [[min(grid.extent(stage.letters), extents[axis]) - 1 for axis in (stage.divided, stage.gathered)]
             for stage in grid.decomposition.exchanges]
 
 
 def _lines(transform, grid):
-    """For each local pass and axis, the elements of the busiest task and the length of a line."""
+    """Return, for each local pass and axis, the elements of the busiest task and the length of a line."""
     extents = dict(zip(AXES, transform.exchanged))
     return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
              for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
 
 
 def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:
-    """Seconds of every local pass with the copies beside it. Their sum is that of `local_work`.
+    """Return seconds of every local pass with its copies. The sum matches `local_work`.
 
     >>> costs = Costs(fft_rate_per_task=1e9)
     >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]
