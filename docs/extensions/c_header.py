@@ -1,7 +1,8 @@
 """The directive ``c-header``: every declaration of a C header with the comment before it, in Sphinx's C domain.
 
-A comment belongs to the declarations that follow it without a blank line; one behind a declaration, on its line, to that one
-alone. Indented lines of a comment are shown as they stand. The first comment of the file is its introduction.
+A comment belongs to the declarations that follow without a blank line. A comment behind a declaration, on its line, belongs
+to that declaration alone. Indented lines of a comment are shown as they stand. The first comment of the file is the
+introduction.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ NAMES = re.compile(r"(.*?)((?:\*?\w+(?:\[\w+\])?)(?:\s*,\s*\*?\w+(?:\[\w+\])?)*)
 
 @dataclass(frozen=True)
 class Declaration:
-    """One declaration, without its semicolon."""
+    """A declaration, without its semicolon."""
 
     code: str     #: in one line
-    comment: str  #: what was before it, before the first of its group
-    behind: str   #: what was behind it
-    body: str     #: between the braces of a struct or enum, with comments
+    comment: str  #: the comment before the declaration, or before the first of its group
+    behind: str   #: the comment behind the declaration
+    body: str     #: the text between the braces of a struct or enum, with comments
 
 
 def declarations(text: str) -> tuple[str, list[list[Declaration]]]:
-    """The introduction of a header, and its declarations in groups that share a comment.
+    """Split a header into its introduction and its declarations, in groups that share a comment.
 
     >>> declarations("/* One. */\\nint f(int a,\\n      int b);\\nint g(void); /* other */\\n\\nint h(void);")[1]
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -69,7 +70,7 @@ def declarations(text: str) -> tuple[str, list[list[Declaration]]]:
 
 
 def _end(text, at):
-    """Where the semicolon of the declaration is: outside braces and comments."""
+    """Return the offset of the semicolon that ends the declaration: outside braces and comments."""
     depth = 0
     for found in re.compile(r"/\*.*?\*/|[{};]", re.DOTALL).finditer(text, at):
         depth += {"{": 1, "}": -1}.get(found[0], 0)
@@ -85,13 +86,13 @@ def _without_body(code):
 
 
 def words(comment: str) -> str:
-    """A comment without the stars and indentation of its lines."""
+    """Return a comment without the stars and indentation of its lines."""
     return dedent("\n".join(re.sub(r"^\s*\* ?", "", line) if number else f"{line.strip()}"
                             for number, line in enumerate(comment.rstrip().split("\n")))).strip()
 
 
 def restructured(comment: str) -> str:
-    """A comment as reStructuredText: paragraphs, and what is indented or set in columns as it stands."""
+    """Return a comment as reStructuredText: paragraphs, with indented lines and columns as literal blocks."""
     out: list[str] = []
     for block in re.split(r"\n\s*\n", comment):
         lines = block.split("\n")
@@ -117,7 +118,7 @@ def _escaped(text):
 
 
 def directives(group: list[Declaration]) -> str:
-    """A group as directives of the C domain."""
+    """Return a group as directives of the C domain."""
     out: list[str] = []
     alike: list[Declaration] = []
     for declaration in group:
@@ -156,7 +157,7 @@ def _type(declaration):
 
 
 def _fields(body):
-    """The members of a struct that share a comment, and it."""
+    """Yield the members of a struct that share a comment, and the comment."""
     for found in re.finditer(r"([^;]+);[ \t]*(?:/\*(.*?)\*/)?", body, re.DOTALL):
         kind, names = NAMES.match(" ".join(COMMENT.sub("", found[1]).split())).groups()
         yield [f"{kind.strip()} {name.strip()}" for name in names.split(",")], found[2]
@@ -167,7 +168,7 @@ def _members(kind, members):
 
 
 def _entry(kind, names, *texts):
-    """The lines of one directive."""
+    """Return the lines of a directive."""
     head = f".. c:{kind}:: "
     lines = [head + names[0], *(" " * len(head) + name for name in names[1:]), ""]
     for text in texts:

@@ -1,7 +1,7 @@
-"""Draw the pictures of the pages before Sphinx reads them.
+"""Draw the pictures of the pages before Sphinx reads the pages.
 
 A page shows the command that draws its picture: a line ``$ pencilmap ... docs/pictures/NAME.svg`` of a console block. Only
-pictures that are missing are drawn, so a second build takes no time for them.
+missing pictures are drawn, so a second build is faster.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Fortran for sphinx-fortran-domain: continued lines are one line, which its lexer does not see, and only what is public."""
+"""Fortran for sphinx-fortran-domain: join continued lines, which its lexer does not see, and keep only public names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sphinx_fortran_domain.lexers.lexer_regex import RegexFortranLexer
 
 
 def joined(lines: list[str]) -> list[str]:
-    """The lines of a source, each with those that continue it.
+    """Join each line of a source with its continuation lines.
 
     >>> joined(["integer :: a, & ! one", "  & b", "! c &", "end"])
     ['integer :: a, b', '! c &', 'end']
@@ -26,7 +26,7 @@ def joined(lines: list[str]) -> list[str]:
 
 
 class JoinedLines(RegexFortranLexer):
-    """The lexer of the extension, after continued lines were joined."""
+    """The lexer of the extension, on joined lines."""
 
     name = "joined"
 
