@@ -1,7 +1,7 @@
-"""Places the MPI ranks of a pencil-decomposed 3D FFT on a torus or mesh, and predicts how long its exchanges take.
+"""Place the MPI ranks of a pencil-decomposed 3D FFT on a torus or mesh, and predict the time of its exchanges.
 
-A `setting` is a machine, the nodes that may be used, and a transform. It makes placements, predicts them, and knows what the
-launcher needs:
+A `setting` is a machine, the usable nodes, and a transform. A setting makes placements, predicts their times, and knows the
+requirements of the launcher:
 
     >>> import pencilmap
     >>> where = pencilmap.setting(machine="bluegene-l", fft="512")
@@ -14,16 +14,16 @@ launcher needs:
     >>> mapping = pencilmap.as_mapping(where.place("best", grid), "best")
     >>> pencilmap.write_mapping(mapping, "best.map", "bgl")
 
-Errors that input can cause are all a `PencilmapError`. More examples: docs/reference/python.md. What is not named here lies
-in the layers, linked here from the top-level folders: `pencilmap.model` (networks, loads, times), `pencilmap.mapper`
+Every error that input can cause is a `PencilmapError`. More examples: docs/reference/python.md. All other names are in the
+layers, which are links to the top-level folders: `pencilmap.model` (networks, loads, times), `pencilmap.mapper`
 (placements, searches, files) and `pencilmap.scripts` (command line, pictures, simulations).
 """
 
 __version__ = "0.2.0"
 
 
-# Names are listed in __init__.pyi; their modules are loaded when first used: numpy and scipy take half a second. So is the
-# loader, which the command line does not need.
+# Names are listed in __init__.pyi. A module is loaded at its first use, because numpy and scipy take half a second. The
+# loader is also loaded late, because the command line does not need the loader.
 def _attached():
     import lazy_loader
 

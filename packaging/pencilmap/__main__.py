@@ -2,7 +2,7 @@
 
 from pencilmap.scripts.command_line.interrupts import listen
 
-listen()  # before all else: what follows loads for a tenth of a second
+listen()  # before all else, because the following imports take a tenth of a second
 
 
 def main() -> None:
