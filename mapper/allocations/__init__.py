@@ -1,6 +1,6 @@
-"""What a job runs on: a table of readers for environments and files that give its nodes, their names and their processors.
+"""The resources of a job: a table of readers for environments and files that give its nodes, their names and processors.
 
-A new reader is one file here and one line below.
+To add a reader, write a file here and enter the file in the table below.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_aro
 
 @dataclass(frozen=True)
 class Reader:
-    """One line of the table.
+    """A reader of an environment, of a kind of file, or of both.
 
     from_environment : environ -> Found or None
     looks_like, find : document -> bool, document -> Found
@@ -56,9 +56,19 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
                 torus: str | None = None) -> Picture:
     """Ask every reader about the job.
 
-    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other. `environ` has
-    the environment variables. `paths` are files that describe the allocation, recognised by their content. `torus` is the
-    shape, for where no source gives it or a source is wrong.
+    Parameters
+    ----------
+    environ : mapping
+        The environment variables.
+    paths : iterable of path
+        Files that describe the allocation, recognised by their content.
+    torus : str, optional
+        The shape, if no source gives a shape or a source is wrong.
+
+    Raises
+    ------
+    MapfileError, AllocationError
+        If a file cannot be read, or sources contradict each other.
     """
     with reading("the environment", AllocationError):
         told = [found for reader in READERS.values() if reader.from_environment
@@ -67,7 +77,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
 
 
 def read_description(path: str | PathLike[str]) -> Found:
-    """What one file gives, by the first reader that recognises it."""
+    """Read one file with the first reader that recognises the content."""
     document = read_document(path)
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):

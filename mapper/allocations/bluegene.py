@@ -1,8 +1,8 @@
 """Blue Gene/Q: the shape of the block from the environment of a job script.
 
 ``RUNJOB_SHAPE`` and ``COBALT_SHAPE`` (bgq-driver, runjob client), ``LOADL_BG_SHAPE`` (LoadLeveler): five numbers are nodes,
-four are midplanes of 4x4x4x4x2. A block of whole midplanes is taken as a torus. A smaller one is taken as a torus in E and
-a mesh elsewhere. ``LOADL_BG_CONNECTIVITY`` is shown where it is set. Ranks per node: ``RUNJOB_RANKS_PER_NODE``.
+four are midplanes of 4x4x4x4x2. A block of whole midplanes counts as a torus. A smaller block counts as a torus in E and a
+mesh in the other dimensions. ``LOADL_BG_CONNECTIVITY`` is shown if set. Ranks per node: ``RUNJOB_RANKS_PER_NODE``.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a reader found about the job, and how the results of several readers are combined."""
+"""The facts that a reader found about the job, and the combination of the results of several readers."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ from pencilmap.model.base.errors import AllocationError, printable
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation
 
-NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # what to do instead follows
+NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
 
 
 class Fact(NamedTuple):
-    """One fact: what it is, its value, and its source (variable or file)."""
+    """A fact: its name, its value, and its source (variable or file)."""
 
     what: str
     value: str
@@ -34,7 +34,7 @@ class Core(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The result of one reader; everything is optional.
+    """The result of a reader; everything is optional.
 
     facts : tuple of Fact
     torus : str, the shape as `parse_torus` reads it
@@ -43,7 +43,7 @@ class Found:
     coordinates : tuple of tuple, nodes without names in the launcher's order
     tasks_per_node : int
     cores : tuple of Core, processors of a node
-    missing : str, what a placement needs besides, unless another source gives it
+    missing : str, a further need of a placement, unless another source meets the need
     """
 
     facts: tuple[Fact, ...] = ()
@@ -58,13 +58,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Picture:
-    """What all readers together know about the job.
+    """The facts of all readers about the job.
 
     torus : Torus or None
     nodes : int array, node numbers in the launcher's order, or None
     hosts : dict from host name to node number, in the launcher's order; a node may have several hosts
     tasks_per_node : int, tasks of a node with all of its hosts
-    missing : str or None, what a placement still needs
+    missing : str or None, the remaining needs of a placement
     """
 
     facts: tuple[Fact, ...]
@@ -103,18 +103,18 @@ class Picture:
         return list(zip(names, self.torus.coordinates(nodes).tolist()))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
-        """The same as arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at
-        `path`."""
+        """The arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at `path`."""
         known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
                  "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
         return {name: str(value) for name, value in known.items() if value}
 
 
 def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
-    """Combine the results of several readers. Where two give the same fact, the first is used.
+    """Combine the results of several readers.
 
-    The environment decides which hosts the job has, because a file may describe the whole machine. Raises AllocationError
-    when the results contradict each other. `torus` is the shape given by the user; it takes precedence over any shape found.
+    If two readers give the same fact, the first counts. The environment decides the hosts of the job, because a file may
+    describe the whole machine. `torus` is the shape given by the user, which overrides any shape found. Raises
+    AllocationError if the results contradict each other.
     """
     founds = [*files, *environment]
 
@@ -147,7 +147,7 @@ def _numbered(torus, coordinates):
 
 
 def _named(torus, hosts, places):
-    """Nodes of hosts by their known places, or by the numbers in their names. Hosts with known places may share a node."""
+    """Return nodes of hosts by known places, or by the numbers in their names. Hosts with known places may share a node."""
     default, numbered, found, given = Hosts(torus), _by_number(places), list[Sequence[int]](), set[str]()
     for host in hosts:
         check_name(host)
@@ -170,7 +170,7 @@ def _named(torus, hosts, places):
 
 
 def _number(name):
-    """Number in a name such as nid00012, so that other spellings of it match: int or None."""
+    """Return the number in a name such as nid00012, so that other spellings match; None without a number."""
     found = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
     return int(found[1]) if found else None
 
@@ -180,7 +180,7 @@ def _by_number(places):
 
 
 def _nodes(torus, found):
-    """Numbers of the nodes at these coordinates: int array."""
+    """Return numbers of the nodes at these coordinates."""
     for coordinates in found:
         if len(coordinates) != torus.n_dimensions:
             raise AllocationError(f"node {coordinates} has {len(coordinates)} coordinates, but torus {torus} has "
@@ -192,12 +192,13 @@ def _nodes(torus, found):
 
 
 def shortened(hosts: Sequence[str], most: int = 4) -> str:
-    """The first names of a list."""
+    """Join the first names of a list, with a mark if there are more."""
     return ", ".join(hosts[:most]) + (", ..." if len(hosts) > most else "")
 
 
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
-    """The smallest shape that contains the coordinates, as text. The coordinates do not show whether it wraps.
+    """Return the smallest shape that contains the coordinates, as text. The coordinates do not show whether the shape
+    wraps.
 
     >>> bounding_box([(0, 0), (3, 1)])
     '4x2'
@@ -206,13 +207,13 @@ def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
 
 
 def box_facts(what: str, coordinates: Iterable[Sequence[int]], source: str) -> tuple[Fact, Fact]:
-    """The box around some things, and the honest word about its wrap."""
+    """Return the box around the coordinates as a fact, and the fact that the wrap is unknown."""
     return (Fact(f"box around the {what}", bounding_box(coordinates), source),
             Fact("wrap", "not given; assumed a mesh; name the torus (4x4, 4wx4) if it wraps", source))
 
 
 def mesh_box(coordinates: Iterable[Sequence[int]]) -> str:
-    """The same as a mesh, for sources that do not tell which dimensions wrap. A mesh claims no link that may be missing.
+    """Return the bounding box as a mesh, for sources that do not tell which dimensions wrap. A mesh claims no missing link.
 
     >>> mesh_box([(0, 0), (3, 1)])
     '4x2:mesh'

@@ -1,8 +1,8 @@
 """Fujitsu K, FX and Fugaku: the shape of the job from the environment.
 
 ``PJM_MPI_SHAPE_X/Y/Z`` (processes' shape) before ``PJM_NODE_X/Y/Z`` (nodes' shape), ``PJM_PROC_BY_NODE``, ``PJM_MPI_PROC``:
-public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. Whether the box is a torus was requested with
-``node=...:torus`` and is not in the environment; from 385 nodes on, Fugaku always gives a torus (user guide 1.49).
+public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. The user requests a torus with ``node=...:torus``,
+which is not in the environment; from 385 nodes on, Fugaku always gives a torus (user guide 1.49).
 
 A job whose nodes are not contiguous (``node=...:noncont``) has a number of nodes (``PJM_NODE``) but no shape. Each process
 can ask for its coordinates: ``utofu_query_my_coords`` of uTofu.
@@ -26,7 +26,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def _without_shape(environ):
-    """What is known of a job whose nodes form no box."""
+    """Return the facts of a job whose nodes form no box."""
     facts = [Fact(what, environ[name][:80], name) for name, what in COUNTS.items() if environ.get(name)]
     facts.append(Fact("shape", "not given; nodes that are not contiguous have none", "no PJM_NODE_X"))
     return Found(tuple(facts), tasks_per_node=_tasks(environ), missing=(

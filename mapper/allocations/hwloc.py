@@ -1,6 +1,6 @@
 """hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots.
 
-Cores that the job may not use (``lstopo --disallowed``) are left out and are not numbered, as hwloc and launchers do.
+Cores that the job may not use (``lstopo --disallowed``) get no number, as in hwloc and launchers.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ MAX_CORES = 1 << 16
 
 
 def read_cores(path: str | PathLike[str]) -> tuple[Core, ...]:
-    """Cores of the node in the file at a path."""
+    """Return cores of the node in the file at a path."""
     document = read_document(path)
     with reading(document.label, MapfileError, len(document.text)):
         return find(document).cores or ()
 
 
 def find(document: Document) -> Found:
-    """Cores of a node."""
+    """Return cores of a node."""
     try:
         root = parse_xml(document.text)
     except (ElementTree.ParseError, ValueError, RecursionError) as error:
@@ -37,14 +37,14 @@ def find(document: Document) -> Found:
     machine = root.find("object")
     name = next((info.get("value") for info in (machine.findall("info") if machine is not None else [])
                  if info.get("name") == "HostName"), "the node")
-    numa = max(1, sum(each.get("type") == "NUMANode" for each in root.iter("object")))  # hwloc 1 writes none if it is one
+    numa = max(1, sum(each.get("type") == "NUMANode" for each in root.iter("object")))  # hwloc 1 writes no single node
     packages = len({core.package for core in cores})
     facts = (Fact(f"processors of {name}", f"{packages} packages, {numa} NUMA nodes, {len(cores)} cores", document.label),)
     return Found(facts, cores=cores)
 
 
 def _cores(root):
-    """Cores in logical order, which is the order of the tree. No recursion, because the tree may be deep."""
+    """Return cores in logical order, the order of the tree. Without recursion, because the tree may be deep."""
     numa_of, usable = closest(root), allowed(root)
     package, numbered, stack = -1, 0, [root]
     while stack:
@@ -60,7 +60,7 @@ def _cores(root):
 
 
 def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
-    """Processors of each slot in Open MPI's syntax: equal blocks of cores, within a NUMA node where possible.
+    """Return processors of each slot in Open MPI's syntax: equal blocks of cores, within a NUMA node if possible.
 
     >>> two_packages = [Core(i, i // 4, i // 4) for i in range(8)]
     >>> slot_cores(two_packages, 4), slot_cores(two_packages, 2), slot_cores(two_packages, 3)

@@ -31,8 +31,10 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def looks_like(document: Document) -> bool:
-    """Whether the lines are those of an affinity file: by the file's name, a list of processors, or a host given twice with
-    one memory policy in all lines. In a table of coordinates a host given twice is a mistake.
+    """Return whether the lines are an LSF affinity file.
+
+    The evidence is the file's name, a list of processors, or a host given twice with the same memory policy in all lines.
+    In a table of coordinates a host given twice is a mistake.
     """
     lines = [line for _, line in document.lines(longest=None)]
     found = [match for line in lines[:1000] if (match := _AFFINITY.fullmatch(line))]

@@ -1,8 +1,8 @@
 """netloc exports: hosts and switches of a network as GraphML, or as the XML of hwloc 2.0 to 2.9.
 
-netloc was removed from hwloc (open-mpi/hwloc #590). An existing export is read for its hosts. It has no torus coordinates:
-these come from the names, or from a separate table. GraphML: netloc 0.5, ``netloc_topology_export_graphml`` (read by
-networkx); XML: elements ``node`` with ``type`` and ``name`` (hwloc 2, netloc/topology.c).
+hwloc no longer has netloc (open-mpi/hwloc #590), but exports remain. An export gives hosts without torus coordinates: these
+come from the names, or from a separate table. GraphML: netloc 0.5, ``netloc_topology_export_graphml`` (read by networkx);
+XML: elements ``node`` with ``type`` and ``name`` (hwloc 2, netloc/topology.c).
 """
 
 import re
@@ -51,7 +51,7 @@ def _xml(document):
 
 
 def _sorted_out(nodes):
-    """Names of the hosts, each once, and the number of other nodes."""
+    """Return the names of the hosts, each once, and the number of other nodes."""
     hosts, others = {}, 0
     for identity, data in nodes:
         low = {str(key).lower(): str(value) for key, value in data.items()}

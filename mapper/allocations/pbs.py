@@ -1,6 +1,6 @@
-"""PBS, Torque and ALPS: ``PBS_NODEFILE`` holds one line for each task or each node, hosts in the launcher's order.
+"""PBS, Torque and ALPS: ``PBS_NODEFILE`` holds a line for each task or each node, hosts in the launcher's order.
 
-The same file is read by its content: a host alone in each line.
+The reader also recognises such a file by its content: a host alone in each line.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def looks_like(document: Document) -> bool:
-    """Whether the first line is a host alone."""
+    """Return whether the first line is a host alone."""
     found = document.lines(longest=None)[0][1].split()
     return len(found) == 1 and not is_integer(found[0]) and _is_name(found[0])
 
@@ -27,7 +27,7 @@ def find(document: Document) -> Found:
 
 
 def hosts_in(document: Document) -> list[str]:
-    """The host of each line."""
+    """Return the host of each line."""
     hosts = []
     for number, line in document.lines():
         found = line.split()
@@ -38,7 +38,7 @@ def hosts_in(document: Document) -> list[str]:
 
 
 def hosts_of_file(environ: Mapping[str, str], variable: str) -> Found:
-    """The hosts in the file that a variable names."""
+    """Return the hosts in the file that a variable names."""
     path = environ[variable]
     try:
         document = read_document(path)
@@ -48,7 +48,7 @@ def hosts_of_file(environ: Mapping[str, str], variable: str) -> Found:
 
 
 def hosts_of_tasks(hosts: Sequence[str], source: str) -> Found:
-    """What the host of each task tells: the hosts in order, and the most tasks of a host."""
+    """Return the hosts in order, and the most tasks of a host, from the host of each task."""
     counts = Counter(hosts)
     tasks = max(counts.values(), default=None)
     few = [f"{host} has {n}" for host, n in counts.items() if n != tasks]

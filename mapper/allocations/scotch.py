@@ -1,9 +1,9 @@
-"""Scotch target files (``.tgt``): one line with the name of an architecture and its sizes.
+"""Scotch target files (``.tgt``): a line with the name of an architecture and its sizes.
 
-``torus2D X Y``, ``torus3D X Y Z``, ``torusXD d ...`` and the same with ``mesh`` are tori and meshes; ``hcub d`` is a mesh of
-two nodes along each of d dimensions. Other targets have no coordinates: complete graphs (``cmplt``, ``cmpltw``), trees of
-switches (``tleaf``, ``ltleaf``), decompositions (``deco``, ``sub``, ``dist``) and targets of variable size.
-Source: Scotch 7.0 user's guide, "Target architecture files", and the names in libscotch/arch.c.
+``torus2D X Y``, ``torus3D X Y Z``, ``torusXD d ...`` and the same with ``mesh`` are tori and meshes; ``hcub d`` is a mesh
+of two nodes along each of d dimensions. Other targets have no coordinates: complete graphs (``cmplt``, ``cmpltw``), trees
+of switches (``tleaf``, ``ltleaf``), decompositions (``deco``, ``sub``, ``dist``) and targets of variable size. Source:
+Scotch 7.0 user's guide, "Target architecture files", and the names in libscotch/arch.c.
 """
 
 import re
@@ -20,7 +20,7 @@ def looks_like(document: Document) -> bool:
 
 
 def find(document: Document) -> Found:
-    """The shape of the target."""
+    """Return the shape of the target."""
     text = " ".join(document.text.split())[:60]
     name, *words = document.text.split()
     shape = _shape(name, [int(word) if re.fullmatch("[0-9]{1,6}", word) else 0 for word in words[:MOST_DIMENSIONS + 2]])
@@ -37,7 +37,7 @@ def find(document: Document) -> Found:
 
 
 def _shape(name, sizes):
-    """Extents of a target; [] if the sizes do not fit its name, None for a target without coordinates.
+    """Return extents of a target; [] if the sizes do not fit its name, None for a target without coordinates.
 
     >>> _shape("torus3D", [4, 4, 2]), _shape("meshXD", [2, 5, 6]), _shape("hcub", [3]), _shape("mesh2D", [4])
     ([4, 4, 2], [5, 6], [2, 2, 2], [])

@@ -39,7 +39,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def _of_list(text, source):
-    """The hosts of a list, and their places if it has boxes."""
+    """Return the hosts of a list, and their places if the list has boxes."""
     hosts, places = tuple(expand_hosts(text, MOST_HOSTS)), box_coordinates(text)
     facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", source)]
     if not places:
@@ -48,14 +48,14 @@ def _of_list(text, source):
 
 
 def _distribution(environ):
-    """How srun lays the ranks over the hosts, as far as variables say it."""
+    """Return how srun lays the ranks over the hosts, as far as variables tell."""
     known = {"SLURM_DISTRIBUTION": "distribution of the ranks", "SLURM_DIST_PLANESIZE": "ranks of a plane",
              "SLURM_HOSTFILE": "hosts of the ranks, in order"}
     return [Fact(what, environ[name][:200], name) for name, what in known.items() if environ.get(name)]
 
 
 def tasks_per_node(text: str) -> list[int]:
-    """Tasks of each kind of node.
+    """Return tasks of each kind of node.
 
     >>> tasks_per_node("2(x3),1"), tasks_per_node("many")
     ([2, 1], [])
@@ -94,7 +94,7 @@ def find(document: Document) -> Found:
 
 
 def _network(document, found: Configuration):
-    """A fact for each kind of unit; one without units."""
+    """Return a fact for each kind of unit, or a single fact without units."""
     hosts = len(found.all_hosts)
     facts = []
     for kind, units in found.units.items():

@@ -1,8 +1,8 @@
-"""Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, what ``scontrol show`` prints of them.
+"""Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, and the output of ``scontrol show``.
 
-The first key of a line says its kind; the other keys of the line belong to it. Sources: slurm.conf(5) and topology.conf(5);
-src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for levels; 22.05, run
-by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
+The first key of a line is its kind; the other keys of the line belong to that key. Sources: slurm.conf(5) and
+topology.conf(5); src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for
+levels; 22.05, run by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
 """
 
 import re
@@ -32,7 +32,7 @@ _RECORD = re.compile(r"^(NodeName|PartitionName)=.*(\n[ \t].*)*?[ \t](CPUAlloc|T
 class Statement(NamedTuple):
     """A line with the lines that continue it: its document and number, its kind (the first key), and its other keys.
 
-    Keys have lower case, because Slurm ignores case. Of a key given twice the last value counts.
+    Keys have lower case, because Slurm ignores case. If a key appears twice, the last value counts.
     """
 
     document: Document
@@ -45,7 +45,7 @@ class Statement(NamedTuple):
         return self.document.refuse(message, self.line)
 
     def hosts(self, text: str, most: int = MOST_HOSTS) -> list[str]:
-        """Names of a list, between commas or blanks."""
+        """Return names of a list, between commas or blanks."""
         try:
             return [check_name(name) for name in expand_hosts(re.sub(r"[\s,]+", ",", text).strip(","), most)]
         except MapfileError as error:
@@ -62,7 +62,7 @@ class Unit:
 
 @dataclass
 class Configuration:
-    """What the lines say.
+    """The values in the lines.
 
     hosts : names of NodeName lines, in order
     places : coordinates of names in box notation
@@ -81,7 +81,9 @@ class Configuration:
     members: int = 0
 
     def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        """Hosts of a unit or a partition. Raises MapfileError if all together are too many: a few lines name any number."""
+        """Return hosts of a unit or a partition. Raises MapfileError if there are too many: a few lines can name any
+        number.
+        """
         self.members += len(hosts)
         if self.members > MOST_MEMBERS:
             raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
@@ -89,13 +91,13 @@ class Configuration:
 
     @property
     def all_hosts(self) -> tuple[str, ...]:
-        """Each host once: of NodeName lines, else of the network, else of the partitions."""
+        """Return each host once: of NodeName lines, else of the network, else of the partitions."""
         of_units = {name: None for units in self.units.values() for unit in units.values() for name in unit.hosts}
         return tuple(self.hosts or of_units or {name: None for names in self.partitions.values() for name in names})
 
 
 def read_configuration(document: Document) -> Configuration:
-    """The configuration in a document. Raises MapfileError naming the line that cannot be read."""
+    """Return the configuration in a document. Raises MapfileError with the line that cannot be read."""
     told = list(_records(document) if _RECORD.search(document.text) else statements(document))
     found, features = Configuration(), dict[str, set[str]]()
     for each in told:
@@ -115,7 +117,7 @@ def read_configuration(document: Document) -> Configuration:
 
 
 def statements(document: Document, depth: int = 0) -> Iterator[Statement]:
-    """The lines of a configuration file, as Slurm puts them together."""
+    """Yield the statements of a configuration file, with lines joined as Slurm joins them."""
     cluster = ""
     for number, text in _joined(document):
         include = re.match(r"\s*include\s+(\S+)\s*$", text, re.IGNORECASE)
@@ -128,7 +130,7 @@ def statements(document: Document, depth: int = 0) -> Iterator[Statement]:
 
 
 def _joined(document: Document) -> Iterator[tuple[int, str]]:
-    """Number and text of lines without comments, with the lines that continue them, and without escapes."""
+    """Yield number and text of lines without comments and escapes, joined with the lines that continue them."""
     start, parts = 0, list[str]()
     lines = document.text.split("\n")
     for number, raw in enumerate(lines, 1):
@@ -146,7 +148,7 @@ def _joined(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _uncommented(line: str) -> str:
-    """The line up to a ``#`` that no backslash escapes."""
+    """Return the line up to a ``#`` that no backslash escapes."""
     for found in re.finditer("#", line):
         before = line[:found.start()]
         if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
@@ -179,7 +181,7 @@ def _included(document, number, name, depth):
 
 
 def _records(document: Document) -> Iterator[Statement]:
-    """The records of ``scontrol show nodes`` and ``scontrol show partitions``, whose values may have blanks and ``#``."""
+    """Yield the records of ``scontrol show nodes`` and ``... partitions``, whose values may have blanks and ``#``."""
     current: Statement | None = None
     for number, line in enumerate(document.text.split("\n"), 1):
         if not line.strip():
@@ -212,7 +214,7 @@ def _node(each, found, features):
 
 
 def _add_hosts(each, found, text):
-    """The hosts of a list, added to the configuration."""
+    """Add the hosts of a list to the configuration."""
     names = each.hosts(text, MOST_HOSTS - len(found.hosts)) if text else []
     for name in names:
         if name in found.hosts:
@@ -223,7 +225,7 @@ def _add_hosts(each, found, text):
 
 
 def _read_units(told, found):
-    """Switches, blocks and rings. Switches above others get the hosts below them."""
+    """Read switches, blocks and rings. Switches above others get the hosts below."""
     waiting: list[Statement] = []
     for each in told:
         if each.kind not in UNITS:
@@ -249,7 +251,7 @@ def _unit_hosts(each, found, text):
 
 
 def _resolve(waiting, found):
-    """Hosts and levels of switches above switches: those whose children are known first."""
+    """Set hosts and levels of switches above switches, once the children are known."""
     switches = found.units.get("switchname", {})
     children = {each.value: each.hosts(each.keys["switches"]) for each in waiting}
     for each in waiting:
@@ -286,7 +288,7 @@ def _partitions(told, found, features):
 
 
 def _members(each, found, sets, text):
-    """Hosts of a partition: each once, in the order of the nodes where these are known."""
+    """Return hosts of a partition: each once, in the order of the nodes if the nodes are known."""
     if text.strip().upper() == "ALL":
         return found.within(each, tuple(found.hosts))
     names = dict[str, None]()

@@ -1,7 +1,8 @@
-"""topology.yaml of Slurm: a list of topologies, each with one of block, flat, ring, torus3d, tree.
+"""topology.yaml of Slurm: a list of topologies, each block, flat, ring, torus3d or tree.
 
-Sources: topology.yaml(5) and the topology guide; for coordinates src/plugins/topology/torus3d/torus3d_record.c: the index is
-x + y X + z X Y. A torus3d gives the shape and the places; the first one counts, that of the default topology before others.
+Sources: topology.yaml(5) and the topology guide; for coordinates src/plugins/topology/torus3d/torus3d_record.c: the index
+is x + y X + z X Y. A torus3d gives the shape and the places. The first torus3d counts, and the default topology comes
+first.
 """
 
 from typing import Any
@@ -20,7 +21,7 @@ PLUGINS = (*UNITS, "flat")
 
 
 def find(document: Document) -> Found:
-    """What the topologies give: those of all plugins as facts, a torus3d with its places, else the hosts of the default."""
+    """Return all plugins as facts, and a torus3d with its places, else the hosts of the default topology."""
     topologies = [_topology(document, entry) for entry in _entries(document)]
     topologies.sort(key=lambda each: each[0].get("cluster_default") != "true")  # a stable sort: the default is the first
     facts, founds = [], []
@@ -36,7 +37,7 @@ def find(document: Document) -> Found:
 def _entries(document: Document) -> list[Any]:
     try:
         data = parse_yaml(document.text)
-    except Exception as error:  # errors of PyYAML; they say where the fault is, or that the file is too deep or too large
+    except Exception as error:  # errors of PyYAML, with the place of the fault, or for a file too deep or large
         mark = getattr(error, "problem_mark", None)
         raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or in_a_line(error)}",
                               mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
@@ -47,7 +48,7 @@ def _entries(document: Document) -> list[Any]:
 
 
 def _topology(document, entry):
-    """An entry, and the name of its plugin."""
+    """Return an entry, and the name of its plugin."""
     found = [key for key in entry if key in PLUGINS] if isinstance(entry, dict) else []
     if len(found) != 1:
         raise document.refuse(f"a topology has one of {', '.join(PLUGINS)}, but {_named(entry, 'topology')} has "
@@ -56,7 +57,7 @@ def _topology(document, entry):
 
 
 def _units(document, inside, plugin):
-    """The switches, blocks, rings or toruses of a topology: dict from name to description."""
+    """Return the switches, blocks, rings or toruses of a topology by name."""
     listed, key = UNITS[plugin]
     units = inside.get(listed) if isinstance(inside, dict) else None
     if not isinstance(units, list) or not units:
@@ -145,7 +146,7 @@ def _triple(document, owner, key):
 
 
 def _all_hosts(document, units):
-    """Each host once, in order."""
+    """Return each host once, in order."""
     return tuple(dict.fromkeys(host for unit in units.values() if "nodes" in unit
                                for host in _hosts(document, unit["nodes"], unit, "nodes")))
 
@@ -168,7 +169,7 @@ def _named(entry, *keys):
 
 
 def _short(name):
-    """A name in one line of a message."""
+    """Shorten a name for a message line."""
     return in_a_line(name)[:40]
 
 
@@ -177,7 +178,7 @@ def _line(document, entry, key):
 
 
 def _line_of(document, text):
-    """The first line with a text, None where none has it as it is written here."""
+    """Return the first line with a text, None if no line has the same spelling."""
     return next((number for number, line in enumerate(document.text.split("\n"), 1) if text and text in line), None)
 
 

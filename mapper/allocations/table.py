@@ -1,4 +1,4 @@
-"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one per line, in the order in which the launcher fills
+"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME`` in each line, in the order in which the launcher fills
 them.
 
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
@@ -21,7 +21,10 @@ from pencilmap.model.network.network import Network
 
 
 class NodeTable(NamedTuple):
-    """nodes : int array, node numbers in the order of the file; hosts : dict from name to node number, {} without names.
+    """The nodes of a table.
+
+    nodes : int array, node numbers in the order of the file
+    hosts : dict from name to node number, {} without names
 
     Several hosts may have the coordinates of one node, as the two compute nodes at a Gemini router of Cray XE.
     """
@@ -41,12 +44,12 @@ class NodeTable(NamedTuple):
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
-    """The table at a path. Raises MapfileError naming file, line and column."""
+    """Return the table at a path. Raises MapfileError naming file, line and column."""
     return parse_table(read_document(path), network)
 
 
 def parse_table(document: Document, network: Network) -> NodeTable:
-    """The same for a document.
+    """Return the table in a document, as `read_table` does.
 
     >>> from pencilmap.mapper.formats.lines import Document
     >>> from pencilmap.model.network.torus import Torus
@@ -116,7 +119,7 @@ def _where(network, node):
 
 
 def looks_like(document: Document) -> bool:
-    """Whether the first line is a node: coordinates, with or without a name."""
+    """Return whether the first line is a node: coordinates, with or without a name."""
     integers = [is_integer(word) for word, _ in words(document.lines(longest=None)[0][1])]
     return any(integers) and integers.count(False) <= 1
 
@@ -125,8 +128,9 @@ _HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
 
 
 def _refuse_affinity(document):
-    """Refuse lines that may be LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY) or coordinates: the last two numbers
-    are the same in all lines, and the last is above 0.
+    """Refuse lines that may be either LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY) or coordinates.
+
+    The last two numbers are the same in all lines, and the last is above 0.
     """
     lines = document.lines()
     found = [[word for word, _ in words(line)] for _, line in lines]
@@ -140,7 +144,7 @@ def _refuse_affinity(document):
 
 
 def find(document: Document) -> Found:
-    """What a plain table gives when no torus is known: coordinates, names, and their bounding box."""
+    """Return coordinates, names, and the bounding box of a plain table without a known torus."""
     _refuse_affinity(document)
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     line_of = dict[tuple[int, ...], tuple[int, str | None]]()

@@ -1,4 +1,4 @@
-"""TPU slices: the shape from the environment, devices from what ``print(jax.devices())`` shows.
+"""TPU slices: the shape from the environment, devices from the output of ``print(jax.devices())``.
 
 ``TPU_TOPOLOGY`` ("4x4x8") with ``TPU_TOPOLOGY_WRAP`` ("true,true,true"): the tpu-env of public TPU set-up files.
 ``TpuDevice(id=2, process_index=0, coords=(0,1,0), core_on_chip=0)``: public JetStream log.
