@@ -21,7 +21,7 @@ from pencilmap.model.network.graph import GraphNetwork, from_networkx
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """A line of the table.
+    """A format of graph files.
 
     looks_like : document -> bool
     read : document -> networkx graph

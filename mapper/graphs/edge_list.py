@@ -7,8 +7,8 @@
     s1 {'kind': 'switch'}
 
 A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
-bandwidth and are ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a
-comment. Names have no blanks, commas or semicolons.
+bandwidth and are ignored, also the ``weight`` in a dict. A line with a single name gives a vertex its attributes. ``#``
+starts a comment. Names have no blanks, commas or semicolons.
 """
 
 import re
@@ -20,7 +20,7 @@ from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS, parse_literal
 from pencilmap.model.base.units import parse
 
-_LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks around it
+_LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks at its ends
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHT = re.compile(rf"{_NUMBER}|\{{'weight': {_NUMBER}\}}")
 _VERTEX = ("kind",)
@@ -46,7 +46,7 @@ def read(document: Document) -> Any:
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])
     """
-    import networkx as nx  # slow to import; only graphs need it
+    import networkx as nx  # slow to import, and only graphs need networkx
 
     graph = nx.MultiGraph()
     attributes: dict[tuple[bool, str], dict[str, Any]] = {}
@@ -72,7 +72,7 @@ def _parts(document, number, line):
     if "," in words[0] or ";" in words[0]:
         raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} looks like a line of a CSV table, which is "
                          "not read as a graph; write its cells with blanks between them")
-    if len(words) > 1 and "{" not in line:  # most lines; a fraction of the time
+    if len(words) > 1 and "{" not in line:  # most lines; this test takes a fraction of the time
         return words[0], words[1], words[2].rstrip() if len(words) > 2 else ""
     found = _LINE.fullmatch(line.strip())
     if found is None or not (found["b"] or found["rest"]):
@@ -86,7 +86,7 @@ def _not_an_edge(document, number, line):
 
 
 def _rate(document, number, line, text):
-    """The text of a bandwidth. Another text shows that the line is no edge, unless it is a number with some unit."""
+    """Return the text of a bandwidth. Other text shows that the line is no edge, unless it is a number with some unit."""
     try:
         parse(text, "byte/s")
     except UnitError as error:

@@ -37,7 +37,7 @@ def read(document: Document) -> Any:
 
 def _refuse_one_way(document, graph):
     """Refuse edges without any edge back, as yEd writes them, unless all vertices reach each other, as on a ring."""
-    import networkx as nx  # slow to import, and only graphs need it
+    import networkx as nx  # slow to import, and only graphs need networkx
 
     if (graph.is_directed() and graph.number_of_edges() and not any(graph.has_edge(b, a) for a, b in graph.edges())
             and not nx.is_strongly_connected(graph)):
@@ -59,7 +59,7 @@ def read_any(document: Document, directed: bool = False) -> Any:
     GraphError
         If the document is not GraphML.
     """
-    import networkx as nx  # slow to import, and only graphs need it
+    import networkx as nx  # slow to import, and only graphs need networkx
 
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:

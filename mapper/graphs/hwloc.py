@@ -1,9 +1,9 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
 Hosts are the objects that run tasks: cores, NUMA nodes or packages. Objects that hold several hosts are switches, each
-linked to the next object above. hwloc gives no bandwidth for these links. So give a bandwidth (``--bandwidth``), or none if
-only loads are wanted.
-Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is also read.
+linked to the next object above. hwloc gives no bandwidth for these links. Give a bandwidth (``--bandwidth``) for times;
+loads need none. Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is
+also read.
 """
 
 import re
@@ -40,7 +40,7 @@ def read_packages(document: Document) -> Any:
 
 
 def _tree(document, kinds):
-    import networkx as nx  # slow to import, and only graphs need it
+    import networkx as nx  # slow to import, and only graphs need networkx
 
     root = _root(document)
     hosts = _hosts(root, kinds)
@@ -73,7 +73,7 @@ def _root(document):
 
 
 def _hosts(root, kinds):
-    """Objects of these kinds whose processors the job may use, and of NUMA nodes those that are the closest to some core."""
+    """Return objects of these kinds whose processors the job may use. A NUMA node must be the closest to some core."""
     usable, numa_of = allowed(root), closest(root)
     objects = list(root.iter("object"))
     close = {numa_of(each) for each in objects if each.get("type") == "Core" and usable(each)}
@@ -83,7 +83,7 @@ def _hosts(root, kinds):
 
 
 def _holding(root, hosts):
-    """Elements that are hosts or hold some."""
+    """Return elements that are hosts or contain hosts."""
     holding = set()
     for element in reversed(list(root.iter())):
         if element in hosts or any(child in holding for child in element.findall("object")):

@@ -1,6 +1,6 @@
-"""netloc: hosts and switches of an InfiniBand or Ethernet network as its tools wrote them.
+"""netloc: hosts and switches of an InfiniBand or Ethernet network in the files of netloc's tools.
 
-netloc was removed from hwloc after version 2.9 (open-mpi/hwloc pull request 590); existing exports are read:
+hwloc after version 2.9 has no netloc (open-mpi/hwloc pull request 590), but exports remain:
 
 - ``IB-*-nodes.txt`` of hwloc 2.0 to 2.9 (netloc/topology.c, utils/netloc/infiniband/netloc_ib_extract_dats.c): version,
   subnet, directory of hwloc files (all three missing in early versions), number of nodes; a line for each node
@@ -132,7 +132,7 @@ def _links(document, number, line):
 
 def _graph(document, nodes, links):
     """Return vertices with unique names, and links as listed."""
-    import networkx as nx  # slow to import, and only graphs need it
+    import networkx as nx  # slow to import, and only graphs need networkx
 
     plain = {node.identity: _plain(node) for node in nodes}
     twice = {name for name, k in Counter(plain.values()).items() if k > 1}

@@ -1,8 +1,8 @@
 """Sets of processors in hwloc XML: the processors of an object, those that the job may use, and the closest NUMA node.
 
 Several NUMA nodes may have the same cores (high-bandwidth memory beside DDR), and a NUMA node may have all cores of others
-or none (memory behind CXL). A core's NUMA node is the closest: the one with the fewest processors, the first of these.
-hwloc 2 writes NUMA nodes beside the cores, and hwloc 1 around them, so that only their sets tell which cores they have.
+or none (memory behind CXL). A core's NUMA node is the closest: the first of the nodes with the fewest processors. hwloc 2
+writes NUMA nodes beside the cores, and hwloc 1 around the cores, so only the sets tell the cores of a node.
 """
 
 import re
@@ -19,7 +19,7 @@ _WORD = re.compile("(0x)?[0-9a-fA-F]{1,8}")
 
 
 def bits(text: str) -> Ints:
-    """A set of processors as hwloc writes it, ``0x00000001,0xffffffff`` from the high end: their numbers in order.
+    """Return the numbers, in order, of a set of processors: ``0x00000001,0xffffffff`` from the high end, as in hwloc.
 
     >>> bits("0x00000001,0x00000003").tolist()
     [0, 1, 32]
@@ -32,7 +32,7 @@ def bits(text: str) -> Ints:
 
 
 def allowed(root: Element) -> Callable[[Element], bool]:
-    """Function that tells whether the job may use a processor of an object. It may use all if the file tells of none."""
+    """Return a test whether the job may use a processor of an object; always true if the file does not say."""
     machine = root.find("object")
     usable = set(bits(machine.get("allowed_cpuset", "")).tolist()) if machine is not None else set()
     return lambda element: not usable or not element.get("cpuset") or not usable.isdisjoint(
@@ -40,7 +40,7 @@ def allowed(root: Element) -> Callable[[Element], bool]:
 
 
 def closest(root: Element) -> Callable[[Element], int]:
-    """Function from a core to the number of its closest NUMA node, in the order of the file, else 0."""
+    """Return a function from a core to the number of its closest NUMA node, in the order of the file, else 0."""
     sets = [bits(e.get("cpuset", "")) for e in root.iter("object") if e.get("type") == "NUMANode"]
     owner = np.zeros(max((int(found[-1]) + 2 for found in sets if found.size), default=1), dtype=np.int64)
     for i in sorted(range(len(sets)), key=lambda i: (-sets[i].size, -i)):  # the closest is the last to own a processor
