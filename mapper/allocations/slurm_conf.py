@@ -81,8 +81,8 @@ class Configuration:
     members: int = 0
 
     def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return hosts of a unit or a partition. Raises MapfileError if there are too many: a few lines can name any
-        number.
+        """Return hosts of a unit or a partition. Raises MapfileError if there are too many, because few lines can name
+        many.
         """
         self.members += len(hosts)
         if self.members > MOST_MEMBERS:

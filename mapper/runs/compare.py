@@ -35,13 +35,16 @@ UNNAMED = ("default", "launcher")  # placements whose names do not tell their or
 class Comparison:
     """One exchange, or all exchanges of a run whose schedule sends them together, predicted and measured.
 
-    t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.times.timing`); t_ratio
-    and time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
-    name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
-    solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
-    exchanges together, whose m is their joint load. time_range_s is where nine in ten measured times are expected. warnings
-    are those of the runner: reasons why its times are not meaningful. order says in words in which order the ranks of a
-    default placement filled the places; it is empty for others.
+    t_s : link time
+    time_s : predicted time by all terms of the time model (`pencilmap.model.times.timing`)
+    t_ratio, time_ratio : measured time over the link time, and over the predicted time
+    measured_s : median over the repetitions of the slowest rank
+    stage : name of the exchange, "row+column" of exchanges together, or "total" of a published transform
+    link_bandwidth : bytes per second in the dimension that bounds the exchange: eq. 16 solved for B with the paper's m,
+        m D_T / (4 N t); None for exchanges together, whose m is their joint load
+    time_range_s : expected range of nine in ten measured times
+    warnings : reasons of the runner why its times are not meaningful
+    order : in words, the order in which the ranks of a default placement filled the places; empty for others
     """
 
     source: str
@@ -120,7 +123,7 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
 
 
 def _order(placement, mapping):
-    """The order in which the ranks of a default placement filled the places, in words."""
+    """Return in words the order in which the ranks of a default placement filled the places."""
     if placement not in UNNAMED or mapping is None:
         return ""
     order = order_of(mapping)
@@ -128,7 +131,7 @@ def _order(placement, mapping):
 
 
 def _halo(record, transform):
-    """Predict the halo that was timed beside a transform."""
+    """Predict the halo exchange that was timed beside a transform."""
     mapping, _ = _placed(record, {})
     messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
     return predict_messages(mapping, messages, transform, record["labels"].get("routing"), _costs(record["labels"]))
@@ -220,7 +223,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     Returns
     -------
     Prediction or None
-        None if the run does not know its torus.
+        None if the record has no torus.
     str
         A note about the prediction, or the reason why there is none.
     """
@@ -307,7 +310,7 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
 
 
 def _cables(labels, n_dimensions):
-    """Return the cables of the machine. None (one each) without a machine, or if its number of dimensions differs."""
+    """Return the cables of the machine. None (one each) without a machine, or with another number of dimensions."""
     found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
     return found if len(found) == n_dimensions else None
 

@@ -144,7 +144,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
 
 
 def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
-    """Return the bandwidth of a link in the form of a machine file: one text, or one for each dimension, or None."""
+    """Return the bandwidth of a link in the form of a machine file: a single text, or a text for each dimension, or None."""
     known = {c.axis: c.link_bandwidth for c in fit.cuts if c.link_bandwidth is not None}
     if not known:
         return None

@@ -84,7 +84,7 @@ def record_samples(records: dict[str, Record],
     Returns
     -------
     list of Sample
-        All first exchanges, then all second exchanges, then all computing, so that a rule by order is fair to each.
+        All first exchanges, then all second exchanges, then all computing, so that a rule by order is fair to each kind.
     list of str
         The omitted phases, with reasons.
     """
