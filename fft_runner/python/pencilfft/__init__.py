@@ -1,5 +1,5 @@
-"""libpencilfft from Python: plans over an mpi4py communicator, transforms of NumPy arrays in their own memory, without
-copying.
+"""libpencilfft from Python: plans over an mpi4py communicator, and transforms of NumPy arrays in their own memory, without
+copies.
 
 >>> from mpi4py import MPI                                                                     # doctest: +SKIP
 >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                    # doctest: +SKIP
@@ -7,26 +7,27 @@ copying.
 ...     f[...] = 1
 ...     plan.forward(f, f_hat)
 
-Every array has the axes x, y, z (after the fields, if there are several), whatever its order in memory; `Plan.start` says
-where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid. The
-library is the file named by PENCILFFT_LIBRARY, else the one that `pip install` put beside this module, else the one built in
-the checkout, else the one the loader finds.
+Every array has the axes x, y, z (after the fields, if there are several) in any order in memory; `Plan.start` is the first
+global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid.
+The library is the file named by PENCILFFT_LIBRARY, else the library beside this module (`pip install`), else the build of
+the checkout, else the library that the loader finds.
 
-Arrays are numbered from 0, before the first exchange of a forward transform, on. Those of pencils also have the name of the
-axis that is whole in them:
+Arrays are numbered from 0, the array before the first exchange of a forward transform. Arrays of pencils are also named by
+their undivided axis:
 
 =================== ===================================================================================================
 ``"z"`` or 0        input of the forward row exchange: x in C parts, y in R
 ``"y"`` or 1        between the exchanges: x in C parts, z in R
 ``"x"`` or 2        output of the column exchange: z in R parts, y in C
-``"input"``         what `Plan.forward` takes: as array 0, but of real numbers and of nz, where the transform halves z
-``"output"``        what `Plan.forward` gives: as the last array
-``"inner input"``   what is transformed, where the input is of bricks or of boxes that are given, and remapped
-``"inner output"``  what is remapped to such an output
+``"input"``         source of `Plan.forward`: as array 0, but of real numbers and with nz, if the transform halves z
+``"output"``        target of `Plan.forward`: as the last array
+``"inner input"``   array to transform, if the input has bricks or given boxes and is remapped
+``"inner output"``  transformed array, if such an output is remapped
 =================== ===================================================================================================
 
 Under schedules ``two-way`` and ``opposite`` all arrays but the input and array 0 have two parts, one behind the other in
-memory. Such an array has one axis; `Plan.split` gives views of its parts with x, y, z and where they belong:
+memory. Such an array has a single axis; `Plan.split` gives its parts as views with axes x, y, z, and their places in the
+global array:
 
 >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, schedule="two-way") as plan:             # doctest: +SKIP
 ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -36,7 +37,7 @@ memory. Such an array has one axis; `Plan.split` gives views of its parts with x
 
 All ranks of the communicator must make the same collective calls with the same arguments. If an argument is wrong on one
 rank, or the calls differ, all ranks raise the same message: they agree before each collective call, which takes log2 P
-messages of 24 bytes. Only a rank that does not give a communicator is alone with its error.
+messages of 24 bytes. Only a rank without a communicator raises its error alone.
 """
 
 import ctypes
@@ -76,7 +77,7 @@ __all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "Halo", "Line
 FORWARD = 1
 #: The opposite direction.
 BACKWARD = 2
-#: As number of threads: as many as ``OMP_NUM_THREADS`` says.
+#: Number of threads that follows ``OMP_NUM_THREADS``.
 OMP_THREADS = -1
 ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
@@ -85,17 +86,18 @@ PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64  # of arrays that are made here
 NEEDED_ALIGNMENT = 16
 MOST_SHOWN = 80
-PLACES = (Path(__file__).with_name("libpencilfft.so"),  # put there by the wheel
+PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 
 
 class PencilfftError(Exception):
-    """An error of the library, with its message; an array that does not fit the plan; no library, or one built for another
-    MPI."""
+    """An error of the library, with its message; also raised if an array does not fit the plan, or the library is missing
+    or was built for another MPI.
+    """
 
 
 class Choices(TypedDict, total=False):
-    """Keyword arguments of `Plan`, which are members of the library's descriptor; None is the default, as leaving it out."""
+    """Keyword arguments of `Plan`, the members of the library's descriptor; None has the same effect as no argument."""
 
     decomposition: str | None
     type: str | None
@@ -138,7 +140,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "desc_set_text": [c_void_p, c_char_p, c_char_p],
     "desc_set_box": [c_void_p, c_char_p, c_void_p],
     "desc_free": [c_void_p],
-    "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
+    "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), for any kind of MPI handle
     "plan_destroy": [c_void_p],
     "parts": [c_void_p, c_int, POINTER(c_int)],
     "part_mine": [c_void_p, c_int, c_int, POINTER(_Part)],
@@ -204,7 +206,7 @@ def _load() -> ctypes.CDLL:
 
 
 def _refuse_two_mpis(path: str) -> None:
-    """A communicator of one MPI passed to another crashes, so this checks which MPIs are loaded."""
+    """Refuse a second MPI in the process, because a communicator of another MPI crashes the library."""
     with open("/proc/self/maps") as maps:
         files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count(" ") > 4 and "/" in line}
     loaded = sorted({os.path.realpath(name) for name in files
@@ -225,7 +227,7 @@ def _function(name: str) -> Any:
 
 
 def _text_of(message: bytes) -> str:
-    """Messages repeat names of files and texts of the user, whatever their encoding."""
+    """Decode a message, whose names of files and texts of the user may have any encoding."""
     return message.decode(errors="backslashreplace")
 
 
@@ -236,7 +238,7 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def _names(of: str, handle: c_void_p) -> list[str]:
-    """All values of a name function, for 0, 1, ... until it returns NULL."""
+    """Return all values of a name function, for 0, 1, ... until NULL."""
     return [_text_of(name) for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
@@ -246,13 +248,13 @@ def _names(of: str, handle: c_void_p) -> list[str]:
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # e.g. of an integer of more digits than Python writes
+    except Exception:  # e.g. an integer of more digits than Python prints
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN - 4]} ..."
 
 
 def _integer(value: Any, name: str, bits: int = 64) -> int:
-    """Refuses truth values, numbers with a fraction, and numbers that ctypes would cut."""
+    """Return an integer. Refuse truth values, numbers with a fraction, and numbers that ctypes would cut."""
     try:
         number = None if isinstance(value, bool | np.bool_) else index(value)
     except TypeError:
@@ -265,7 +267,7 @@ def _integer(value: Any, name: str, bits: int = 64) -> int:
 
 
 def _integers(values: Any, counts: tuple[int, ...], name: str, allowed: str, bits: int = 64) -> tuple[int, ...]:
-    """Integers, of which there must be one of `counts`; a single one may stand alone."""
+    """Return integers, as many as one of `counts` allows; a single integer needs no sequence."""
     alone = np.ndim(values) == 0 if isinstance(values, np.ndarray) else not isinstance(values, Iterable)
     given = (values,) if alone else tuple(islice(values, max(counts) + 1))
     if len(given) not in counts or any(isinstance(one, str | float | np.floating) for one in given):
@@ -310,7 +312,7 @@ def _truth(value: Any, name: str) -> int:
 
 
 def _box(given: Any, name: str) -> "_Box":
-    """From slices of x, y and z, with both ends."""
+    """Return a box from slices of x, y and z with both ends."""
     slices = tuple(islice(given, 4)) if isinstance(given, Iterable) else ()
     if len(slices) != 3 or not all(isinstance(one, slice) and one.step in (None, 1) for one in slices):
         raise PencilfftError(f"{name} is {_shown(given)}; give three slices of x, y and z, each with start and stop")
@@ -321,7 +323,7 @@ def _box(given: Any, name: str) -> "_Box":
     return box
 
 
-#: How each keyword of `Plan` becomes a member of the descriptor: the last part of ``pencilfft_desc_set_``, and from what.
+#: For each keyword of `Plan`: the last part of ``pencilfft_desc_set_``, and the conversion of its value.
 MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync",
                      "schedule", "torus", "node"), ("text", _text)),
@@ -337,7 +339,7 @@ def _known(table: Mapping[Key, Value], name: Any) -> Value:
 
 
 def _handle(comm: "Comm") -> int:
-    """The communicator as Fortran has it: an integer, whatever MPI's own handles are."""
+    """Return the communicator as a Fortran integer, for any kind of MPI handle."""
     try:
         return int(comm.py2f())
     except AttributeError:
@@ -363,9 +365,9 @@ def _in_place(addresses: tuple[int, ...]) -> str:
 
 
 def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
-    """The result of `prepare`, if no rank fails in it and all make the same call."""
+    """Return the result of `prepare`, if `prepare` fails on no rank and all ranks make the same call."""
     def loaded() -> Ready:
-        _function("error_message")  # a library that is missing is an error on all ranks, too
+        _function("error_message")  # a missing library is an error on all ranks, too
         return prepare()
 
     ready, message, error = team.agree(call, loaded, details)
@@ -381,7 +383,7 @@ def _collective(function: Function) -> Function:
         try:
             return function(*arguments, **more)
         except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # the error comes from inside
                 raise
             wrong = error
         given = (*arguments, *more.values())
@@ -395,7 +397,7 @@ def _refuse(error: Exception) -> NoReturn:
 
 
 class _Handled:
-    """What is made of a handle of the library, and freed by all ranks together, also at the end of a ``with``."""
+    """An object with a handle of the library, which all ranks free together, also at the end of a ``with``."""
 
     _kind: ClassVar[str]  #: of its functions: "plan" of ``pencilfft_plan_destroy``
     _handle: c_void_p | None = None
@@ -403,7 +405,7 @@ class _Handled:
 
     @_collective
     def destroy(self) -> None:
-        """Free it; a second call does nothing. Arrays of `empty` stay valid. Collective."""
+        """Free the handle; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
             handle, team = self._agreed("destroy", self._alive), self._running()
             self._handle = self._team = None
@@ -427,7 +429,7 @@ class _Handled:
         return self._handle
 
     def _begin(self, arguments: tuple[Any, ...], prepare: Callable[[], Callable[[c_void_p], None]]) -> None:
-        """Make the handle by the function that `prepare` makes of the arguments."""
+        """Make the handle with the function that `prepare` returns for the arguments."""
         team, handle = _team_among(arguments), c_void_p()
         try:
             _agreed(team, type(self).__name__, prepare)(handle)
@@ -438,7 +440,7 @@ class _Handled:
         team.watch()
 
     def _running(self) -> Team:
-        """All ranks know this error, for they destroy it together and end MPI together."""
+        """Return the team. Its errors arise on all ranks, which destroy the object and end MPI together."""
         self._alive()
         assert self._team is not None
         if self._team.ended():
@@ -450,7 +452,7 @@ class _Handled:
 
 
 class _Descriptor:
-    """The library's descriptor, and the texts and boxes in it, which the library does not copy."""
+    """The library's descriptor, with its texts and boxes, which the library does not copy."""
 
     def __init__(self) -> None:
         self.at = _function("desc_new")()
@@ -463,16 +465,17 @@ class _Descriptor:
 
 
 class Plan(_Handled):
-    """A planned transform. Making and destroying it is collective. As a context manager it destroys itself, unless there was
-    an error.
+    """A planned transform. All ranks create and destroy a plan together. A context manager destroys the plan, unless there
+    was an error.
 
     Parameters
     ----------
     shape : three ints
         Global extents nx, ny, nz.
     grid : two ints, or one int
-        R tasks in a row, C in a column; R * C is the size of the communicator. Of slabs one number, that size. Where an
-        extent is shorter than the tasks that share it, some hold nothing. 0 is chosen; `Plan.grid` tells.
+        R tasks in a row, C in a column; R * C is the size of the communicator. For slabs a single number, that size. If an
+        extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The library replaces 0; see
+        `Plan.grid`.
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     decomposition : str, optional
@@ -480,39 +483,39 @@ class Plan(_Handled):
     type : str, optional
         ``c2c`` (default) or another of the table in pencilfft.h.
     kinds : str, optional
-        Of ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
+        For ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
     skip : str, optional
-        Axes that are not transformed: ``x``, ``yz``; not z where it is halved.
+        Axes that are not transformed: ``x``, ``yz``; not z if the transform halves z.
     precision : str, optional
         ``double`` (default), ``single``.
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
-        ``alltoallv`` (default), another that ``fft_runner --help`` names, or ``auto``, which tries them.
+        ``alltoallv`` (default), another exchange of ``fft_runner --help``, or ``auto``, which tries several.
     rigor : str, optional
-        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+        Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
-        What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+        Synchronisation before each exchange: ``none`` (default), ``barrier``, ``clock``.
     schedule : str, optional
-        When the exchanges travel: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h. Under
-        ``two-way`` and ``opposite`` the output has several parts (`split`).
+        Order of exchanges and computing: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h.
+        Under ``two-way`` and ``opposite`` the output has several parts (`split`).
     torus, node : str, optional
-        Where the ranks are, for exchange ``p2p``: ``8x8x8``, and this rank's own coordinates in it, ``1 2 3``.
+        Places of the ranks, for exchange ``p2p``: the shape ``8x8x8``, and this rank's own coordinates, ``1 2 3``.
     directions : int, optional
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
-        Arrays that are transformed together, one after the other in memory; 1.
+        Arrays to transform together, one after the other in memory; 1.
     threads : int, optional
         OpenMP threads that share the work of this rank: 1 (default), more, or `OMP_THREADS`, as many as ``OMP_NUM_THREADS``
         says.
     destroy_input : bool, optional
-        A transform into another array may overwrite its input, which saves the plan its work buffer with most exchanges, and
-        a rank alone a copy for ``c2r``; False.
+        Whether a transform into another array may overwrite its input. This saves the work buffer with most exchanges, and
+        a copy for ``c2r`` on a single rank; False.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 3.0.
     input_box, output_box : three slices, optional
-        Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says.
-        All ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.
+        This rank's part of the input and of the output in x, y and z, if the decomposition has other parts. Either all
+        ranks give a box or none does; together the boxes hold each element once. ``slice(0, 0)`` holds nothing.
 
     Raises
     ------
@@ -568,26 +571,27 @@ class Plan(_Handled):
 
     @property
     def threads(self) -> int:
-        """OpenMP threads that share the work of a rank: as asked for, or as `OMP_THREADS` found them."""
+        """OpenMP threads that share the work of a rank, as given or as `OMP_THREADS` found."""
         return _asked("threads", self._alive(), c_int()).value
 
     def start(self, array: str | int) -> tuple[int, int, int]:
-        """Global x, y, z of the first local element of an array of one part: tuple of three ints."""
+        """Return the global x, y, z of the first local element of an array with a single part."""
         x, y, z = (axis.start for axis in self.part(array))
         return x, y, z
 
     def shape(self, array: str | int) -> tuple[int, ...]:
-        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints. Of an array
-        of several parts one int, its number of elements."""
+        """Return the local extents of x, y, z, after the fields if there are several. An array of several parts has a
+        single extent, its number of elements.
+        """
         return self._array(array).shape
 
     def part(self, array: str | int) -> tuple[slice, ...]:
-        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``.
+        """Return the calling rank's slices of x, y, z of the global array: ``local[...] = whole[plan.part("input")]``.
 
         Raises
         ------
         PencilfftError
-            When the array has several parts, which `part_mine` tells.
+            If the array has several parts; see `part_mine`.
         """
         if self.parts(array) > 1:
             raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
@@ -595,39 +599,40 @@ class Plan(_Handled):
         return self._array(array).parts[0].at[-3:]
 
     def parts(self, array: str | int) -> int:
-        """How many parts an array has, on all ranks alike: 1, or 2 under schedules ``two-way`` and ``opposite``."""
+        """Return the number of parts of an array, on all ranks: 1, or 2 under schedules ``two-way`` and ``opposite``."""
         return len(self._array(array).parts)
 
     def part_mine(self, array: str | int, i: int) -> tuple[slice, ...]:
-        """Slices of the global array that are part `i` of the calling rank's, counted from 0: those of x, y, z, before them
-        those of the fields, when the plan has several. A part may be empty."""
+        """Return the slices of part `i` (from 0) of the calling rank in the global array: x, y, z, after the fields if the
+        plan has several. A part may be empty.
+        """
         return _known(dict(enumerate(self._array(array).parts)), i).at
 
     def split(self, whole: Array, array: str | int) -> list[tuple[tuple[slice, ...], Array]]:
-        """The parts of an array, in its own memory. Local.
+        """Return the parts of an array, in its own memory. Local.
 
         Parameters
         ----------
-        whole : an array as `empty` gives it
+        whole : array of `empty`
         array : its name
 
         Returns
         -------
         list of (slices, NumPy array)
-            Of each part what `part_mine` tells, and its elements: axes x, y, z, before them the fields, when the plan has
+            For each part the slices of `part_mine`, and its elements: axes x, y, z, after the fields if the plan has
             several.
 
         Raises
         ------
         PencilfftError
-            When `whole` is not such an array.
+            If `whole` is no such array.
         """
         _check_form(whole, self._array(array), False, str(array))
         return [(part.at, _laid(whole, self.buffer_bytes, part.start, _Array(whole.dtype, 1, (part,))))
                 for part in self._array(array).parts]
 
     def dtype(self, array: str | int) -> np.dtype[Any]:
-        """NumPy's type of the elements of an array: complex128, complex64, float64 or float32."""
+        """Return NumPy's type of the elements of an array: complex128, complex64, float64 or float32."""
         return self._array(array).dtype
 
     @property
@@ -636,27 +641,30 @@ class Plan(_Handled):
         return tuple(self._exchanges)
 
     def __str__(self) -> str:
-        """What the plan does on the calling rank: passes, exchanges between them, buffers. Local."""
+        """Describe the plan on the calling rank: passes, exchanges, buffers. Local."""
         text = _asked("plan_text", self._alive(), c_char_p()).value
         assert text is not None
         return _text_of(text)
 
     def phase_seconds(self) -> dict[str, float]:
-        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the time
-        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase, and the time that exchanges were
-        on their way beside other work (``hidden_row``, ``hidden_column``), which is not part of ``total``. Local."""
+        """Return the seconds of this rank in each phase of the last transform, by name. Local.
+
+        Phases ``fft_z`` to ``total`` come first. Then follow the time that `sync` waited (``wait_row``, ``wait_column``),
+        which is part of no other phase, and the time in which exchanges overlapped other work (``hidden_row``,
+        ``hidden_column``), which is not part of ``total``.
+        """
         names = _names("phase_name", self._alive())
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._handle, seconds)
         return dict(zip(names, seconds, strict=True))
 
     def exchange_chosen(self, exchange: str) -> str:
-        """Name of the algorithm of an exchange of `exchanges`: what was asked for, or what ``auto`` took. Local."""
+        """Return the algorithm of an exchange of `exchanges`: the given algorithm, or the choice of ``auto``. Local."""
         return _text_of(_function("exchange_chosen")(self._alive(), self._number(exchange)))
 
     @property
     def schedule_chosen(self) -> str:
-        """The schedule as it runs, with all that was chosen for it: ``overlap:4:x``."""
+        """The schedule with all choices, e.g. ``overlap:4:x``."""
         return _text_of(_function("schedule_chosen")(self._alive()))
 
     def _number(self, exchange: str) -> int:
@@ -664,10 +672,11 @@ class Plan(_Handled):
         return _known({name: e for e, name in enumerate(self._exchanges)} | there, exchange)
 
     def waves(self, i: int = 0) -> tuple[np.ndarray[Any, np.dtype[np.float64]], ...]:
-        """Waves of the modes of my output, or of part `i` of it: three arrays that broadcast to its shape, for x, y, z.
+        """Return the waves of the modes of this rank's output, or of its part `i`: three arrays for x, y, z that broadcast
+        to its shape.
 
-        How many waves of a mode fit into the n steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT, see
-        ``pencilfft_waves`` in pencilfft.h for cosines and sines; 0 where an axis is not transformed. A grid with step h has
+        A value is the number of waves of a mode in the n steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT; see
+        ``pencilfft_waves`` in pencilfft.h for cosines and sines; 0 if an axis is not transformed. A grid with step h has
         the wavenumbers ``2 pi waves / (n h)``.
         """
         def of(axis: int, index: int) -> float:
@@ -678,26 +687,26 @@ class Plan(_Handled):
 
     @property
     def scale(self) -> float:
-        """Backward after forward gives this float times the input."""
+        """Factor of backward after forward: the result is this number times the input."""
         return _asked("scale", self._alive(), c_double()).value
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes that must lie behind an array from its first element on, those of the largest array or more."""
+        """Bytes required behind an array from its first element on: the size of the largest array, or more."""
         self._alive()
         return self._buffer_bytes
 
     def empty(self, array: str | int) -> Array:
-        """The calling rank's part of an array, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
+        """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local."""
         return _made(self.buffer_bytes, self._array(array))
 
     def view(self, part: Array, array: str | int) -> Array:
-        """The same memory as another array, for transforms in place. Local.
+        """Return the same memory as another array, for transforms in place. Local.
 
         Raises
         ------
         PencilfftError
-            When less than `buffer_bytes` lie behind `part`.
+            If less than `buffer_bytes` lie behind `part`.
         """
         return _laid(part, self.buffer_bytes, 0, self._array(array))
 
@@ -705,7 +714,7 @@ class Plan(_Handled):
         return _place_of(part, self._array(array), written, str(array), self.buffer_bytes)
 
     def _transform(self, source: Array, first: str | int, target: Array, last: str | int) -> tuple[int, int]:
-        """Addresses of the arrays of a transform."""
+        """Return the addresses of the arrays of a transform."""
         before, after = self._place(source, first, self._loses_input), self._place(target, last, True)
         if before.address != after.address:
             _check_apart(before, after)
@@ -725,9 +734,8 @@ class Plan(_Handled):
         Raises
         ------
         PencilfftError
-            On all ranks: for an array on any rank that has another shape, type or strides, or too little memory behind it
-            (`buffer_bytes`), or that must not be written; for arrays that overlap partly. Also when the plan does not have
-            this direction or was destroyed.
+            On all ranks, if an array on any rank has another shape, type or strides, has less memory than `buffer_bytes`,
+            or is read-only; if arrays overlap partly; if the plan was made without this direction or was destroyed.
         """
         addresses = self._agreed("forward", partial(self._transform, source, "input", target, "output"), _in_place)
         _call("execute", self._alive(), FORWARD, *addresses)
@@ -747,8 +755,8 @@ class Plan(_Handled):
     @_collective
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
                      backward_target: Array) -> None:
-        """A forward transform of one array and a backward one of another: both at once under schedule ``opposite``, else one
-        after the other. Errors as in `forward`, also when the two share memory. Collective.
+        """Transform an array forward and another backward: both at once under schedule ``opposite``, else one after the
+        other. Errors as in `forward`, also if the two share memory. Collective.
 
         Parameters
         ----------
@@ -766,15 +774,16 @@ class Plan(_Handled):
 
     @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
-        """One exchange alone, without any FFT; errors as in `forward`. Collective.
+        """Run an exchange alone, without any FFT; errors as in `forward`. Collective.
 
         Parameters
         ----------
         exchange : str
-            One of `exchanges`: of pencils ``row``, from Z to Y, or ``column``, from Y to X; or ``remap_in``, ``remap_out``.
+            One of `exchanges`: for pencils ``row``, from Z to Y, or ``column``, from Y to X; or ``remap_in``,
+            ``remap_out``.
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
-        source, target : parts of the arrays before and after it
+        source, target : parts of the arrays before and after the exchange
             The contents of `source` are lost. The two must not share memory.
         """
         def arguments() -> tuple[int, int, int, int]:
@@ -790,16 +799,16 @@ class Plan(_Handled):
 
     @_collective
     def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
-        """The halo of an array, which lives on when the plan is destroyed. Collective.
+        """Return the halo of an array, which outlives the plan. Collective.
 
         Parameters
         ----------
         array : its name
-            Of one part; of a halved spectrum with no halo along z.
+            An array with a single part; a halved spectrum takes no halo along z.
         low : int, or three ints
             Planes below the part of every rank along x, y and z, each from 0 to the array's extent.
-        high : the same above it, optional
-            As `low` where it is left out.
+        high : int, or three ints, optional
+            Planes above the part, equal to `low` by default.
 
         Raises
         ------
@@ -810,8 +819,8 @@ class Plan(_Handled):
 
 
 class Halo(_Handled):
-    """Planes of the neighbours around what the calling rank has of an array, edges and corners as well; it is periodic.
-    `Plan.halo` makes one. As a context manager it destroys itself, unless there was an error.
+    """Planes of the neighbours around the calling rank's part of an array, edges and corners as well; the array is
+    periodic. `Plan.halo` makes a halo. A context manager destroys the halo, unless there was an error.
 
     >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                # doctest: +SKIP
     ...     with plan.halo("input", 2) as halo:
@@ -841,21 +850,22 @@ class Halo(_Handled):
 
     @property
     def part(self) -> tuple[slice, ...]:
-        """Slices of x, y, z of the global array that the array with halo has. They may begin below 0 and end beyond the
-        array: indices count on, modulo its extents."""
+        """Slices of x, y, z of the global array for the array with halo. Slices may begin below 0 and end beyond the array:
+        indices count on, modulo its extents.
+        """
         return self._padded.parts[0].at[-3:]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents of x, y, z with the halo, before them the fields, when there are several: tuple of three or four ints."""
+        """Extents of x, y, z with the halo, after the fields if there are several."""
         return self._padded.shape
 
     def empty(self) -> Array:
-        """An array with halo, not filled. Local."""
+        """Return an array with halo, unfilled. Local."""
         return _made(prod(self.shape) * self._padded.dtype.itemsize, self._padded)
 
     def inner(self, padded: Array) -> Array:
-        """What an array with halo has of the calling rank's own, in its memory. Local."""
+        """Return the calling rank's own part of an array with halo, in the same memory. Local."""
         _check_form(padded, self._padded, False, "with halo")
         pairs = zip(self.part, self._inner.parts[0].at[-3:], strict=True)
         own = [slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs]
@@ -867,28 +877,26 @@ class Halo(_Handled):
 
         Parameters
         ----------
-        padded : as `empty` gives it
-        source : part of the array, optional
-            Copied into `padded` before; where it is left out, what `inner` gives is there already.
+        padded : array of `empty` source : part of the array, optional
+            Copied into `padded` before; without `source`, the elements of `inner` must be there already.
 
         Raises
         ------
         PencilfftError
-            On all ranks: for an array on any rank that has another shape, type or strides, or that must not be written; for
-            arrays that overlap.
+            On all ranks, if an array on any rank has another shape, type or strides, or is read-only; if arrays overlap.
         """
         self._move("exchange", padded, True, source, False)
 
     @_collective
     def accumulate(self, padded: Array, target: Array | None = None) -> None:
-        """Adjoint of `exchange`, with its errors: add each value of the halo to the element that it stands for. Collective.
+        """Add each value of the halo to its original element: the adjoint of `exchange`, with the same errors. Collective.
 
         Parameters
         ----------
-        padded : as `empty` gives it
-            Keeps what it has, unless `target` is left out.
+        padded : array of `empty`
+            Unchanged if `target` is given.
         target : part of the array, optional
-            Gets the sums; where it is left out, they are added in `padded` itself, to what `inner` gives.
+            Receives the sums; without `target`, the elements of `inner` in `padded` receive the sums.
         """
         self._move("accumulate", padded, target is None, target, True)
 
@@ -906,15 +914,17 @@ class Halo(_Handled):
         _call(f"halo_{name}", self._alive(), *pair)
 
     def traffic(self, direction: int = FORWARD) -> tuple[list[int], list[int]]:
-        """Bytes and messages that the calling rank sends to each rank: `FORWARD` in `exchange`, `BACKWARD` in `accumulate`.
-        What it keeps is not counted. Local."""
+        """Return the bytes and messages that the calling rank sends to each rank. Local.
+
+        `FORWARD` means `exchange`, `BACKWARD` means `accumulate`. Data that stay on the rank do not count.
+        """
         sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
         _call("halo_traffic", self._alive(), _direction(direction), sent, messages)
         return list(sent), list(messages)
 
 
 class _Lines(_Handled):
-    """What plans for distributed lines have in common, alone and on bricks."""
+    """The common part of plans for distributed lines, alone and on bricks."""
 
     _ranks: int
     _dtype: "np.dtype[Any]"
@@ -922,7 +932,7 @@ class _Lines(_Handled):
 
     def _create(self, comm: "Comm", names: Mapping[str, str | None], *arguments: Any,
                 numbers: Callable[[], tuple[Any, ...]]) -> None:
-        """Make the plan; `numbers` gives the first arguments of C, and `arguments` are searched for a communicator."""
+        """Make the plan; `numbers` returns the first arguments of C, and `arguments` contain a communicator."""
         def prepare() -> Callable[[c_void_p], None]:
             texts = [None if text is None else _text(text, name) for name, text in names.items()]
             given = [*numbers(), *texts, _handle(comm)]
@@ -937,8 +947,9 @@ class _Lines(_Handled):
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes that must lie behind an array from its first element on. In orders ``transposed`` and ``transposed-both``
-        they may be more than those of input and output."""
+        """Bytes required behind an array from its first element on. Orders ``transposed`` and ``transposed-both`` may need
+        more than input and output have.
+        """
         self._alive()
         return self._buffer_bytes
 
@@ -948,21 +959,23 @@ class _Lines(_Handled):
     @property
     def exchanges(self) -> tuple[str, ...]:
         """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``; on
-        bricks with the axis, ``z_to_rows``."""
+        bricks with the axis, ``z_to_rows``.
+        """
         return tuple(self._exchanges)
 
     def empty(self, array: str) -> Array:
-        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with `buffer_bytes` behind
-        it. Local."""
+        """Return an unfilled array for the calling rank's ``input`` or ``output``, aligned to 64 bytes, with `buffer_bytes`
+        behind the first element. Local.
+        """
         return _made(self.buffer_bytes, self._array(array))
 
     def view(self, part: Array, array: str) -> Array:
-        """The memory of an array that `empty` made as the other one, for transforms in place. Local.
+        """Return the memory of an array of `empty` as the other array, for transforms in place. Local.
 
         Raises
         ------
         PencilfftError
-            When less than `buffer_bytes` lie behind `part`.
+            If less than `buffer_bytes` lie behind `part`.
         """
         return _laid(part, self.buffer_bytes, 0, self._array(array))
 
@@ -979,16 +992,15 @@ class _Lines(_Handled):
         Raises
         ------
         PencilfftError
-            On all ranks: for an array on any rank that has another shape, type or strides, too little memory behind it
-            (`buffer_bytes`) or an address that is not a multiple of 16, or that must not be written; for arrays that overlap
-            partly. Also when the plan was destroyed.
+            On all ranks, if an array on any rank has another shape, type or strides, less memory than `buffer_bytes`, or an
+            address that is not a multiple of 16, or is read-only; if arrays overlap partly; if the plan was destroyed.
         """
         self._execute("forward", FORWARD, source, "input", target, "output")
 
     @_collective
     def backward(self, source: Array, target: Array) -> None:
-        """Transform backward, not normalised: backward after forward gives as many times the input as there are points.
-        Errors as in `forward`. Collective.
+        """Transform backward, not normalised: backward after forward gives the input times the number of points. Errors as
+        in `forward`. Collective.
 
         Parameters
         ----------
@@ -1016,16 +1028,21 @@ class _Lines(_Handled):
         return self._rank if rank is None else _integer(rank, "rank", 32)
 
     def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
-        """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
-        Local."""
+        """Return the bytes and messages that the calling rank sends to each rank in one of `exchanges`. Local.
+
+        Data that stay on the rank do not count.
+        """
         sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
         number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
         _call(f"{self._kind}_traffic", self._alive(), number, _direction(direction), sent, messages)
         return list(sent), list(messages)
 
     def phase_seconds(self) -> dict[str, float]:
-        """Seconds this rank spent in each phase of the last transform: dict by name, computing (``fft_line``, ``fft_z``),
-        ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, and ``total``, their sum. Local."""
+        """Return the seconds of this rank in each phase of the last transform, by name. Local.
+
+        The phases are computing (``fft_line``, ``fft_z``), ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, and
+        ``total``, their sum.
+        """
         names = _names(f"{self._kind}_phase_name", self._alive())
         seconds = (c_double * len(names))()
         _call(f"{self._kind}_phase_seconds", self._handle, seconds)
@@ -1033,8 +1050,8 @@ class _Lines(_Handled):
 
 
 class LinePlan(_Lines):
-    """Transforms of lines that are distributed over the ranks. Making and destroying it is collective. As a context manager
-    it destroys itself, unless there was an error.
+    """Transforms of lines that are distributed over the ranks. All ranks create and destroy the plan together. A context
+    manager destroys the plan, unless there was an error.
 
     >>> with LinePlan(2**20, MPI.COMM_WORLD, order="transposed") as plan:                       # doctest: +SKIP
     ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -1050,17 +1067,17 @@ class LinePlan(_Lines):
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     lines : int, optional
-        Transformed together; 1.
+        Lines to transform together; 1.
     algorithm : str, optional
         ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see pencilfft_line.h.
     order : str, optional
-        Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+        Order of the points after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
     precision : str, optional
         ``double`` (default), ``single``.
     rigor : str, optional
-        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+        Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
-        What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+        Synchronisation before each exchange: ``none`` (default), ``barrier``, ``clock``.
 
     Raises
     ------
@@ -1081,8 +1098,11 @@ class LinePlan(_Lines):
         self._create(comm, names, n, lines, numbers=numbers)
 
     def indices(self, array: str, rank: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Which points of the line a rank has, the calling one if none is named: of each element of its line the index from
-        0, for ``input`` or ``output`` of a forward transform. Local."""
+        """Return the indices, from 0, of a rank's points in the line for ``input`` or ``output`` of a forward transform.
+        Local.
+
+        The rank is the calling rank by default.
+        """
         where = (_known(LINE_ENDS, array), self._rank_of(rank))
         points = _asked("line_points", self._alive(), c_int64(), *where).value
         found = np.empty(points, np.int64)
@@ -1090,14 +1110,14 @@ class LinePlan(_Lines):
         return found
 
     def shape(self, array: str) -> tuple[int, ...]:
-        """Points of the calling rank, before them the lines, when there are several: tuple of one or two ints."""
+        """Return the number of points of the calling rank, after the lines if there are several."""
         points = _asked("line_points", self._alive(), c_int64(), _known(LINE_ENDS, array), self._rank).value
         return (points,) if self._lines == 1 else (self._lines, points)
 
 
 class BrickLinesPlan(_Lines):
-    """Transforms of an array in bricks on which distributed lines run directly, those along z first. Making and destroying
-    it is collective. As a context manager it destroys itself, unless there was an error.
+    """Transforms of an array in bricks by distributed lines, z first. All ranks create and destroy the plan together. A
+    context manager destroys the plan, unless there was an error.
 
     >>> with BrickLinesPlan((64, 48, 1), (2, 3, 1), MPI.COMM_WORLD) as plan:                    # doctest: +SKIP
     ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -1109,28 +1129,28 @@ class BrickLinesPlan(_Lines):
     shape : three ints
         Global extents nx, ny, nz; an axis of one point is not transformed.
     bricks : three ints
-        P, Q and S, ranks along x, y and z, all of the communicator together: rank (c*Q + b)*P + a holds block a of x, b
-        of y, c of z.
+        P, Q and S, the ranks along x, y and z; their product is the size of the communicator. Rank (c*Q + b)*P + a holds
+        block a of x, b of y, c of z.
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     fields : int, optional
-        Arrays transformed together; 1.
+        Arrays to transform together; 1.
     algorithm : str, optional
-        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see
+        For the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see
         pencilfft_line.h.
     order : str, optional
-        Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+        Order of the points after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
     precision : str, optional
         ``double`` (default), ``single``.
     rigor : str, optional
-        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+        Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
-        What precedes each exchange among the ranks of a line: ``none`` (default), ``barrier``, ``clock``.
+        Synchronisation before each exchange among the ranks of a line: ``none`` (default), ``barrier``, ``clock``.
 
     Raises
     ------
     PencilfftError
-        As of `LinePlan`; also for bricks that are not as many as ranks.
+        As for `LinePlan`; also if the number of bricks differs from the number of ranks.
     """
 
     _kind = "brick_lines"
@@ -1149,8 +1169,11 @@ class BrickLinesPlan(_Lines):
         self._create(comm, names, shape, bricks, fields, numbers=numbers)
 
     def indices(self, array: str, rank: int | None = None) -> "tuple[np.ndarray[Any, np.dtype[np.int64]], ...]":
-        """Which points along x, y and z a rank has, the calling one if none is named, for ``input`` or ``output`` of a
-        forward transform: three arrays of indices from 0, which `numpy.ix_` makes an index of the whole array. Local."""
+        """Return the indices, from 0, of a rank's points along x, y and z, for ``input`` or ``output`` of a forward
+        transform. Local.
+
+        The rank is the calling rank by default. `numpy.ix_` makes an index of the whole array from the three arrays.
+        """
         number, who = _known(LINE_ENDS, array), self._rank_of(rank)
         found = tuple(np.empty(n, np.int64) for n in self._extent(number, who))
         for axis, points in enumerate(found):
@@ -1158,7 +1181,7 @@ class BrickLinesPlan(_Lines):
         return found
 
     def shape(self, array: str) -> tuple[int, ...]:
-        """Points of the calling rank along x, y and z, before them the fields, when there are several."""
+        """Return the numbers of points of the calling rank along x, y and z, after the fields if there are several."""
         extent = self._extent(_known(LINE_ENDS, array), self._rank)
         return extent if self._fields == 1 else (self._fields, *extent)
 
@@ -1185,13 +1208,13 @@ def _allocate(n_bytes: int) -> Array:
 
 
 def _made(n_bytes: int, as_laid: "_Array") -> Array:
-    """A new array with so many bytes behind its first element."""
+    """Return a new array with so many bytes behind its first element."""
     memory = _allocate(n_bytes + ALIGNMENT)
     return np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides)
 
 
 def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
-    """Another array in the same memory, `start` bytes behind the first element of this one."""
+    """Return another array in the same memory, `start` bytes behind the first element of this array."""
     memory, offset = _memory_behind(array, needed)
     laid = np.ndarray(as_laid.shape, as_laid.dtype, memory, offset + start, as_laid.strides)
     laid.flags.writeable = laid.flags.writeable and array.flags.writeable
@@ -1199,7 +1222,7 @@ def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
 
 
 def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
-    """The array that owns the memory, and the offset of this one in bytes."""
+    """Return the array that owns the memory, and the offset of this array in bytes."""
     _check_is_array(array)
     owner: Array = array
     while isinstance(owner.base, np.ndarray):
@@ -1219,7 +1242,8 @@ class _Place:
 
 
 def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: int | None = None) -> _Place:
-    """Where an array lies. A transform needs so many bytes behind the first element; a halo needs the elements alone."""
+    """Return the place of an array. A transform needs `needed` bytes from the first element on; a halo, just the elements.
+    """
     _check_form(part, wanted, written, name)
     if needed is None:
         if not part.flags.aligned:
@@ -1255,7 +1279,7 @@ def _check_form(part: Array, wanted: "_Array", written: bool, name: str) -> None
 
 @dataclass(frozen=True)
 class _Piece:
-    """One part of an array: where it belongs and how it lies."""
+    """A part of an array: its place in the global array and in memory."""
 
     at: tuple[slice, ...]
     shape: tuple[int, ...]
@@ -1265,7 +1289,7 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Array:
-    """The library's description of what the calling rank has of an array; constant while the plan lives."""
+    """The library's description of the calling rank's part of an array; constant while the plan lives."""
 
     dtype: np.dtype[Any]
     fields: int
@@ -1273,7 +1297,7 @@ class _Array:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of several parts, which fill the memory one behind the other, all elements."""
+        """Return the shape; for several parts, which fill the memory one behind the other, the number of all elements."""
         return self.parts[0].shape if len(self.parts) == 1 else (sum(prod(part.shape) for part in self.parts),)
 
     @property
@@ -1297,7 +1321,7 @@ def _piece_of(part: _Part, form: _Format) -> _Piece:
 
 
 def _asked(name: str, handle: c_void_p, result: Result, *arguments: Any) -> Result:
-    """The value that a library function writes through its last pointer."""
+    """Return the value that a library function writes through its last pointer."""
     _call(name, handle, *arguments, byref(result))
     return result
 
@@ -1314,12 +1338,12 @@ def load_wisdom(path: str | os.PathLike[str], comm: "Comm") -> bool:
     Returns
     -------
     bool
-        False when there is no such file.
+        False if there is no such file.
 
     Raises
     ------
     PencilfftError
-        When it was written on another kind of machine or with another MPI, or is not a wisdom file.
+        If the file comes from another kind of machine or another MPI, or is no wisdom file.
     """
     found = c_int()
     _with_file("load_wisdom", path, comm, lambda file, handle: _call("wisdom_load_fortran", file, handle, byref(found)))
@@ -1333,7 +1357,7 @@ def save_wisdom(path: str | os.PathLike[str], comm: "Comm") -> None:
     Raises
     ------
     PencilfftError
-        When it cannot be written; the file is then unchanged.
+        If the file cannot be written; an existing file is then unchanged.
     """
     _with_file("save_wisdom", path, comm, partial(_call, "wisdom_save_fortran"))
 
@@ -1342,7 +1366,7 @@ def _with_file(name: str, path: Any, comm: "Comm", call: Callable[[bytes, int], 
     team = _team_among((path, comm))
     try:
         call(*_agreed(team, name, lambda: (_path(path), _handle(comm))))
-    finally:  # an error is one of all ranks
+    finally:  # an error on one rank is an error on all
         team.leave()
 
 

@@ -1,9 +1,9 @@
-"""Agreement of the ranks before a collective call: if one rank cannot make the call, or makes another one, all ranks raise
+"""Agreement of the ranks before a collective call: if a rank cannot make the call, or makes another call, all ranks raise
 the same message.
 
-Idea: the lowest rank that failed, and the least and the greatest checksum of the calls, reach all ranks by dissemination: in
-round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a duplicate
-that all plans on a communicator share, so threads may run several plans at once.
+Idea: the lowest rank that failed, and the least and the greatest checksum of the calls, reach all ranks by dissemination:
+in round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a
+duplicate communicator that all plans on a communicator share, so threads may run several plans at once.
 
 Cost: log2 P rounds of 24 bytes. The texts follow only after a failure.
 """
@@ -27,7 +27,7 @@ _key: int | None = None  # of the attribute of a communicator that holds its dup
 
 
 class _Duplicate:
-    """The duplicate of a communicator. It ends with the communicator and the last team on it."""
+    """The duplicate of a communicator, which ends with the communicator and the last team on it."""
 
     def __init__(self, comm: "Comm") -> None:
         self.comm = comm.Dup()
@@ -40,7 +40,7 @@ class _Duplicate:
 
 
 def _leave(comm: "Comm", _key: int, duplicate: _Duplicate) -> None:
-    """Called by MPI when the program frees `comm`. MPI itself ends the duplicates of the worlds."""
+    """Leave the duplicate when the program frees `comm` (a callback). MPI itself ends the duplicates of the worlds."""
     from mpi4py import MPI
 
     duplicate.left = comm not in (MPI.COMM_WORLD, MPI.COMM_SELF)
@@ -62,13 +62,13 @@ def _duplicate_of(comm: "Comm") -> _Duplicate:
 
 
 def _seconds_to_wait() -> int:
-    """Of PENCILFFT_CHECK_CALLS; 0 is without end."""
+    """Return the seconds of PENCILFFT_CHECK_CALLS; 0 means without end."""
     asked = os.environ.get("PENCILFFT_CHECK_CALLS", "").strip()
     return int(asked) if asked.isdecimal() and int(asked) > 1 else 0
 
 
 class Team:
-    """The ranks that make the collective calls of a plan together. Making it is collective, while MPI runs."""
+    """The ranks that make the collective calls of a plan together. The constructor is collective, while MPI runs."""
 
     def __init__(self, duplicate: _Duplicate) -> None:
         from mpi4py import MPI
@@ -82,25 +82,25 @@ class Team:
         self._sent, self._received = np.zeros(3, np.int64), np.zeros(3, np.int64)
 
     def watch(self) -> None:
-        """The plan is made. From now on wait no longer for a rank than PENCILFFT_CHECK_CALLS says."""
+        """Limit the wait for another rank to PENCILFFT_CHECK_CALLS from now on, because the plan is made."""
         self._seconds = self._seconds_asked
 
     def another(self) -> "Team":
-        """The same ranks for another plan. Collective."""
+        """Return a team of the same ranks for another plan. Collective."""
         return Team(self._duplicate)
 
     def ended(self) -> bool:
-        """Whether MPI has ended."""
+        """Return whether MPI has ended."""
         return bool(self._MPI.Is_finalized())
 
     def leave(self) -> None:
-        """The plan does not exist any more. Collective."""
+        """Leave the team after the end of its plan. Collective."""
         self._duplicate.teams -= 1
         self._duplicate.end_if_unused()
 
     def agree(self, call: str, prepare: Callable[[], Ready],
               details: Callable[[Ready], str]) -> tuple[Any, str | None, Exception | None]:
-        """Prepare the call on every rank; `details` tells what else must be the same on all.
+        """Prepare the call on every rank; `details` returns further text that must be equal on all ranks.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Team:
         try:
             found = prepare()
             call, ready = call + details(found), found
-        except Exception as wrong:  # any exception: the other ranks would wait
+        except Exception as wrong:  # any exception, because the other ranks would wait
             error = wrong
         number = crc32(call.encode())
         lowest, least, most = self._minima(call, (self.size if error is None else self.rank, number, -number))
@@ -145,13 +145,13 @@ class Team:
             sleep(NAP_S)
 
     def _shared(self, said: dict[int, str]) -> dict[int, str]:
-        """The texts of all ranks."""
+        """Return the texts of all ranks."""
         for to, source in self._rounds():
             said |= self._comm.sendrecv(said, to, self._tag, None, source, self._tag)
         return said
 
     def _failure(self, mine: dict[int, str]) -> str:
-        """The message of the lowest rank that failed, with its number unless all ranks say the same."""
+        """Return the message of the lowest rank that failed, with its number unless all ranks have the same message."""
         said = self._shared(mine)
         lowest = min(said)
         alike = len(said) == self.size and len(set(said.values())) == 1
@@ -164,12 +164,12 @@ class Team:
 
 
 def team_of(arguments: tuple[Any, ...]) -> Team:
-    """The team of the communicator among the arguments of a call.
+    """Return the team of the communicator among the arguments of a call.
 
     Raises
     ------
     ValueError
-        On this rank alone, for there is no communicator that could tell the others.
+        On this rank alone, because without a communicator the other ranks cannot know.
     """
     from mpi4py import MPI
 
