@@ -41,7 +41,7 @@ RATE = 1e9  # bytes per second of a link, or of a node on a crossbar
 
 @dataclass(frozen=True)
 class Case:
-    """Ranks in launch order, one a node, on one network."""
+    """Ranks in launch order on a network, each rank on a node of its own."""
 
     torus: str
     algorithm: str
@@ -73,7 +73,7 @@ class Case:
                                 self.ports)
 
     def simulation(self, points: int, algorithm: str | None = None) -> Simulation:
-        """Return the simulation of one line with so many points a rank."""
+        """Return the simulation of a line with so many points a rank."""
         found = simulation_of_lines(self._where(), self._network(), "default",
                                     LineProblem((points * self.ranks,), None, algorithm or self.algorithm, self.order))
         return replace(found, algorithm="pair") if self.ranks > MOST_AT_ONCE else found
@@ -137,7 +137,8 @@ class LineRow:
 def line_cases(at_most: int | None = None) -> list[LineCase]:
     """Return crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64, up to `at_most` or `MOST_RANKS` ranks.
 
-    One start of a message puts the break-even of 64 ranks at the published 256 points a task."""
+    The start of a message puts the break-even of 64 ranks at the published 256 points a task.
+    """
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
     found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
@@ -219,8 +220,9 @@ class BrickRow:
     def holds(self) -> bool:
         """Whether no exchange takes longer than predicted.
 
-        Exchanges may be faster: starts overlap with the messages of others, and groups of ranks with bricks of unequal size
-        begin one after the other, because a group waits only for its own ranks."""
+        Exchanges may be faster: starts overlap with the messages of other ranks, and groups with bricks of unequal size
+        begin in turn, because a group waits only for its own ranks.
+        """
         apart = self.case.message_s or any(n % parts for n, parts in zip(self.case.size, self.case.bricks))
         least = LEAST_APART if apart else 1 / MOST_EXACT
         return all(least <= ratio <= MOST_EXACT for ratio in self.ratios) and self.messages == self.messages_sent

@@ -1,4 +1,4 @@
-"""Run the library's programs under mpirun here: transpose_bench and fft_runner, and FFTW on one processor."""
+"""Run the library's programs under mpirun here: transpose_bench and fft_runner, and serial FFTW."""
 
 import ctypes
 import os
@@ -49,7 +49,7 @@ def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchange
 
 
 def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: str, reps: int = 20) -> list[Record]:
-    """Return run records of fft_runner, one for each grid."""
+    """Return a run record of fft_runner for each grid."""
     with temporary_folder() as folder:
         path = Path(folder) / "runs.jsonl"
         for grid in grids:
@@ -64,7 +64,7 @@ def ewald_s(ranks: int, *options: str) -> dict[str, float]:
 
 
 def serial_fftw_s(n: int, reps: int = 5) -> float:
-    """Return the median seconds of one serial FFTW call for n^3 complex doubles, out of place, planned by measuring."""
+    """Return the median seconds of a serial FFTW call for n^3 complex doubles, out of place, planned by measuring."""
     library = find_library("fftw3")
     if library is None:
         raise MeasureError("FFTW is not installed here, so nothing can be compared with it: apt-get install libfftw3-dev")

@@ -25,7 +25,7 @@ ROUNDS = "3"  # the ranks leave a barrier one after the other; several rounds re
 
 def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], sizes: Sequence[int] = (), at_once: int = 16,
                    timeout_s: float = TIMEOUT_S) -> None:
-    """Probe a network with one task a node and append the result to a file of JSON lines.
+    """Probe a network with a task on each node and append the result to a file of JSON lines.
 
     `sizes` are bytes of messages, by default the sizes of the program. At most `at_once` messages leave a node at once.
 

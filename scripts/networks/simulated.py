@@ -80,8 +80,8 @@ class SimulatedNetwork:
     """
 
     torus: Torus  #: with bandwidth
-    latency_s: float = 0.0  #: of one hop; a latency above 0 makes a simulation slightly slower
-    injection_bytes_per_s: float = 0.0  #: limit of all bytes that a node sends, and also of all it receives; 0 for none
+    latency_s: float = 0.0  #: of a hop; a latency above 0 makes a simulation slightly slower
+    injection_bytes_per_s: float = 0.0  #: limit of all bytes that a node sends, and also of all received bytes; 0 for none
     message_s: float = 0.0  #: seconds to start a message; a rank starts as many messages at a time as it has ports
     ports: int = 1  #: of a rank
     #: (bytes, seconds): a message of at least that many bytes takes that many seconds to start
@@ -139,7 +139,7 @@ class SimulatedNetwork:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run of fft_runner on a simulated network; invalid settings raise SimulationError."""
+    """A run of fft_runner on a simulated network; invalid settings raise SimulationError."""
 
     network: SimulatedNetwork
     #: host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` lists the hosts
@@ -181,7 +181,7 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """Describe the run in one line for progress messages."""
+        """Describe the run in a line for progress messages."""
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         schedule = f", {self.schedule}" if self.schedule != SEQUENCE else ""
@@ -202,7 +202,7 @@ class Simulation:
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
                   direction: str = FORWARD, **options: Any) -> Simulation:
-    """Return the simulation of one placement, launched by a hostfile; its labels name the prediction.
+    """Return the simulation of a placement, launched by a hostfile; its labels name the prediction.
 
     The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
     """
@@ -247,13 +247,13 @@ def _labels(where, network, placement):
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
              timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
-    """Run one simulation and return its records, see `simulate_all`."""
+    """Run a simulation and return its records, see `simulate_all`."""
     return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s)[0]
 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
                  timeout_s: float = TIMEOUT_S, workers: int | None = None) -> list[list[dict[str, Any]]]:
-    """Run simulations in parallel, because each uses one thread; a failure ends all simulations.
+    """Run simulations in parallel, because each uses a single thread; a failure ends all simulations.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def _check_word(word):
 
 
 def _run(simulation, build, timeout_s, cancelled):
-    """Run one simulation and return the text of its records."""
+    """Run a simulation and return the text of its records."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
     with work_directory() as work:
@@ -337,7 +337,7 @@ def _run(simulation, build, timeout_s, cancelled):
 
 @contextmanager
 def work_directory() -> Iterator[Path]:
-    """Yield a temporary directory for one run; its path has no blanks, because smpirun splits paths at blanks."""
+    """Yield a temporary directory for a run; its path has no blanks, because smpirun splits paths at blanks."""
     parent = tempfile.gettempdir()
     with temporary_folder("/tmp" if re.search(r"[^\w./-]", parent) else None) as work:
         yield work
@@ -489,9 +489,9 @@ def _termination_as_exit():
 
 @dataclass(frozen=True)
 class LinkUsage:
-    """Payload bytes by link of the messages that started at one time, e.g. ``{"0-3-2:0+": 65536}``.
+    """Payload bytes by link of the messages that started at the same time, e.g. ``{"0-3-2:0+": 65536}``.
 
-    A link is named by the node that it leaves, its dimension and its direction.
+    The name of a link consists of its first node, its dimension and its direction.
     """
 
     start_s: float
@@ -505,8 +505,8 @@ class LinkUsage:
 def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
     """Read the bytes of each link, by the start time of the messages, in order of time.
 
-    `exchanges` keeps only this number of start times, the ones with the most bytes. Without verification, an exchange moves
-    far more bytes than any other communication, and all its messages start together.
+    `exchanges` keeps only this number of start times with the most bytes. Without verification, an exchange moves far more
+    bytes than any other communication, and all its messages start together.
     """
     by_date: dict[float, dict[str, int]] = {}
     for line in Path(path).read_text().splitlines()[1:]:

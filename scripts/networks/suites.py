@@ -1,6 +1,6 @@
 """Suites of `pencilmap validate --network simulated`: a table from a name to its simulations and claims.
 
-A new suite is one function here and one line in `SUITES`; a new claim is one line in `CLAIMS`.
+To add a suite, write a function here and a line in `SUITES`; to add a claim, write a line in `CLAIMS`.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ class ValidationError(PencilmapError):
 
 @dataclass(frozen=True)
 class Case:
-    """One placement of one transform on one network."""
+    """A placement of a transform on a network."""
 
     #: grid, placement, fft: the options of `pencilmap simulate`
     grid: str
@@ -60,7 +60,7 @@ class Case:
 
     @property
     def is_usual(self) -> bool:
-        """Whether all its messages start at once, one exchange after the other: the reference of other cases."""
+        """Whether the exchanges run in sequence, each with all messages at once: the reference of other cases."""
         return self.schedule == SEQUENCE and self.exchange == DEFAULT_ALGORITHM
 
     @property
@@ -93,13 +93,13 @@ class Claim:
     """A claim about some rows of a validation."""
 
     text: str
-    of: Callable[[Any], bool]  #: row -> whether the claim applies to it
+    of: Callable[[Any], bool]  #: row -> whether the claim applies
     ratio: Callable[[Any], float]  #: row -> a number that must lie between `least` and `most`
     least: float
     most: float
 
     def judge(self, rows: Iterable[Any]) -> tuple[int, float, float, bool] | None:
-        """Return (number of rows, smallest ratio, largest ratio, whether it holds), None if the claim applies to no row."""
+        """Return number of rows, smallest and largest ratio, and whether the claim holds; None if no row applies."""
         ratios = [self.ratio(row) for row in rows if self.of(row)]
         if not ratios:
             return None
@@ -149,7 +149,7 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Suite:
-    """One line of the table of suites."""
+    """A line of the table of suites."""
 
     cases: Callable[[], list[Case]]
     meaning: str

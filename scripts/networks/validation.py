@@ -42,7 +42,7 @@ TIMEOUT_S = 3600.0
 
 @dataclass(frozen=True)
 class Row:
-    """One exchange of a case."""
+    """An exchange of a case."""
 
     case: Case
     stage: str  #: name of the exchange
@@ -223,7 +223,7 @@ def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mappi
 
 
 def _joint_rows(case, record):
-    """Return one row for all exchanges of a transform, or of a pair of transforms."""
+    """Return a single row for all exchanges of a transform, or of a pair of transforms."""
     where, grid = case.setting(), case.process_grid()
     placed = where.place(case.placement, grid, case.schedule)
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,

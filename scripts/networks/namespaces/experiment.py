@@ -1,4 +1,4 @@
-"""Run several placements on one emulated network; compare link counters and times with the model."""
+"""Run several placements on an emulated network; compare link counters and times with the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ WARMUP = 1
 
 @dataclass(frozen=True)
 class Experiment:
-    """Placements of one transform on one emulated network; invalid placements raise an error at once."""
+    """Placements of a transform on an emulated network; invalid placements raise an error at once."""
 
     network: EmulatedNetwork
     grid: ProcessGrid
     placements: tuple[str, ...]
     #: by default the smallest cube of even blocks that keeps a link busy for a while
     transform: Transform = None  # type: ignore[assignment]  # filled in
-    reps: int = 3  #: timed repetitions of each placement, after one untimed repetition
+    reps: int = 3  #: timed repetitions of each placement, after an untimed repetition
     verify: bool = True  #: whether a small transform is verified first
 
     def __post_init__(self) -> None:
@@ -70,11 +70,11 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Result:
-    """The measurements of one placement, with predictions."""
+    """The measurements of a placement, with predictions."""
 
     placement: str
     links: list[LinkCheck]
-    comparisons: list[Comparison]  #: one for each exchange
+    comparisons: list[Comparison]  #: for each exchange
     backlog_drops: int  #: packets that the kernel dropped between devices during the run, on the whole machine
     record: dict[str, Any]
 
@@ -101,7 +101,7 @@ class Result:
 
 
 def run(experiment: Experiment, timeout_s: float) -> list[Result]:
-    """Build the network in a box, run every placement on it, and return the results in the order of the placements.
+    """Build the network in a box, run every placement, and return the results in the order of the placements.
 
     `timeout_s` limits each run; the box may take as long as all runs together.
 
@@ -126,7 +126,7 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
 
 def launch_of(experiment: Experiment, program: Path, placement: str, transform: Transform,
               more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return one run of a job: fft_runner with `more` options, timed, and the host of each rank."""
+    """Return a run of a job: fft_runner with `more` options, timed, and the host of each rank."""
     options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP), *more]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}

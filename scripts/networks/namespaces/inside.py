@@ -43,7 +43,7 @@ def _work(job):
 
 
 def _run(network, run, timeout_s):
-    """Launch one run; return its result and the increase of the counters of every link."""
+    """Launch a run; return its result and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)
     before, drops = sent_bytes(network), backlog_drops()

@@ -1,4 +1,4 @@
-"""Start Open MPI on the network: one run of fft_runner, launched from a hostfile as users do."""
+"""Start Open MPI on the network: a run of fft_runner, launched from a hostfile as users do."""
 
 import os
 import subprocess

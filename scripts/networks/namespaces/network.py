@@ -17,7 +17,7 @@ HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, 
 TIES = ("parity", "plus")
 IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux adds
 ETHERNET = 14
-ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for every two with data
+ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # a packet without data for every two with data
 
 
 class EmulationError(PencilmapError):
@@ -71,7 +71,7 @@ class EmulatedNetwork:
 
     @property
     def payload_bytes_per_s(self) -> float:
-        """Bytes per second that MPI can send over one link."""
+        """Bytes per second that MPI can send over a link."""
         return self.rate_bits_per_s / 8 * self.payload_share
 
     @property
@@ -147,7 +147,7 @@ def _address(second, number):
 class LinkCheck:
     """The payload of a link beyond the run of a smaller transform, and its prediction; bytes of messages."""
 
-    link: str  #: ``0-3:x+``: the node it leaves, dimension and direction
+    link: str  #: ``0-3:x+``: the node that the link leaves, dimension and direction
     predicted_bytes: Fraction
     carried_bytes: float  #: bytes of the counter without headers and acknowledgements
 
@@ -164,14 +164,14 @@ class LinkCheck:
 
 def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
-    """Compare the counters with the predicted loads; return one check for each link that exists.
+    """Compare the counters with the predicted loads; return a check for each existing link.
 
     Parameters
     ----------
     wire_bytes
         Array of shape ``torus.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
     loads, without
-        Loads of the exchanges of one repetition of the transform, and of the smaller transform.
+        Loads of the exchanges of a repetition of the transform, and of the smaller transform.
     """
     checks = []
     for node, name in enumerate(network.nodes):

@@ -35,7 +35,7 @@ CLAIMS = _claim(4, 1.3), _claim(8, 1.45)
 
 @dataclass(frozen=True)
 class Row:
-    """The runs of one placement under one schedule; times are seconds of the slowest rank for a whole transform."""
+    """The runs of a placement under a schedule; times are seconds of the slowest rank for a whole transform."""
 
     placement: str
     schedule: str

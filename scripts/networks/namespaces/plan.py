@@ -1,7 +1,8 @@
-"""The network as input of `ip -batch` and `tc -batch`: one text for each namespace.
+"""The network as input of `ip -batch` and `tc -batch`: a text for each namespace.
 
-Each cable is created with both ends in their namespaces, so nothing exists outside. Links have no addresses. A node has one
-address, on a bridge without ports; on `lo`, Open MPI would skip the address and use the service network. """
+Each cable is created with both ends in their namespaces, so nothing exists outside. Links have no addresses. A node has a
+single address, on a bridge without ports; on `lo`, Open MPI would skip the address and use the service network.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -75,7 +76,7 @@ FORWARDING = {"ipv4/ip_forward": "1"}  # in the nodes, not in the headquarters
 
 
 def batch(lines: Iterable[str]) -> str:
-    """Join lines to one text."""
+    """Join lines to a text."""
     return _lines(lines)
 
 
