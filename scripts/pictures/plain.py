@@ -13,7 +13,7 @@ from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
 MAX_NODES = 4096
-MARKS = ("●", "■", "▲")        # of one group of each kind, as in figures and reports
+MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
 BOTH, OTHER, EMPTY = "◆", "·", "x"
 BETWEEN = 4                    # columns between planes side by side
 FULL, WIDEST = "█", 30         # of a bar of loads
@@ -58,7 +58,7 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
 
 
 def _plane(torus, mark, right, up, at):
-    """One plane: its further coordinates above, the axes at the sides."""
+    """Draw a plane: its further coordinates above, the axes at the sides."""
     rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={value}" for i, value in at.items())
     lines = [title] if at else []
     margin = len(str(rows - 1)) + 2 if up is not None else 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw what transpose_bench measured: time and ratio over message size, one column of panels for each group size.
+"""Draw measurements of transpose_bench: time and ratio over message size, a column of panels for each group size.
 
     mpirun -n 8 build/bin/transpose_bench --json transposes.jsonl
     scripts/pictures/plot_transposes.py transposes.jsonl -o transposes.svg
@@ -29,7 +29,7 @@ def read_samples(path: str | PathLike[str]) -> Samples:
 
 
 def ratios(times: dict[int, float], reference: dict[int, float]) -> dict[int, float]:
-    """Return the ratio of one exchange's times to another's, for sizes that both have."""
+    """Return the ratio of an exchange's times to another's, for common sizes."""
     return {size: seconds / reference[size] for size, seconds in times.items() if reference.get(size)}
 
 

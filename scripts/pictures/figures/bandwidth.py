@@ -1,8 +1,8 @@
 """Measured and predicted bandwidth of a link against the size of the transform, after Fig. 8 and 9 of UT-CS-08-613 (2008).
 
-One panel shows one exchange: the bandwidth at which the busiest link carries its load. This is eq. 16 solved for B, with
-the routed load instead of m. Marks are measured, with the spread of the repetitions; lines are the time model. The dashed
-line is the link bandwidth, the limit under this routing.
+A panel shows an exchange: the bandwidth at which the busiest link carries its load. This is eq. 16 solved for B, with the
+routed load instead of m. Marks are measured, with the spread of the repetitions; lines are the time model. The dashed line
+is the link bandwidth, the limit under this routing.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, s
 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46
-_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size are side by side, so that no mark hides another
+_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of equal size are side by side, so that no mark hides another
 _LABEL = 0.1    # of the axis: the width of the text of a size
 _COLOURS = (canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE, canvas.SKY)
 _SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
@@ -24,9 +24,9 @@ _SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 
 @dataclass(frozen=True)
 class Point:
-    """One exchange of one run; rates are bytes per second."""
+    """An exchange of a run; rates are bytes per second."""
 
-    series: str  #: points of one series share a line
+    series: str  #: points of a series share a line
     n: float  #: extent of the transform; the geometric mean if the extents differ
     measured: float
     slowest: float
@@ -62,7 +62,7 @@ def rate_text(rate: float) -> str:
 
 
 def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
-    """Draw one panel. There is at least one point."""
+    """Draw a panel. There is at least one point."""
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: p.n):
         series.setdefault(point.series, []).append(point)

@@ -27,7 +27,7 @@ WIDTH = 7.0  # inches
 TALLEST = 9.5
 BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
-CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # one for each of up to eight dimensions
+CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # for each of up to eight dimensions
 GREY, PALE = "#9a9a9a", "#d4d4d4"
 RAMP = ("#d9dee4", "#d9a441", "#7a1f5c")  # of loads, from none to the largest, as in the report
 

@@ -1,4 +1,4 @@
-"""A network without coordinates: its hosts and switches, with links coloured by their load in one exchange.
+"""A network without coordinates: its hosts and switches, with links coloured by their load in an exchange.
 
 Switches are above their nearest hosts, at a height given by the number of links to the nearest host. Without switches, a
 spring layout places the hosts. Hosts of the chosen row and column have the same marks as in the image of a torus.

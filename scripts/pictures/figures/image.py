@@ -1,11 +1,11 @@
-"""The image of one row and one column in the torus, as in Fig. 4 to 6 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
+"""The image of a row and a column in the torus, as in Fig. 4 to 6 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
-This holds for pencils; other decompositions show the image of one group along each dimension of the process grid.
+This holds for pencils; other decompositions show the image of a group along each dimension of the process grid.
 
-Three dimensions make one lattice: the first to the right, the second up, the third into the page. The slant of the parallel
-projection is chosen so that no node hides another. Each combination of further coordinates is one more lattice. If there are
-more than three dimensions, the longest three make the lattices. Nodes shrink with their depth. Dimensions of one node are
-omitted. Short dotted ends of lines mean that the dimension closes to a ring.
+Three dimensions make a lattice: the first to the right, the second up, the third into the page. The slant of the parallel
+projection is chosen so that no node hides another. Each combination of further coordinates is a lattice of its own. If
+there are more than three dimensions, the longest three make the lattices. Nodes shrink with their depth. Dimensions with a
+single node are omitted. Short dotted ends of lines mean that the dimension closes to a ring.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ class Lattices:
 
     @cached_property
     def drawn(self) -> list[int]:
-        """Dimensions of one lattice: the three longest, in order."""
+        """Dimensions of a lattice: the three longest, in order."""
         longest = sorted(range(self.torus.n_dimensions), key=lambda i: (-self.torus.shape[i], i))
         return sorted(i for i in longest[:3] if self.torus.shape[i] > 1) or [0]
 
@@ -54,13 +54,13 @@ class Lattices:
 
     @cached_property
     def steps(self) -> Floats:
-        """Right and up of one step in each drawn dimension: float array, shape (len(drawn), 2)."""
+        """Right and up of a step in each drawn dimension: float array, shape (len(drawn), 2)."""
         depth = self.torus.shape[self.drawn[2]] if len(self.drawn) == 3 else 1
         return np.array([(1.0, 0.0), (0.0, 1.0), _slant(depth)])[:len(self.drawn)]
 
     @cached_property
     def size(self) -> Floats:
-        """Width and height of one lattice."""
+        """Width and height of a lattice."""
         return (np.array([self.torus.shape[i] - 1 for i in self.drawn])[:, None] * self.steps).sum(axis=0)
 
     @cached_property
@@ -134,7 +134,7 @@ class Lattices:
 
 
 def _slant(depth: int) -> tuple[float, float]:
-    """Right and up of one step into the page: no node hides another, no line overlaps another."""
+    """Right and up of a step into the page: no node hides another, no line overlaps another."""
     def clearance(step):
         apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
         return min((min(2.5 * min(a), hypot(*a)) for a in apart), default=1.0)
@@ -144,7 +144,7 @@ def _slant(depth: int) -> tuple[float, float]:
 
 
 def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
-    """Draw the nodes of one group along each dimension of the grid.
+    """Draw the nodes of a group along each dimension of the grid.
 
     `numbers` selects the group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
 
@@ -259,7 +259,7 @@ def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
 
 
 def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
-    """Draw the marks of one kind; marks of one depth are one group, so that the file holds their shape once."""
+    """Draw the marks of a kind; marks of equal depth are a group, so that the file holds their shape once."""
     coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
     where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
     for depth, near in enumerate(np.unique(nearness)[::-1]):
@@ -269,7 +269,7 @@ def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
 
 
 def _links_between(axes, lattices, nodes, colour, name, level):
-    """Draw links between neighbours of one image, which make its shape visible."""
+    """Draw links between neighbours of an image, which make its shape visible."""
     from matplotlib.collections import LineCollection
 
     torus = lattices.torus

@@ -13,7 +13,7 @@ LETTER = 0.062                                                         # inches,
 
 
 def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
-    """Draw the lengths and loads of each placement in each dimension; all predictions are for one torus.
+    """Draw the lengths and loads of each placement in each dimension; all predictions are for the same torus.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Link loads of one exchange as a heat map: every link of the torus is one cell.
+"""Link loads of an exchange as a heat map: every link of the torus is a cell.
 
 Each dimension and direction has a strip. In a strip, the position along the dimension runs to the right and the next
 dimension upwards. The others repeat that block: the third to the right, the fourth upwards, the fifth to the right again,
@@ -70,7 +70,7 @@ def _heights(strips, width, columns):
 
 
 def link_values(loads: LinkLoads, with_bytes: bool) -> Floats:
-    """Return the load of one cable of each link, nan for missing links: float array, shape (d, 2, N)."""
+    """Return the load of a cable of each link, nan for missing links: float array, shape (d, 2, N)."""
     torus = as_torus(loads.network)
     cables = np.array(torus.cables)[:, None, None]
     scale = 1e-6 if with_bytes else float(m_scale(1, torus, loads.total_bytes))
@@ -102,7 +102,7 @@ class Blocks:
         self.extent = tuple(extent)
 
     def along(self, side: int) -> list[int]:
-        """Return the dimensions that run to the right (0) or upwards (1), the inner ones first."""
+        """Return the dimensions that run to the right (0) or upwards (1), the inner dimensions first."""
         return self.order[side::2]
 
     def place(self) -> Ints:
@@ -127,7 +127,7 @@ class Blocks:
 
 
 def _strip(axes, blocks, values, largest, raster):
-    """Draw one dimension and direction: a cell for each node."""
+    """Draw a dimension and direction: a cell for each node."""
     cells = np.full(blocks.extent[::-1], np.nan)
     right, up = blocks.place()
     cells[up, right] = values

@@ -1,8 +1,8 @@
-"""The distribution of a transform's time: the phases of each run, one bar per run.
+"""The distribution of a transform's time: the phases of each run, a bar per run.
 
-The phases are means over the ranks, because only means add up: different ranks are slowest in different phases. A mark shows
-the total of the slowest rank. The total excludes the time waited in barriers; the bars of waiting are next to the others, on
-the same scale, from their own zero.
+The phases are means over the ranks, because only means add up: different ranks are slowest in different phases. A mark
+shows the total of the slowest rank. The total excludes the time waited in barriers; the bars of waiting are next to the
+others, on the same scale, from their own zero.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Bar:
-    """One run."""
+    """A run."""
 
     name: str
     seconds: dict[str, float]  #: for each kind of phases, mean over the ranks

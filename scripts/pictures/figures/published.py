@@ -1,8 +1,8 @@
 """The published Blue Gene/L measurements and the model, after Fig. 8 and 9 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
 The plots show the effective bandwidth of a link against the size of the transform: eq. 16 with this bandwidth gives the
-measured time. Above are short rows, Fig. 8; below are long rows, Fig. 9. Marks are measured, full if the time was fitted and
-hollow if it was predicted. Lines are the time model; the dashed line is the paper's bound.
+measured time. Above are short rows, Fig. 8; below are long rows, Fig. 9. Marks are measured, full if the time was fitted
+and hollow if predicted. Lines are the time model; the dashed line is the paper's bound.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
 _SERIES = tuple(zip((canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE), "os^Dv"))  # colour, mark
-_ASIDE = 0.07  # of an octave: marks of one size are side by side, so that no mark hides another
+_ASIDE = 0.07  # of an octave: marks of equal size are side by side, so that no mark hides another
 
 
 def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
                    title: str) -> None:
-    """Draw exchanges, one panel for each kind of grid and exchange.
+    """Draw exchanges, a panel for each kind of grid and exchange.
 
     `cells` are comparisons with predictions; `fitted` are the comparisons in the fit of the model. `bandwidth` is the bytes
     per second of a link, the bound.

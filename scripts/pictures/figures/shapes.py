@@ -1,4 +1,4 @@
-"""How the time of a transform depends on the partition: shapes of one size as bars, scaling over sizes as lines."""
+"""How the time of a transform depends on the partition: shapes of equal size as bars, scaling over sizes as lines."""
 
 from collections.abc import Sequence
 

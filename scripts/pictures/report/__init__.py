@@ -1,1 +1,1 @@
-"""The report page: run records, their predictions, and their torus, in one file that needs no network."""
+"""The report page: run records, their predictions, and their torus, in a single file that needs no network."""

@@ -7,12 +7,12 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.report.entries import Entry
 
-TOGETHER = "together"  # concurrent exchanges, which have one time
+TOGETHER = "together"  # concurrent exchanges, which have a common time
 
 
 @dataclass(frozen=True)
 class Part:
-    """One exchange of a bar; kind is the colour: the colour of its groups in the torus."""
+    """An exchange of a bar; kind is the colour: the colour of its groups in the torus."""
 
     name: str
     kind: str
@@ -22,7 +22,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bar:
-    """One placement. group : the same for bars side by side; least_s : seconds that the busiest links need."""
+    """A placement; `group` is the same for bars side by side, `least_s` the seconds that the busiest links need."""
 
     group: str
     label: str

@@ -19,11 +19,11 @@ from pencilmap.scripts.pictures.report.tori import Placed
 
 @dataclass(frozen=True)
 class Entry:
-    """One run record with its prediction."""
+    """A run record with its prediction."""
 
     source: str  #: ``FILE:LINE``
     record: dict[str, Any]
-    comparisons: tuple[Comparison, ...]  #: one for each exchange
+    comparisons: tuple[Comparison, ...]  #: for each exchange
     torus: str = ""  #: name of the torus if other records have other tori, see `named`
     details: tuple[str, ...] = ()  #: other differences from the other records
     run: int = 0  #: number of a record that is otherwise indistinguishable; 0 if there is no such other record
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def machine(self) -> str | None:
-        """Name of the machine, if the record has one."""
+        """Name of the machine, if the record names a machine."""
         return self.record["labels"].get("machine")
 
     @property
@@ -84,7 +84,7 @@ class Entry:
 
     @cached_property
     def typical(self) -> int:
-        """Return the repetition with the median total; of two in the middle the faster one."""
+        """Return the repetition with the median total; of two in the middle the faster."""
         totals = self.record["phases"]["total"]["max_s"]
         return sorted(range(len(totals)), key=totals.__getitem__)[(len(totals) - 1) // 2]
 
@@ -143,10 +143,11 @@ def read_entries(paths: Iterable[str]) -> list[Entry]:
 
 
 def printable(value: Any) -> Any:
-    """Return a JSON value with displayable texts: blanks for other spaces, replacement characters for unprintable ones.
+    """Return a JSON value with displayable texts: blanks for other spaces, replacement characters for unprintable
+    characters.
 
-    Labels may contain control characters, but SVG may not; characters that change the writing direction hide the text after
-    them.
+    Labels may contain control characters, but SVG may not; characters that change the writing direction hide the text that
+    follows.
 
     >>> printable({"a b": ["\\u65e5", "x\\ty\\x1b[31m", 1]})
     {'a b': ['日', 'x y\ufffd[31m', 1]}
@@ -191,7 +192,7 @@ def _group(entry):
 
 
 def _facts(entry):
-    """Facts that may distinguish runs of one network, torus, grid, placement and size."""
+    """Facts that may distinguish runs of the same network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
             f"schedule {entry.schedule}", f"sync {record['sync']}", record.get("layout", "stride1"),
@@ -200,6 +201,6 @@ def _facts(entry):
 
 
 def label_of(comparison: Comparison, *more: str) -> str:
-    """Return grid and placement of a run and its other distinctions, as legends show them."""
+    """Return grid and placement of a run and its other distinctions, for legends."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
     return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))

@@ -1,4 +1,4 @@
-"""The page: a template, a style and a script, filled with the records, in one file."""
+"""The page: a template, a style and a script, filled with the records, in a single file."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Forecast:
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
          forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None) -> str:
-    """Return the report as HTML: one file that loads nothing, the same bytes for the same records.
+    """Return the report as HTML: a single file that loads nothing, the same bytes for the same records.
 
     Parameters
     ----------

@@ -35,9 +35,9 @@ def published_cells() -> list[Comparison]:
 
 
 def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = ()) -> list[Picture]:
-    """Return Fig. 8 and 9: a picture for each exchange, of short and of long rows, and of links of about one speed.
+    """Return Fig. 8 and 9: a picture for each exchange, of short and of long rows, and of links of about the same speed.
 
-    Return no picture if all sizes are equal, because one point makes no line.
+    Return no picture if all sizes are equal, because a single point makes no line.
     """
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := point_of(comparison, nominal, label))]
@@ -122,7 +122,7 @@ def _of_torus(placed, number):
 
 
 def make_folder(path: str | PathLike[str]) -> None:
-    """Make a folder for pictures, unless it exists; raise FigureError on failure."""
+    """Make a folder for pictures, unless the folder exists; raise FigureError on failure."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:

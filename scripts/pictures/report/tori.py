@@ -43,7 +43,7 @@ class Placed:
         return once + names if self.beside else names + once
 
     def link_loads(self, shown: str) -> LinkLoads:
-        """Return the loads of all links in one exchange, or in all at once."""
+        """Return the loads of all links in an exchange, or in all at once."""
         network = self.mapping.network
         rule, found = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
         loads = [rule.loads(network, each, self.mapping.node_of_rank) for each in found if shown in (each.name, AT_ONCE)]
@@ -69,7 +69,7 @@ class Placed:
 
 
 def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
-    """Return the data of the tori, one dict for equal placements, and for each placement the number of its view.
+    """Return the data of the tori, a single dict for equal placements, and for each placement the number of its view.
 
     The number is None for a placement that is None or has a torus too large to draw.
     """
