@@ -1,7 +1,6 @@
 """Every published table and figure of the five sources, computed again: a file for each source.
 
-Each file has one line in the table below. A new source is one file here, with a dictionary `FIGURES` of `Figure`, and one
-line below.
+To add a source, write a file here with a dictionary `FIGURES` of `Figure`, and a line in the table below.
 """
 
 from pkgutil import resolve_name

@@ -62,8 +62,7 @@ def _ewald_s(mesh, processes, *options):
 
 
 def dpme(mesh: int, splits: bool) -> Found:
-    """Return Fig. 10 to 12: an Ewald sum on one process, with one process for the reciprocal part, and with the best
-    number of processes for the reciprocal part."""
+    """Return Fig. 10 to 12: an Ewald sum without, with one, and with the best number of reciprocal processes."""
     alone, rows = _ewald_s(mesh, 1), []
     for processes in EWALD_PROCESSES:
         times = {r: _ewald_s(mesh, processes, "--reciprocal-ranks", str(r)) for r in range(1, processes if splits else 2)}

@@ -1,4 +1,4 @@
-"""One published table or figure: its known numbers, their substitute here, and the differences."""
+"""A published table or figure: its known numbers, their substitute here, and the differences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +26,10 @@ class Found:
 class Figure:
     """A line of the table of a source.
 
-    title : the title of the table or figure.
-    published : the available numbers, and their place.
-    here : the substitute that is computed or measured, and its differences.
-    compute : makes the substitute; None if there is nothing to compute.
-    measures : whether it runs programs under mpirun on this machine.
-    simulates : whether it runs programs on a simulated network, which needs SimGrid.
+    title : the title of the table or figure. published : the available numbers, and their place. here : the substitute that
+    is computed or measured, and its differences. compute : makes the substitute; None if there is nothing to compute.
+    measures : whether `compute` runs programs under mpirun on this machine. simulates : whether `compute` runs programs on
+    a simulated network, which needs SimGrid.
     """
 
     title: str

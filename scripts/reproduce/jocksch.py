@@ -26,7 +26,7 @@ ALPHA_S, RATE = 2e-6, 10e9  # assumed: seconds to start a message, and bytes per
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
 MOST_CROSSED, MOST_SIMULATED, MOST_STRONG = 64, 256, 192  # ranks of simulated break-evens, weak and strong scaling
-MOST_EXTENT = 600  # of simulated strong scaling; one process holds the memory of all nodes: 768^3 takes 13 GB
+MOST_EXTENT = 600  # of simulated strong scaling; a single process holds the memory of all nodes: 768^3 takes 13 GB
 
 
 def fact(name: str) -> float:
