@@ -1,7 +1,7 @@
 """The model's view of an exchange algorithm: rounds of messages, one round after the other.
 
-A round is an `Exchange`: either an all-to-all, or single messages, which `single_messages` writes as groups of two
-ranks. So every routing rule routes a round as it routes any exchange.
+A round is an `Exchange`: either an all-to-all, or single messages, which `single_messages` writes as groups of two ranks.
+So every routing rule routes a round like any exchange.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,12 @@ class Algorithm:
     """The entry of a name in the table."""
 
     meaning: str
-    #: rounds of one exchange under a mapping; a round starts at the end of the round before. Raises GridError if the
+    #: rounds of an exchange under a mapping; a round starts at the end of the round before. Raises GridError if the
     #: algorithm cannot carry the exchange
     rounds: Callable[[Exchange, Mapping], tuple[Exchange, ...]]
     #: whether, with even blocks, its only round is the exchange itself
     is_alltoall: bool = True
-    beside: bool = True  #: whether it can run beside computing and other exchanges, with all messages started at once
+    beside: bool = True  #: whether, with all messages started at once, it can run beside computing and other exchanges
 
     def is_exchange(self, even: bool) -> bool:
         """Return whether its only round is the exchange itself; closed forms hold then. `even`: all blocks are even."""

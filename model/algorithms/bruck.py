@@ -8,7 +8,7 @@ The last `high` is an exception, because its `low` may end early.
 Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
 multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
 fft_runner/src/exchange/exchange_bruck.c.
-Cost: O(p**2) for the sums of p uneven blocks, O(p r log p) for even ones.
+Cost: O(p**2) for the sums of p uneven blocks, O(p r log p) for even blocks.
 """
 
 from functools import partial

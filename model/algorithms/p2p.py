@@ -1,4 +1,4 @@
-"""Scheduled messages between pairs: in each phase a rank exchanges messages with one or a few others.
+"""Scheduled messages between pairs: in each phase a rank exchanges messages with one or a few other ranks.
 
 Idea: a phase begins with the arrival of the messages of the phase before. On a torus `partner_order` gives its partners;
 the library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a group of p sends in

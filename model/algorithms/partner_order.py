@@ -6,7 +6,7 @@ offsets join until the largest load of the phase and the largest remaining load 
 Members that fill no box exchange with members at small and at large distances in the list of members, both ways, eight
 messages at a time.
 Source: fft_runner/src/exchange/partner_order.c, which has exactly this order of phases.
-Cost: O(p**2) small vectors for a group of p members; groups with the same loads share them.
+Cost: O(p**2) small vectors for a group of p members; groups with the same loads share the phases.
 """
 
 from collections.abc import Iterator
