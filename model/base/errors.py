@@ -37,7 +37,7 @@ def printable(text: str) -> str:
 
 
 def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
-    r"""Return a message without its middle if it is too long; the advice at the end stays.
+    r"""Return a message without its middle if the message is too long; the advice at the end stays.
 
     Terminal commands are written out.
 
@@ -63,7 +63,7 @@ class UnitError(PencilmapError):
 
 
 class TorusError(PencilmapError):
-    """An impossible torus, or a coordinate outside it."""
+    """An impossible torus, or a coordinate outside the torus."""
 
 
 class AllocationError(PencilmapError):

@@ -32,7 +32,7 @@ MOST_YAML_EVENTS = 50_000
 MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
 MOST_UNITS = 1000  # different bandwidths in a graph
-SECONDS = 1.5  # seconds of computing for each started megabyte; a correct file takes a part of them
+SECONDS = 1.5  # seconds of computing for each started megabyte; a correct file takes a part of this
 NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # limits of waiting for a pipe
 
 
@@ -83,7 +83,7 @@ def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[
 
 
 def in_a_line(problem: Exception | str) -> str:
-    """Return a text of several lines, such as the message of a parser, as one line of at most 200 characters."""
+    """Return a text of several lines, such as the message of a parser, as a line of at most 200 characters."""
     return " ".join(str(problem).split())[:200]
 
 
@@ -246,7 +246,7 @@ def check_xml(text: str) -> None:
     """
     if "<!ENTITY" in text or "<!ATTLIST" in text:
         raise ValueError("it defines entities or attributes, which are not read")
-    if text.count("<graph") > MOST_DEPTH:  # networkx makes all of them, and only one is read
+    if text.count("<graph") > MOST_DEPTH:  # networkx makes all graphs, and the reader takes only the first
         raise ValueError("it has more than one graph")
 
 
