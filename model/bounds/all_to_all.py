@@ -1,8 +1,8 @@
 """A test if both exchanges at once can load the links as little as one all-to-all of a whole torus or mesh.
 
 No placement of any grid has less joint load. A grid reaches this load only if every balanced cut of every binding dimension
-keeps whole rows or whole columns on one side (proof in docs/theory.md). So each of these dimensions needs factors of R and
-of C:
+keeps whole rows or whole columns on a side (proof in docs/theory.md). So each of these dimensions needs factors of R and of
+C:
 
 - A ring or an odd line of n nodes needs the factor n in R or in C: the rows or the columns are whole lines along it.
 - A ring of 4 needs the same, or the factor 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.

@@ -104,11 +104,11 @@ class Bounds:
 
     @cached_property
     def unreachable(self) -> str | None:
-        """Reason why no placement has as little joint load as one all-to-all; None if one may have it, or if unknown."""
+        """Reason why no placement has as little joint load as one all-to-all; None if some placement may, or if unknown."""
         return why_unreachable(self.site, self.grid) if self._is_even else None
 
     def _or_spectral(self, found):
-        """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain by it."""
+        """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2:
             return found

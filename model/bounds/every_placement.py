@@ -1,7 +1,7 @@
 """Lower bounds for every placement of a grid on the usable nodes, without a search.
 
 All bounds are on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
-weighted. There are several arguments. The bound is the best of them.
+weighted. There are several arguments. The bound is the best of these.
 
 `together_bound` bounds the joint load of both exchanges on the busiest link, so it holds under every schedule and routing.
 Blocks are even, or, with a transform, the real blocks (`pencilmap.model.bounds.cut_traffic`). Its arguments:
@@ -11,8 +11,9 @@ across. All exchanges together send at least L(k) D_T / P^2, if the decompositio
 (`Decomposition.least_crossing`; at least k (P-k)). The cut links carry this traffic, so the sum of the worst lengths is at
 least 4 N L(k) / (P^2 capacity). If k is unknown, the bound is the least over all possible k.
 
-Moving cuts. Let a plane move through a dimension, one plane of nodes after the other. The number of tasks behind it rises
-from 0 to P in steps of at most the slots of a plane. So at some position it is within half a plane of P/2.
+Moving cuts. Let a cutting plane move through a dimension, one plane of nodes at a time. The number of tasks behind the
+cutting plane rises from 0 to P in steps of at most the slots of a plane of nodes. So at some position this number is within
+half a plane of P/2.
 
 Blocks. Cut the machine into blocks of equal sides. Some block has at least its share of the tasks. A single node is the
 smallest block; this is the injection of a node.
@@ -339,7 +340,7 @@ def _inside(part, arcs):
 
 
 def _capacity(part, arcs, box):
-    """Return the exact capacity of the links that leave one box."""
+    """Return the exact capacity of the links that leave a box."""
     return sum(part.capacity[i] * int(arcs[i][2][box[i]]) * prod(
         int(arcs[j][1][box[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
 
@@ -382,7 +383,7 @@ def _capacities(part, arcs):
 
 
 def _moving_planes(part):
-    """Yield bounds of a plane that moves through a dimension: at some position nearly half of the tasks are behind it."""
+    """Yield bounds of a plane that moves through a dimension: nearly half of the tasks are behind some position."""
     torus = part.torus
     for i, axis in enumerate(torus.axes):
         largest = _largest_plane(part, i)

@@ -65,8 +65,8 @@ def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
 
 
 def _worst_runs(graph, traffic):
-    """Return the sets of vertices that need longest to send or receive their traffic, one for each order: int arrays."""
-    from scipy.sparse import coo_array  # slow to import, and only graphs need it
+    """Return the sets of vertices that need longest to send or receive their traffic, a set for each order: int arrays."""
+    from scipy.sparse import coo_array  # slow to import, and only graphs need scipy
 
     arcs = graph.arcs()
     if arcs.n_vertices > MAX_VERTICES:
@@ -123,7 +123,7 @@ def _load(graph, traffic, run):
 
 
 def _cables(graph, run):
-    """Return the cables that leave a set of vertices, and the cables that enter it: exact."""
+    """Return the cables that leave a set of vertices, and the cables that enter the set: exact."""
     inside = np.zeros(len(graph.vertices), dtype=bool)
     inside[run] = True
     return [sum((graph.cables[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))

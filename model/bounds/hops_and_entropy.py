@@ -7,7 +7,7 @@ two of its tasks.
 - In the first dimension in which a group varies, its messages leave on the lines of their sources. From each coordinate
   of the group, the tasks less than half round the ring to the right get at most a/4 of a task's data, the tasks to the left
   too, and all others together a/2. The same holds for the last such dimension, in which messages arrive.
-- A group that varies in one dimension alone lies on one line, whose links carry all its hops.
+- A group that varies in a single dimension lies on a line, whose links carry all its hops.
 - In these two dimensions all tasks of a group on one line send or receive along the line. So only a limited number of
   tasks fits on a line.
 - Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. Let p and q
@@ -40,7 +40,7 @@ MOST_PAIRS = 3_000_000  # pairs of shapes, times tasks of a group: above this nu
 BINS = 768             # of the entropy
 STEPS = 14             # of halving, towards the least length
 HIGHEST = 8.0          # the largest length to try, as if every node had one task
-MOST_PRICES = 12       # prices of the dimensions to try for one length
+MOST_PRICES = 12       # prices of the dimensions to try for a length
 LEAST = 1e-6           # of a price
 TOLERANCE = 1e-9
 
@@ -246,7 +246,7 @@ def _kinds(n, ring, size, T, split):
 
 
 def _unique(rows, base):
-    """Return the different rows of numbers below `base`, and the index of each row among them."""
+    """Return the different rows of numbers below `base`, and the index of each row."""
     halves = [half @ base ** np.arange(half.shape[1]) for half in (rows[:, ::2], rows[:, 1::2])]
     order = np.lexsort(halves)
     new = np.append(True, np.any([half[order[1:]] != half[order[:-1]] for half in halves], axis=0))

@@ -8,19 +8,19 @@ The floor is the sum of these hops divided by the capacity of all links.
 
 *First hops*, under dimension order. In the first dimension in which a group takes more than one coordinate, its messages
 leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k of its tasks. A node there sends size - c
-messages through at most two links, so one of them carries half of 1 - 1/k of a task's data: the floor is 2 (1 - 1/k) N/P.
-On an open line the first and the last coordinate send all one way, and one of them holds at most half of the tasks: the
+messages through at most two links, so one link carries half of 1 - 1/k of a task's data: the floor is 2 (1 - 1/k) N/P. On
+an open line the first and the last coordinate send all one way, and one coordinate holds at most half of the tasks: the
 floor is 2 N/P. The same holds for two coordinates of a ring that are not opposite. For two opposite coordinates, on a ring
 of even extent, the floor is 1 N/P, for three or more at least 4/3 N/P.
 
 *First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node, and a < 2.
 In the first dimension in which a group varies, a share w of the group on one coordinate sends 1-w through two links, at
 most a/4 through each. So w >= e = 1 - a/2. Half the ring or less cannot hold the whole group, because its outermost
-coordinates would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go
-n e (1-e) hops in this dimension in the mean. The same holds for the last dimension in which the group varies, in which
+coordinates would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go n
+e (1-e) hops in this dimension in the mean. The same holds for the last dimension in which the group varies, in which
 messages arrive. Open lines and pairs of nodes cannot be first or last at all. A group that is too large for a line has two
 such dimensions. If every group had both here, the links of the dimension would carry 2 n e (1-e). So not all groups find
-room unless a >= 2 - d/n, on d rings of n nodes. For a group on one line the first dimension can be the last.
+room unless a >= 2 - d/n, on d rings of n nodes. For a group on a line the first dimension can be the last.
 
 *Spread.* Hops against entropy, `pencilmap.model.bounds.hops_and_entropy`: mostly the best if groups are not too large.
 
@@ -155,7 +155,7 @@ def _most_groups(one, two):
 
 
 def _largest_slab(site, i):
-    """Return the most slots that share one coordinate."""
+    """Return the most slots that share a coordinate."""
     torus = site.network
     if site.allocation.is_complete:
         return torus.lines(i) * site.tasks_per_node

@@ -7,8 +7,8 @@ E[y (1-y)].
 *Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Both sides are equal
 if the larger side of the cut is a rectangle. Proof in docs/theory.md.
 
-*Exact.* Push the tasks of S in every row to one side and sort the rows. This keeps x and does not lessen E[y^2]. So the
-best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q. One dynamic program over row lengths in
+*Exact.* Push the tasks of S in every row to the left and sort the rows. This keeps x and does not lessen E[y^2]. So the
+best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q. A dynamic program over row lengths in
 falling order finds, for every sum of l^2, the largest sum of y^2.
 """
 

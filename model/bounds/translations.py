@@ -8,8 +8,8 @@ have at most T tasks. Then:
   nodes are full, h = T. If some are missing but no slot is idle, the nodes give h. If slots are idle, the nodes and T
   bound h.
 - For the transforms f^/R >= h^/P, g^/C >= h^/P, and f^/R + g^/C <= 1 + h^/P. The reason: the mean square of a wave is
-  divided into the squares of its mean, h^/P, of the row means about it, of the column means about it, and the rest. If
-  all nodes are full, h^ = 0 for every wave but the constant.
+  divided into the squares of its mean, h^/P, of the row means about the mean, of the column means about the mean, and the
+  rest. If all nodes are full, h^ = 0 for every wave but the constant.
 - A row length is at least the mean of the loads of a dimension, which the distances give, under any routing. So is a column
   length.
 - The mean traffic of a cut and its translations follows from f and g. For each translation the pair (rows, columns) is on
