@@ -1,8 +1,8 @@
 """The exchanges of bricks on which distributed lines run directly: the exchanges of the lines of every axis, z first.
 
 Rank (c * Q + b) * P + a of P x Q x S bricks holds block a of x, b of y and c of z. The ranks that differ in one position
-alone share the lines of that axis. They exchange as one line does in `line_plan`, with all their lines in the same
-messages. An axis of one point is not transformed. fft_runner/src/line_plans/brick_lines.c does the same.
+alone share the lines of that axis. They exchange like a single line in `line_plan`, with all their lines in the same
+messages. An axis with a single point is not transformed. fft_runner/src/line_plans/brick_lines.c does the same.
 Source: A. Jocksch 2021.
 """
 
@@ -22,7 +22,7 @@ from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange
 
-MOST_SHARING = 2048  # ranks of a line whose messages are listed one by one
+MOST_SHARING = 2048  # ranks of a line whose messages are listed individually
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
 
 
 def check_bricks(bricks: Sequence[int], tasks: int) -> None:
-    """Raise GridError unless there is one brick for each task."""
+    """Raise GridError unless each task has a brick."""
     if prod(bricks) != tasks:
         told = "x".join(map(str, bricks))
         raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = "

@@ -5,8 +5,8 @@ There are two ways, after Jocksch:
 - Transposes are all-to-alls of all ranks: three from natural to natural order, two if the result may stay
   transposed, one if the input may be transposed too.
 - Binary exchange has one stage for each factor r of P. In a stage every rank sends its whole block to the r - 1 others of
-  its group, and these blocks meet in one butterfly. The factors are the radix as often as it divides P, and then the primes
-  of the quotient. A stage of a prime r is the allgather of a dense transform of r points.
+  its group, and these blocks meet in one butterfly. The factors are the radix, as often as the radix divides P, and then
+  the primes of the quotient. A stage of a prime r is the allgather of a dense transform of r points.
 
 Transposes send many small messages and binary exchanges few large messages, so below some n the binary exchange is faster.
 
@@ -38,7 +38,7 @@ RADICES = (2, 4)
 
 @dataclass(frozen=True)
 class LineTimes:
-    """The communication of one distributed transform: ``starts_s + points * point_s`` seconds for `points` a rank."""
+    """The communication of a distributed transform: ``starts_s + points * point_s`` seconds for `points` a rank."""
 
     messages: int  #: messages that a rank sends
     starts_s: float  #: seconds independent of the size
@@ -54,7 +54,7 @@ class LineTimes:
 
 
 def factors(ranks: int, radix: int) -> tuple[int, ...]:
-    """Return the factors of P in the order of the stages: the radix as often as it divides P, after 4 also 2, then primes.
+    """Return the factors of P in the order of the stages: the radix, as often as it divides P, after 4 also 2, then primes.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, a
     Returns
     -------
     float
-        Infinity if binary exchange is always faster, 0 if it never is.
+        Infinity if binary exchange is always faster, 0 if never.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(),
 
 
 def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> list[Exchange]:
-    """Return the exchanges with P points a rank: one all-to-all, or the stages of binary exchange; none for a single rank.
+    """Return the exchanges with P points a rank: an all-to-all, or the stages of binary exchange; none for a single rank.
 
     >>> [(e.members.tolist(), e.message_unit) for e in exchanges_of_line(4, 2, 1)]
     [([[0, 1], [2, 3]], 4), ([[0, 2], [1, 3]], 4)]
@@ -222,7 +222,7 @@ def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int
     ----------
     ranks : int
     group : (int, int) or None
-        Ranks of a group and their distance, to exchange whole blocks; None: one all-to-all.
+        Ranks of a group and their distance, to exchange whole blocks; None: an all-to-all.
     element_bytes : int
     """
     everyone = np.arange(ranks)

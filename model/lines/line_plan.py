@@ -38,7 +38,7 @@ Owner = Callable[[Ints], Ints]  #: the rank that holds each label
 
 @dataclass(frozen=True)
 class LineStage:
-    """One exchange: an all-to-all of all ranks, or blocks in groups.
+    """An exchange: an all-to-all of all ranks, or blocks in groups.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LineStage:
     labels: int = 0
     before: Owner | None = None
     after: Owner | None = None
-    scattered: bool = False  #: each rank receives as much as it holds itself, in place of the others' blocks
+    scattered: bool = False  #: each rank receives the size of its own block, in place of the others' blocks
 
     @property
     def is_all_to_all(self) -> bool:

@@ -1,4 +1,4 @@
-"""Problems of distributed lines: one line over all ranks, or an array in bricks. Both have one interface."""
+"""Problems of distributed lines: one line over all ranks, or an array in bricks. Both have the same interface."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
