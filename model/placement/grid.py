@@ -78,7 +78,7 @@ class ProcessGrid:
 
 
 def parse_grid(text: str, decomposition: Decomposition = PENCIL) -> ProcessGrid:
-    """Read ``8x64``, for pencils rows of 8 tasks and columns of 64; ``512`` if the grid has one dimension.
+    """Read ``8x64``, for pencils rows of 8 tasks and columns of 64; ``512`` if the grid has a single dimension.
 
     Raises
     ------

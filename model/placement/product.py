@@ -106,7 +106,7 @@ def product_of(mapping: Mapping) -> Product | None:
 
 
 def _group_of(grid, letter, rank):
-    """Return the ranks of the group of a rank along one dimension."""
+    """Return the ranks of the group of a rank along a dimension."""
     groups = grid.groups(letter)
     return groups[int(np.flatnonzero((groups == rank).any(axis=1))[0])]
 

@@ -21,7 +21,7 @@ class TransformType:
     Parameters
     ----------
     half : bool
-        Whether only nz/2 + 1 of the z indices are exchanged; the others follow from them.
+        Whether only nz/2 + 1 of the z indices are exchanged; the other indices follow.
     parts : int
         Numbers in an element, 2 for complex.
     """
@@ -90,7 +90,7 @@ class Transform:
 
     @property
     def point_bytes(self) -> int:
-        """Bytes of one element of every field."""
+        """Bytes of an element, summed over the fields."""
         return self.element_bytes * self.fields
 
     @property
