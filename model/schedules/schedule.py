@@ -21,9 +21,9 @@ from pencilmap.model.traffic.exchange import Exchange, exchanges
 
 FIELD = "field"
 SEQUENCE = "sequence"  # the schedule in which every exchange runs alone
-DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: one of each, of two arrays, at once
+DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: both, of two arrays, at once
 LANE_AXES = ("x", "z", FIELD)  # along which a block may be cut into lanes, in the order in which they are tried
-MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/schedule/schedule.h
+MOST_CHUNKS, MOST_SIZE = 256, 1000  # the limits of the library, fft_runner/src/schedule/schedule.h
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Trans
 
 
 def whole_exchanges(grid: ProcessGrid) -> tuple[Part, ...]:
-    """Return each exchange as one part."""
+    """Return each exchange as a single part."""
     return tuple(Part(i) for i in range(len(grid.decomposition.exchanges)))
 
 
