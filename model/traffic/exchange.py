@@ -29,7 +29,7 @@ class Exchange:
     group_weight: np.ndarray
     send_weight: np.ndarray
     receive_weight: np.ndarray
-    unit_bytes: int  #: bytes of one unit of weight; 1 without a transform (then `total_bytes` only sets the scale)
+    unit_bytes: int  #: bytes of a unit of weight; 1 without a transform (then `total_bytes` only sets the scale)
     total_bytes: int  #: D_T, the bytes of the whole array, in the same units
 
     @property

@@ -2,7 +2,7 @@
 
 Every task sends at most one message to each other. Blocks are products of blocks of the three axes, and a block with its
 halo is a product of enlarged blocks. So the overlap of two tasks, all periodic images together, is also a product. The
-messages follow from three small tables, one for each axis: the number of indices of each block in each enlarged block.
+messages follow from three small tables, a table for each axis: the number of indices of each block in each enlarged block.
 Edges and corners come from their owners, so each element travels once.
 """
 

@@ -20,7 +20,7 @@ class Term:
     """`count` times the largest load if these shares of the exchanges are on the network at once."""
 
     count: Fraction
-    shares: tuple[Fraction, ...]  #: one for each exchange, the greatest 1
+    shares: tuple[Fraction, ...]  #: for each exchange, the greatest 1
 
 
 @dataclass(frozen=True)

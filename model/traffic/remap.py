@@ -1,8 +1,8 @@
 """The messages of remaps of bricks: from each task to each other the elements that change hands, and no others.
 
-Bricks and pencils are both products of blocks of the three axes. So the overlap of two of them is the product of the
-overlaps of their blocks of each axis, and the messages are a product of three short lists. Elements that stay on a task are
-not sent.
+Bricks and pencils are both products of blocks of the three axes. So the overlap of two boxes is the product of the overlaps
+of their blocks of each axis, and the messages are a product of three short lists. Elements that stay on a task are not
+sent.
 """
 
 from math import prod
