@@ -2,8 +2,8 @@
 
 ``torus2D X Y``, ``torus3D X Y Z``, ``torusXD d ...`` and the same with ``mesh`` are tori and meshes; ``hcub d`` is a mesh
 of two nodes along each of d dimensions. Other targets have no coordinates: complete graphs (``cmplt``, ``cmpltw``), trees
-of switches (``tleaf``, ``ltleaf``), decompositions (``deco``, ``sub``, ``dist``) and targets of variable size. Source:
-Scotch 7.0 user's guide, "Target architecture files", and the names in libscotch/arch.c.
+of switches (``tleaf``, ``ltleaf``), decompositions (``deco``, ``sub``, ``dist``) and targets of variable size.
+Source: Scotch 7.0 user's guide, "Target architecture files", and the names in libscotch/arch.c.
 """
 
 import re

@@ -2,8 +2,8 @@
 
 Hosts are the objects that run tasks: cores, NUMA nodes or packages. Objects that hold several hosts are switches, each
 linked to the next object above. hwloc gives no bandwidth for these links. Give a bandwidth (``--bandwidth``) for times;
-loads need none. Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is
-also read.
+loads need none.
+Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is also read.
 """
 
 import re

@@ -5,9 +5,9 @@ to the measured times. The fit omits a figure if no time depends on the figure, 
 the figure does not improve the prediction (Akaike's information criterion). Then the other figures are fitted again.
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
 `scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
-Control 19 (1974). Needs: blocks and placements that vary as much as in the intended use of the figures. If two figures grow
-together in all samples, the fit cannot separate the two. The fit then omits a figure, and the note of the other names the
-omitted figure.
+Control 19 (1974).
+Needs: blocks and placements that vary as much as in the intended use of the figures. If two figures grow together in all
+samples, the fit cannot separate the two. The fit then omits a figure, and the note of the other names the omitted figure.
 """
 
 from collections.abc import Callable, Iterable, Sequence
