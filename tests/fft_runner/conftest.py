@@ -29,7 +29,7 @@ BUILD_S, RUN_S, ALONE_S = 600, 300, 20
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 
-# Eight hosts on one switch, named as the simulated torus names its nodes.
+# Eight hosts on one switch, with names like the nodes of the simulated torus.
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -40,7 +40,7 @@ SIMULATION = ["--log=root.thresh:warning", "--cfg=smpi/simulate-computation:no"]
 
 
 def build(directory, *options, target="all"):
-    """Configure if need be and build; one process at a time."""
+    """Configure if necessary and build; one process at a time."""
     directory.mkdir(parents=True, exist_ok=True)
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -51,7 +51,7 @@ def build(directory, *options, target="all"):
 
 
 def links(compiler):
-    """Whether a compiler of MPI has its headers and library; Debian's `mpich` has the compiler alone."""
+    """Return whether a compiler of MPI has its headers and library; Debian's `mpich` has only the compiler."""
     program = "#include <mpi.h>\nint main(void) { return MPI_Initialized(&(int){0}); }"
     return subprocess.run([compiler, "-xc", "-", "-o", os.devnull], input=program, text=True, capture_output=True,
                           timeout=patience(RUN_S)).returncode == 0
@@ -63,9 +63,9 @@ def execute(command, seconds):
 
 
 def run_bounded(command, cwd=None, seconds=RUN_S):
-    """Run a launcher; when its time is up, tell what still runs, and end it and all it started (a session of its own).
+    """Run a launcher in a session of its own; after the time limit, list the running processes and end the session.
 
-    Once more where nothing but the launcher is left: mpirun of Open MPI 4 at times stays when all ranks have ended.
+    Try again if only the launcher is left: mpirun of Open MPI 4 sometimes stays after all ranks have ended.
     """
     for attempt in range(2):
         with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -83,7 +83,7 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
 
 
 def awaited(process, seconds):
-    """What a launcher printed. Its time is up, too, when it has been alone for so long, all that it started having ended."""
+    """Return the output of a launcher. The time is also up if all its children ended `ALONE_S` ago."""
     end, alone_since = time.monotonic() + patience(seconds), None
     while True:
         now = time.monotonic()
@@ -110,7 +110,7 @@ def end_session(process):
 
 
 def started_by(launcher):
-    """Itself, the processes of its session and their descendants: ranks of MPICH have sessions of their own."""
+    """Return the launcher, the processes of its session and their descendants: ranks of MPICH have sessions of their own."""
     known = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -124,7 +124,7 @@ def started_by(launcher):
 
 
 def told(number):
-    """One process: its program, state and seconds of processor, and where its threads are if there is a gdb to ask."""
+    """Describe a process: program, state, processor seconds, and the stacks of its threads if there is a gdb."""
     try:
         name, _, rest = Path(f"/proc/{number}/stat").read_text().rpartition(")")
     except OSError:
@@ -138,7 +138,7 @@ def told(number):
 
 @dataclass(frozen=True)
 class Launcher:
-    """The programs of one build and the mpirun that belongs to its MPI."""
+    """The programs of a build, and the mpirun that belongs to its MPI."""
 
     programs: Path
     mpirun: tuple
@@ -171,7 +171,7 @@ def mpirun(programs):
 
 @pytest.fixture(scope="session")
 def library_names(programs):
-    """{"exchange": [...], "type": [...], ...}: what the library knows, asked of it, so that what is added is tested."""
+    """{"exchange": [...], "type": [...], ...}: the names that the built library knows, so that new names are tested."""
     done = subprocess.run([programs / "matrix_test", "--names"], capture_output=True, text=True,
                           timeout=patience(RUN_S), check=True)
     return {choice: names.split() for choice, names in (line.split(":", 1) for line in done.stdout.splitlines())}
@@ -194,7 +194,7 @@ def mpich_run(tmp_path_factory):
 
 
 def built_with_sanitizers(tmp_path_factory, target):
-    """Programs built with AddressSanitizer and UBSan, and their launcher; who starts them says what becomes of leaks."""
+    """Return programs built with AddressSanitizer and UBSan, and their launcher; the caller decides about leaks."""
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
         pytest.skip("NOT TESTED: Open MPI is missing")
@@ -208,14 +208,14 @@ def built_with_sanitizers(tmp_path_factory, target):
 
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory):
-    """All programs; leaks are left to valgrind, because MPI has some of its own."""
+    """All programs with sanitizers; valgrind checks for leaks, because MPI has some of its own."""
     programs, start = built_with_sanitizers(tmp_path_factory, "all")
     return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", *start))
 
 
 @pytest.fixture(scope="session")
 def sanitized_plans(tmp_path_factory):
-    """`known_plans_test` alone; leaks are told, and are no failure."""
+    """`known_plans_test` alone with sanitizers; leaks are printed but are no failure."""
     programs, start = built_with_sanitizers(tmp_path_factory, "known_plans_test")
     return Launcher(programs, ("env", "LSAN_OPTIONS=exitcode=0", *start))
 
@@ -229,7 +229,7 @@ def schema():
 
 @pytest.fixture
 def records(schema):
-    """Read a file of run records, each of them valid."""
+    """Return a function that reads a file of valid run records."""
 
     def read(path):
         lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
@@ -242,7 +242,7 @@ def records(schema):
 
 @pytest.fixture
 def run(mpirun, records, tmp_path):
-    """Run successfully and return the record."""
+    """Return a function that runs the runner successfully and returns the record."""
 
     def one(ranks, *arguments, start=mpirun):
         path = tmp_path / "record.jsonl"
@@ -263,7 +263,7 @@ def start_python(mpirun, programs):
 
 
 def start_binding(mpirun, programs, before, ranks, script, *arguments, more=()):
-    """Run a Python program with the library of a build; `before` it may come the program that guards arrays."""
+    """Run a Python program with the library of a build, after the program `before`, which may guard the arrays."""
     places = [f"PYTHONPATH={SOURCE / 'python'}:{ROOT / 'packaging'}",
               f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}", "OMP_NUM_THREADS=1", *more]
     env = replace(mpirun, programs=Path("/usr/bin"))
@@ -272,7 +272,7 @@ def start_binding(mpirun, programs, before, ranks, script, *arguments, more=()):
 
 @pytest.fixture(scope="session")
 def sanitized_python(tmp_path_factory):
-    """The same with a library that AddressSanitizer watches; it knows the arrays of NumPy, so there are no guard bytes."""
+    """Run a Python program under AddressSanitizer, which also watches the arrays of NumPy, so guard bytes are not needed."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
     programs, start = built_with_sanitizers(tmp_path_factory, "pencilfft_shared")
     files = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
@@ -283,7 +283,7 @@ def sanitized_python(tmp_path_factory):
 
 @pytest.fixture
 def run_python(start_python):
-    """The same of one that must succeed; returns what it printed."""
+    """Run a Python program successfully and return its output."""
     def run(ranks, script, *arguments):
         done = start_python(ranks, script, *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -294,7 +294,7 @@ def run_python(start_python):
 
 @pytest.fixture
 def smpirun(programs, records, tmp_path):
-    """Run on the simulated hosts of a list and return the record."""
+    """Return a function that runs the runner on the simulated hosts of a list and returns the record."""
     if not shutil.which("smpirun") or not (programs / "fft_runner_smpi").exists():
         pytest.skip("NOT TESTED: the simulated run, for smpirun is missing (Debian: libsimgrid-dev)")
 
@@ -315,7 +315,7 @@ def smpirun(programs, records, tmp_path):
 
 @pytest.fixture
 def one_message():
-    """A failed run: non-zero status and exactly one message of ours, which is short and is returned."""
+    """Check a failed run: non-zero status and exactly one short message of ours, which is returned."""
 
     def check(done):
         assert done.returncode != 0, done.stdout

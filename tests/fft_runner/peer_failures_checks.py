@@ -1,4 +1,4 @@
-"""Started by test_peer_failures.py under mpirun with the name of one check: plans in the cases that peers got wrong."""
+"""Started by test_peer_failures.py under mpirun with the name of a check: plans in the cases in which peers failed."""
 
 import ctypes
 import os
@@ -31,7 +31,7 @@ def assert_near(mine, right, what):
 
 
 def forget_plans():
-    """Wisdom of FFTW and of the library; what is planned next is measured anew."""
+    """Forget the wisdom of FFTW and of the library, so that the next plans are measured."""
     ctypes.CDLL(os.environ["PENCILFFT_LIBRARY"]).pencilfft_wisdom_forget()
 
 
@@ -39,7 +39,7 @@ def plans_measured_anew_are_right_in_and_out_of_place():
     for kind in ("c2c", "r2c"):
         a = whole(kind)
         right = spectrum(a, kind)
-        for again in range(3):  # in all runs 6; dtFFT would come through one time in 5
+        for again in range(3):  # in all, 6 runs; dtFFT would pass once in 5
             forget_plans()
             with Plan(SHAPE, (2, 2), comm, type=kind, rigor="measure") as plan:
                 source, target = plan.empty("input"), plan.empty("output")
@@ -72,7 +72,7 @@ def rounds_keep_their_input():
 
 
 def guarded(plan, pencil, guard):
-    """An array in memory of exactly the requested size, and what follows it."""
+    """Return an array in memory of exactly the requested size, and the guard behind the array."""
     memory = np.full(plan.buffer_bytes + pencilfft.ALIGNMENT + guard, 0xA5, np.uint8)
     start = -memory.ctypes.data % pencilfft.ALIGNMENT
     array = np.ndarray(plan.shape(pencil), plan.dtype(pencil), memory, start)
@@ -94,7 +94,7 @@ def nothing_is_written_behind_the_buffer():
 
 
 def the_result_does_not_depend_on_the_grid():
-    """Every rank puts its part where the library says it belongs; together they are the whole, once."""
+    """Gather the parts of every rank at their places: together they cover the array once."""
     a = whole("c2c")
     right = spectrum(a, "c2c")
     for grid in GRIDS:
@@ -134,6 +134,6 @@ def mpi4py_fft_gives_the_same():
 
 check = sys.argv[1]
 globals()[check]()
-comm.Barrier()  # every rank came to the end
+comm.Barrier()
 if comm.rank == 0:
     print(f"{check}: passed")

@@ -1,4 +1,4 @@
-"""Started by test_python_binding.py under mpirun: arguments at the edges of what C can take, and what happens to memory."""
+"""Started by test_python_binding.py under mpirun: arguments at the limits of C types, and the lifetime of memory."""
 
 import copy
 import os
@@ -41,7 +41,7 @@ def check_waves_of_fields():
 
 
 def check_source_that_must_not_be_written(folder):
-    """A plan that may overwrite its input refuses a read-only one, on all ranks if one rank has it."""
+    """A plan that may overwrite its input refuses a read-only input, on all ranks even if one rank has such an input."""
     for kind, ends in (("c2c", ("input", "output")), ("c2r", ("output", "input"))):
         with plan_of(type=kind, destroy_input=True) as plan:
             source, target = map(plan.empty, ends)
@@ -62,14 +62,14 @@ def check_source_that_must_not_be_written(folder):
 
 
 def check_messages(folder):
-    """They name files and texts that are no UTF-8."""
+    """Messages may contain names of files and texts that are not UTF-8."""
     path = os.fsencode(folder) + b"/\xff\xfe"
     if comm.rank == 0:
         with open(path, "w") as file:
             file.write("no wisdom")
     comm.Barrier()
     refused(r"\xff\xfe", load_wisdom, path, comm)
-    refused("exchange", plan_of, exchange="\N{SNOWMAN}" * 500)  # cut inside a character
+    refused("exchange", plan_of, exchange="\N{SNOWMAN}" * 500)  # the limit is inside a character
 
 
 def check_copies():
@@ -85,7 +85,7 @@ def check_copies():
 
 
 def check_kinds_of_numbers():
-    """Integers of NumPy are integers, and so are its truth values what they say."""
+    """Integers of NumPy count as integers, and truth values of NumPy as truth values."""
     with Plan(np.array(SHAPE), np.array(GRID, np.int32), comm, fields=np.int8(2), destroy_input=np.bool_(True),
               auto_budget_s=np.float32(1), rigor=np.str_("estimate")) as plan:
         assert repr(plan).startswith(f"<pencilfft.Plan 8x6x5 on 1x{comm.size}, fields 2, destroy_input True,")
@@ -97,7 +97,7 @@ def check_kinds_of_numbers():
 
 
 def check_arrays_of_the_user():
-    """Arrays that are large enough are taken, whatever made them; their order in memory may be that of Fortran."""
+    """Large enough arrays of any origin are accepted, also in the memory order of Fortran."""
     with plan_of(layout="stride1") as plan:
         ends = plan.empty("input"), plan.empty("output")
         ends[0][...] = comm.rank + np.arange(ends[0].size).reshape(ends[0].shape)
@@ -129,7 +129,7 @@ def check_communicators():
 
 
 def check_threads():
-    """Two threads agree at once, each about calls of its own plan."""
+    """Two threads agree at the same time, each about calls of its own plan."""
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
         return
     plans = [plan_of(), plan_of(fields=2)]
@@ -156,7 +156,7 @@ def check_threads():
 
 
 def check_memory_of_brick_lines():
-    """Between the axes some orders need more than input and output hold."""
+    """Some orders need more memory between the axes than input and output have."""
     more = 0
     for order in ("natural", "transposed", "transposed-both"):
         with BrickLinesPlan((10, 7, 13), (1, *GRID) if comm.size != 4 else (1, 2, 2), comm, order=order,

@@ -1,4 +1,4 @@
-"""Started by test_python_binding.py under mpirun: the binding against numpy.fft, on every rank its part."""
+"""Started by test_python_binding.py under mpirun: the binding against numpy.fft, with a part on every rank."""
 
 import tempfile
 from pathlib import Path
@@ -54,7 +54,7 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
 
 
 def check_what_is_no_number(exchange):
-    """NaN and infinity reach all that is computed from them, in their field, and nothing else, then or later."""
+    """NaN and infinity spread within their field, to all dependent numbers, and nowhere else, then or later."""
     a = whole(2, "c2c")
     reference = np.fft.fftn(a, axes=(1, 2, 3))
     with Plan(SHAPE, GRIDS[-1], comm, fields=2, exchange=exchange, rigor="estimate") as plan:
@@ -69,7 +69,7 @@ def check_what_is_no_number(exchange):
 
 
 def check_bricks():
-    """From slabs of y, given as boxes, to bricks, and one remap alone."""
+    """Check boxes: from slabs of y to bricks, and a remap alone."""
     a, n = whole(1, "r2c"), comm.size
     ends = [SHAPE[1] * i // n for i in range(n + 1)]
     mine = slice(0, SHAPE[0]), slice(ends[comm.rank], ends[comm.rank + 1]), slice(0, SHAPE[2])
@@ -90,11 +90,11 @@ def check_bricks():
 
 
 def check_halo(decomposition, kind, layout, fields, array):
-    """Against NumPy's indices modulo the extents; sums against those over all ranks; messages against the model's."""
+    """Compare with NumPy's indices modulo the extents, sums with sums over all ranks, and messages with the model."""
     with Plan(SHAPE, (0, 0), comm, decomposition=decomposition, type=kind, layout=layout, fields=fields,
               rigor="estimate") as plan:
         a, low, high = whole(fields, kind), (3, 1, 9), (0, 7, 2)
-        a = np.round((a if plan.dtype(array).kind == "c" else a.real) * 100)  # exact sums
+        a = np.round((a if plan.dtype(array).kind == "c" else a.real) * 100)  # integers, so that sums are exact
         mine, target = plan.empty(array), plan.empty(array)
         mine[...] = a[:, *plan.part(array)].reshape(plan.shape(array))
         with plan.halo(array, low, high) as halo:
@@ -124,7 +124,7 @@ def check_halo(decomposition, kind, layout, fields, array):
 
 
 def check_lines(n, algorithm, order, precision, lines, in_place):
-    """Against numpy.fft, both ways; messages against the model's."""
+    """Compare with numpy.fft in both directions, and messages with the model."""
     made = np.random.default_rng(n).standard_normal((2, lines, n))
     a = made[0] + 1j * made[1] if lines > 1 else (made[0] + 1j * made[1])[0]
     reference, allowed = np.fft.fft(a), TOLERANCE[precision] * 10
@@ -164,7 +164,7 @@ def check_lines(n, algorithm, order, precision, lines, in_place):
 
 
 def check_brick_lines(shape, bricks, algorithm, order, precision, fields, in_place):
-    """Against numpy.fft.fftn, both ways; messages against the model's."""
+    """Compare with numpy.fft.fftn in both directions, and messages with the model."""
     made = np.random.default_rng(7).standard_normal((2, fields, *shape))
     a = made[0] + 1j * made[1]
     reference, allowed = np.fft.fftn(a, axes=(1, 2, 3)), TOLERANCE[precision] * 10
@@ -251,13 +251,13 @@ def refused(words, function, *arguments, **more):
 
 
 def check_two_routes(grid, schedule, kind, layout, fields, in_place):
-    """Forward into parts, backward and a pair; every element of the output lies in one part of one rank."""
+    """Check forward into parts, backward and a pair; every element of the output lies in exactly one part of one rank."""
     a = whole(fields, kind)
     reference = (np.fft.rfftn if kind == "r2c" else np.fft.fftn)(a, axes=(1, 2, 3))
     seen = np.zeros(reference.shape, int)
     with Plan(SHAPE, grid, comm, type=kind, layout=layout, fields=fields, schedule=schedule, rigor="estimate") as plan:
         assert plan.parts("input") == 1 and plan.parts("output") == plan.parts(1) == 2
-        if fields == 1:  # of one field the global array has three axes here, as everywhere
+        if fields == 1:  # with a single field the global array has three axes
             a, reference, seen = a[0], reference[0], seen[0]
         mine = a[plan.part_mine("input", 0)]
         source, result = plan.empty("input"), plan.empty("input")
@@ -288,7 +288,7 @@ def check_two_routes(grid, schedule, kind, layout, fields, in_place):
 
 
 def check_one_part(grid):
-    """Arrays that are not divided are split into one part, and pairs are possible under any schedule."""
+    """Arrays with a single part split into this part, and pairs are possible under any schedule."""
     a = whole(1, "c2c")[0]
     with Plan(SHAPE, grid, comm, schedule="overlap:2", rigor="estimate") as plan:
         source, target, back = plan.empty("input"), plan.empty("output"), plan.empty("input")
@@ -304,7 +304,7 @@ def check_one_part(grid):
 
 
 def check_telling(grid):
-    """What the last transform took and how it moved data; axes that are not divided exchange nothing."""
+    """Check the times and exchanges of the last transform; undivided axes need no exchange."""
     with Plan(SHAPE, grid, comm, exchange="p2p", rigor="estimate") as plan:
         plan.forward(plan.empty("input"), plan.empty("output"))
         seconds = plan.phase_seconds()
@@ -318,7 +318,7 @@ def check_telling(grid):
     with Plan(SHAPE, grid, comm, exchange="p2p", rigor="estimate", schedule="overlap:2:x") as beside:
         for _ in range(2):
             beside.forward(beside.empty("input"), beside.empty("output"))
-            sleep(0.05)  # what lies between two transforms is hidden behind neither
+            sleep(0.05)  # time between two transforms is hidden behind neither
         seconds = beside.phase_seconds()
         hidden = [spent for name, spent in seconds.items() if name.startswith("hidden")]
         assert len(hidden) == 2 and all(0 <= spent <= 2 * seconds["total"] for spent in hidden)  # in two chunks each
@@ -328,7 +328,7 @@ def check_telling(grid):
 
 
 def check_wisdom(grid, folder):
-    """What one plan learnt is known to the next after the file is loaded, and not before."""
+    """The next plan knows the wisdom of a plan only after the file is loaded."""
     def chosen(**more):
         with Plan(SHAPE, grid, comm, exchange="auto", **more) as plan:
             return plan.exchange_chosen("row"), plan.exchange_chosen("column")
@@ -348,7 +348,7 @@ def check_wisdom(grid, folder):
 
 
 def check_destroyed_input(grid):
-    """Nothing is promised of it; forth and back is right."""
+    """The input may hold anything after a transform; forth and back is right."""
     with Plan(SHAPE, grid, comm, rigor="estimate", destroy_input=True) as plan:
         source, target = plan.empty("input"), plan.empty("output")
         mine = whole(1, "c2c")[0][plan.part("input")]
@@ -359,7 +359,7 @@ def check_destroyed_input(grid):
 
 
 def check_threads(grid):
-    """Of a rank: as asked for; or refused where the library has none."""
+    """A rank has the requested threads, or a refusal if the library has no threads."""
     try:
         with Plan(SHAPE, grid, comm, threads=3, rigor="estimate") as plan:
             assert plan.threads == 3
@@ -384,7 +384,7 @@ def check_refusals(grid):
         refused("list is not an array", plan.forward, [1.0], b)
         refused("strides", plan.forward, np.asfortranarray(a), b)
         refused("unknown 3", plan.transpose, "row", FORWARD | BACKWARD, plan.empty("z"), plan.empty("y"))
-        if any(comm.allgather(a.nbytes < plan.buffer_bytes)):  # on one rank is refused on all
+        if any(comm.allgather(a.nbytes < plan.buffer_bytes)):  # on one rank: refused on all ranks
             refused("bytes", plan.forward, np.array(a), b)
         locked = plan.empty("output")
         locked.flags.writeable = False

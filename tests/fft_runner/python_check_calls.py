@@ -1,5 +1,8 @@
-"""Started by test_python_binding.py under mpirun: a call that differs on the last rank, or whose arrays do not fit there, is
-an error on all ranks, and the plan works afterwards."""
+"""Started by test_python_binding.py under mpirun: if a call or its arrays are wrong on the last rank, all ranks get an
+error.
+
+Afterwards the plan works.
+"""
 
 import numpy as np
 from mpi4py import MPI
@@ -20,7 +23,7 @@ def told(call, *arguments):
 
 
 def check(both, wrong, right):
-    """Of `both`, one on the last rank and the other on the rest; then an array that does not fit, and all as it should."""
+    """Make different calls of `both` on the last rank and the others, then a call with a misfit array, then a right call."""
     said = comm.allgather(told(*both[LAST]))
     assert len(set(said)) == 1 and said[0].startswith(DIFFER), said
     said = comm.allgather(told(*(wrong if LAST else right)))

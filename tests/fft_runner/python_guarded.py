@@ -1,5 +1,5 @@
-"""Runs a program of the binding with guard bytes around every array that the binding makes. After each call of the library
-the bytes must be as they were.
+"""Run a program of the binding with guard bytes around every array of the binding, unchanged after each call of the
+library.
 
     python -m mpi4py python_guarded.py PROGRAM [ARGUMENT...]
 """
@@ -19,18 +19,18 @@ call_of_library = pencilfft._call
 
 
 def allocate(n_bytes):
-    """Memory that begins one byte behind a multiple of the alignment: empty() leaves one byte of it behind the array."""
+    """Return memory that begins one byte behind a multiple of the alignment: empty() leaves one byte behind the array."""
     memory = np.full(n_bytes + 2 * GUARD + pencilfft.ALIGNMENT, CANARY, np.uint8)
     first = GUARD + (1 - memory.ctypes.data - GUARD) % pencilfft.ALIGNMENT
     guarded.append((weakref.ref(memory), first, first + n_bytes))
-    return np.frombuffer(memoryview(memory)[first:first + n_bytes], np.uint8)  # its owner in NumPy ends where it ends
+    return np.frombuffer(memoryview(memory)[first:first + n_bytes], np.uint8)  # its owner in NumPy ends at the same byte
 
 
 def check(name):
     guarded[:] = [one for one in guarded if one[0]() is not None]
     for found, first, end in guarded:
         memory = found()
-        if memory is None:  # collected since
+        if memory is None:  # memory was collected
             continue
         for side, guard in (("before", memory[:first]), ("behind", memory[end:])):
             changed = np.flatnonzero(guard != CANARY)

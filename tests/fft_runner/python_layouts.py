@@ -1,4 +1,4 @@
-"""Started by test_fortran.py: the structures and numbers of the binding, as the C and Fortran programs print theirs."""
+"""Started by test_fortran.py: the structures and numbers of the binding, in the output format of the C and Fortran tests."""
 
 import ctypes
 

@@ -1,5 +1,7 @@
-"""Started by test_python_binding.py under mpirun with PENCILFFT_CHECK_CALLS=2: the last rank has lost its plan, so it calls
-with none and gets an error; the others wait for two seconds and then end the job."""
+"""Started by test_python_binding.py under mpirun with PENCILFFT_CHECK_CALLS=2: the last rank calls without its plan.
+
+The last rank gets an error; the others wait for two seconds and then end the job.
+"""
 
 import ctypes
 import os

@@ -1,5 +1,7 @@
 """Started by test_python_binding.py under mpirun: every public function and method with wrong arguments on the last rank.
-A collective one must raise the same message on all ranks, and no rank may wait; a local one must raise on that rank."""
+
+A collective call must raise the same message on all ranks, and no rank may wait; a local call must raise on that rank.
+"""
 
 import inspect
 import os
@@ -19,7 +21,7 @@ comm = MPI.COMM_WORLD
 last = comm.size - 1
 SHAPE, GRID = (8, 6, 4), (1, comm.size)
 TOO_LONG = 10**5000  # Python does not write so many digits
-CUT = 2**64 + 1  # ctypes would take it as 1
+CUT = 2**64 + 1  # ctypes would pass 1
 NOT_INTEGERS = (1.5, "1", None, True, np.float64(1), np.array([1, 1]), CUT, TOO_LONG, object())
 NOT_TEXTS = (5, b"c2c", "c2c\0", "\ud800", object())
 NOT_NAMES = ("nosuch", 9, CUT, True, 0.0, [0], None, object())
@@ -53,7 +55,7 @@ def each(function, values):
 
 
 def creation(name, kind, arguments, choices, more):
-    """Every argument with values of no use, one too many, one too few, and keywords that do not exist."""
+    """Yield every argument with useless values, an argument too many or too few, and unknown keywords."""
     def call(*given, **other):
         return lambda: kind(*given, **choices, **other).destroy()
 
@@ -69,7 +71,7 @@ def creation(name, kind, arguments, choices, more):
 
 
 def arrays_like(right):
-    """Arrays that do not fit where `right` does."""
+    """Yield arrays that do not fit in place of `right`."""
     return [None, [1.0], 5, np.float64(1), np.array(1j), right.astype(np.complex64),
             right.astype(right.dtype.newbyteorder()), right[::-1], right[..., ::-1], np.repeat(right, 2, axis=-1)[..., ::2],
             right[:1], right[np.newaxis], np.ma.array(right), misaligned(right)]
@@ -94,7 +96,7 @@ def shifted(right, by):
 
 
 def transform(name, call, source, target):
-    """A function of a source and a target."""
+    """Return a function of a source and a target."""
     collective(name, lambda: call(source, target), *each(lambda array: call(array, target), arrays_like(source)),
                *each(lambda array: call(source, array), [*arrays_like(target), locked(target)]),
                lambda: call(*shifted(source, 32)), lambda: call(source), lambda: call(source, target, 5),
@@ -103,7 +105,7 @@ def transform(name, call, source, target):
 
 
 def check_library():
-    """It is loaded by the first call; here it is missing on one rank."""
+    """Call the library for the first time, which loads the library; the library is missing on one rank."""
     right = os.environ["PENCILFFT_LIBRARY"]
     if comm.rank == last:
         os.environ["PENCILFFT_LIBRARY"] = "/no/such/library.so"
@@ -204,7 +206,7 @@ def check_wisdom():
 
 
 def public():
-    """All functions with arguments."""
+    """Return all functions with arguments."""
     for name in pencilfft.__all__:
         found = getattr(pencilfft, name)
         if inspect.isclass(found) and found is not PencilfftError:

@@ -1,4 +1,4 @@
-"""Started by test_python_binding.py: writes one byte too many behind an array, which the guard bytes must tell."""
+"""Started by test_python_binding.py: write a byte too many behind an array, which the guard bytes must reveal."""
 
 from ctypes import memset
 

@@ -1,5 +1,5 @@
-"""Started by test_python_binding.py under mpirun, with a seed and a number: random plans, each of which transforms there and
-back. The program that starts this one guards the memory of all arrays.
+"""Started by test_python_binding.py under mpirun, with a seed and a number: random plans, each with a round trip. The
+program that starts this program guards the memory of all arrays.
 
     python -m mpi4py python_guarded.py python_random_plans.py SEED NUMBER
 """
@@ -32,14 +32,14 @@ def made(kind, *arguments, **choices):
 
 
 def names(what):
-    """All names of a table of the library."""
+    """Return all names of a table of the library."""
     function = pencilfft._function(f"{what}_name")
     function.restype = c_char_p
     return [name.decode() for name in iter(map(function, count()).__next__, None)]
 
 
 def divided(draw, n, parts):
-    """`parts` numbers with the product n."""
+    """Return `parts` numbers with the product n."""
     numbers = [1] * parts
     while n > 1:
         prime = next(p for p in range(2, n + 1) if n % p == 0)
@@ -53,7 +53,7 @@ def one_of(draw, values):
 
 
 def fill(draw, array):
-    """The numbers differ between ranks, and nobody knows those of another rank."""
+    """Fill an array with numbers that differ between ranks, so that no rank knows the numbers of another."""
     own = np.random.default_rng([int(draw.integers(2**31)), comm.rank])
     array[...] = own.standard_normal(array.shape)
     if array.dtype.kind == "c":

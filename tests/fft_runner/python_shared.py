@@ -1,5 +1,7 @@
-"""Started by test_python_binding.py under mpirun: how many communicators five equal plans make after the first plan,
-by the integers that Open MPI gives to communicators in their order."""
+"""Started by test_python_binding.py under mpirun: count the communicators of five equal plans after the first plan.
+
+Open MPI numbers communicators in their order, which gives the count.
+"""
 
 from mpi4py import MPI
 

@@ -1,6 +1,6 @@
 """The names in the tables of the library, read from their sources so that no test has a list of its own.
 
-test_units.py holds them against what the built runner says.
+test_units.py compares the names with the output of the built runner.
 """
 
 import re
@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "fft_runner" / "src"
 
 
 def listed(path, pattern):
-    """What a pattern finds in a source, in order; the last word of a macro's list has no backslash behind it."""
+    """Return the matches of a pattern in a source, in order; the last word of a macro's list has no backslash behind."""
     return re.findall(pattern, (SOURCE / path).read_text("utf-8"), re.MULTILINE)
 
 

@@ -1,5 +1,4 @@
-"""Bricks on which distributed lines run directly: the library (brick_lines_test.c), and the runner's --algorithm with
-bricks."""
+"""Distributed lines directly on bricks: the library (brick_lines_test.c), and the runner's --algorithm with bricks."""
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from tests.documents import run_by
 
 
 def test_every_axis_of_bricks_is_transformed_across_its_ranks_and_sends_what_the_model_counts(mpirun):
-    """Against serial FFTW in three dimensions, every element, on 1, 2, 4, 6 and 8 of the ranks."""
+    """Compare every element with serial FFTW in three dimensions, on 1, 2, 4, 6 and 8 of the ranks."""
     done = mpirun(8, program="brick_lines_test")
     assert done.returncode == 0, done.stdout + done.stderr
     told = {}
@@ -52,7 +51,7 @@ def test_the_runner_verifies_bricks_of_lines_and_writes_their_record(mpirun, tmp
 
 
 def test_the_phases_of_bricks_stand_in_columns(mpirun):
-    """Of the widest name, too."""
+    """Columns line up even with the widest name."""
     done = mpirun(2, "--decomposition", "brick:1x2x1", "--algorithm", "transpose", "--size", 4, 16, 4, "--reps", 1)
     assert done.returncode == 0, done.stderr
     table = done.stdout[done.stdout.index("phase "):].splitlines()

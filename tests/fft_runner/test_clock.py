@@ -1,4 +1,4 @@
-"""Clocks that are set back or leap while the programs of the runner measure; for the library see api_test.c."""
+"""Clocks that jump while the programs of the runner measure; api_test.c tests the library."""
 
 import json
 import re
@@ -16,7 +16,7 @@ HERE, SOURCE = Path(__file__).parent, Path(__file__).resolve().parents[2] / "fft
 
 @pytest.fixture(scope="module")
 def loading(mpirun, tmp_path_factory):
-    """``loading(name, ranks, ...)``: mpirun, where a clock of ours stands before the programs' own."""
+    """``loading(name, ranks, ...)``: mpirun, with a clock of ours in place of the programs' clock."""
     folder, compiler = tmp_path_factory.mktemp("clock"), shutil.which("mpicc.openmpi")
     if not compiler or "openmpi" not in str(mpirun.mpirun[0]):
         pytest.skip("the clock is loaded by the options of Debian's Open MPI")
@@ -28,12 +28,12 @@ def loading(mpirun, tmp_path_factory):
 
 @pytest.fixture
 def clock(loading):
-    """``clock(every, ranks, ...)``: mpirun, where each rank's clock goes back by 100 s at every so many-th call."""
+    """``clock(every, ranks, ...)``: mpirun; each rank's clock goes back by 100 s at every so many-th call."""
     return lambda every, *arguments, **more: loading("backward_clock", *arguments, set=("-x", f"BACK_EVERY={every}"), **more)
 
 
 def numbers(value):
-    """All numbers of a record under names of times."""
+    """Return all numbers of a record under names of times."""
     for key, inner in value.items():
         for one in inner if isinstance(inner, list) else [inner]:
             if isinstance(one, dict):
@@ -69,7 +69,7 @@ def test_a_probe_leaves_such_repetitions_out_and_is_refused_where_they_are_too_m
 
 
 def test_waiting_for_the_clock_is_a_phase_of_its_own(loading, tmp_path):
-    """To sleep takes 100 s there."""
+    """A sleep takes 100 s with this clock."""
     options = ["--size", 8, 8, 8, "--grid", "1x2", "--sync", "clock", "--rigor", "estimate", "--reps", 5]
     done = loading("asleep_clock", 2, *options, "--json", tmp_path / "record", program="fft_runner")
     assert done.returncode == 0, done.stdout + done.stderr

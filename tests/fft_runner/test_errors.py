@@ -1,4 +1,4 @@
-"""Bad input: one message that says what was given and what is allowed, non-zero status, no hang."""
+"""Bad input: one message with the given value and the allowed values, non-zero status, no hang."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ CUBE = ["--size", 8, 8, 8]
 GRID = ["--grid", "2x2"]
 PLAIN = [*CUBE, *GRID]
 
-ARGUMENTS = [  # ranks, arguments, what the message says
+ARGUMENTS = [  # ranks, arguments, pattern of the message
     (4, [*PLAIN, "--teleport"], "unknown option 'teleport'; known: size, grid"),
     (4, [*PLAIN, "-x"], "unknown option 'x'"),
     (4, [*PLAIN, "--" + 5000 * "x"], "xxx'; known: size, grid"),
@@ -75,7 +75,7 @@ def test_options_of_one_rank_alone_are_refused(mpirun, one_message, programs, tm
 
 ALL = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # the four nodes of 2x2
 
-MAPFILES = [  # lines, what the message says
+MAPFILES = [  # lines, pattern of the message
     ([*ALL, "0 0 0"], "demo.map line 5: places one rank too many; there are 4 processes"),
     (ALL[:3], "demo.map places 3 ranks; there are 4 processes"),
     ([], "demo.map places 0 ranks"),
@@ -120,7 +120,7 @@ def test_a_full_disk_is_no_success(mpirun, one_message):
 
 
 def test_a_record_for_which_there_is_no_room_leaves_no_part(mpirun, one_message, tmp_path):
-    """A limit on the size of files stands for the disk that is full in the middle of a line."""
+    """A limit on the size of files simulates a disk that is full in the middle of a line."""
     path, size = tmp_path / "r.jsonl", 200 * 2**20 - 100
     with open(path, "wb") as file:
         file.truncate(size)

@@ -1,5 +1,6 @@
-"""What the runner says of each exchange; exchanges that cannot run and say why; plans that fail on all ranks; auto and
-wisdom. test_matrix.py checks that each is right."""
+"""The runner's report of each exchange; exchanges that cannot run and their reasons; plans that fail on all ranks; auto and
+wisdom. test_matrix.py checks the numbers of each exchange.
+"""
 
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES
 
-SCHEDULED = set(EXCHANGES) - {"fftw", "node", "bruck4", "bruck8"}  # of the three radices one
+SCHEDULED = set(EXCHANGES) - {"fftw", "node", "bruck4", "bruck8"}  # one of the three radices
 
 
 @pytest.mark.sampled(2)
@@ -25,7 +26,7 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}}
 
 
-@pytest.mark.slow  # ranks that wait do not give way: 26 s of the processor
+@pytest.mark.slow  # waiting ranks do not yield: 26 s of the processor
 def test_exchanges_alone_and_at_once_with_late_ranks_under_mpich(mpich_run):
     done = mpich_run(2, program="beside_test")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -73,7 +74,7 @@ def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
     assert done.returncode == 0, done.stderr
     [record] = records(tmp_path / "r.jsonl")
     row = record["stages"][0]
-    part = 8 * 8 * 8 * 16 // 16  # bytes of what one of four ranks sends to another
+    part = 8 * 8 * 8 * 16 // 16  # bytes that each of four ranks sends to another
     assert row["messages"] == [1, 0, 1, 0] and row["bytes"] == [4 * part, 0, 4 * part, 0]
 
 
@@ -185,11 +186,11 @@ def test_no_plan_on_one_rank_is_no_plan_on_all(mpirun, R, C):
 AUTO = ["--size", 16, 12, 8, "--grid", "2x2", "--exchange", "auto", "--rigor", "estimate", "--reps", 1, "--verify"]
 
 
-# Which of them it takes is the matter of auto_test.c, where their speeds are known.
+# auto_test.c tests the choice, with known speeds.
 @pytest.mark.parametrize("grid, same", [("2x2", {"bruck4", "bruck8"}), ("1x3", {"bruck8"}), ("4x1", {"bruck8"}),
                                         ("1x5", set())])
 def test_auto_tells_what_it_tried_and_tries_no_algorithm_by_two_names(run, grid, same):
-    """Of radix 4 among two, and of radix 8 among four, all send to all, as with half the radix."""
+    """Radix 4 in groups of two, and radix 8 in groups of four, send to all, like half the radix."""
     R, C = map(int, grid.split("x"))
     record = run(R * C, *AUTO, "--grid", grid, "--auto-budget", 2)
     for stage in record["stages"]:
@@ -259,7 +260,7 @@ def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     assert record["wisdom"] == {"file": str(wisdom), "found": True} and "tried" not in done.stdout
     for stage in record["stages"]:
         assert stage["tried_s"] == {} and f" {stage['exchange']}\n" in text
-    assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # nothing is left beside it
+    assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # no other files remain
 
 
 @pytest.mark.parametrize("mask, mode", [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664), (0o000, 0o664)])
@@ -274,7 +275,7 @@ def test_new_wisdom_has_the_permissions_that_umask_leaves(mpirun, tmp_path, mask
 
 
 def test_wisdom_keeps_permissions_and_links(mpirun, tmp_path):
-    """A link to a link in another folder; its file is there or not yet."""
+    """Wisdom is written through a link to a link in another folder, to an existing or a new file."""
     (tmp_path / "far").mkdir()
     real, link = tmp_path / "far" / "real", tmp_path / "link"
     (tmp_path / "far" / "other").symlink_to("real")
@@ -293,7 +294,7 @@ def test_wisdom_keeps_permissions_and_links(mpirun, tmp_path):
 
 
 def test_what_fftw_learnt_of_each_precision_is_kept(mpirun, tmp_path):
-    """A later run in double precision writes the file anew, and loses nothing of single precision."""
+    """A later run in double precision rewrites the file and keeps the wisdom of single precision."""
     path, parts = tmp_path / "wisdom", []
     for precision in ("single", "double", "double"):
         done = mpirun(1, "--size", 8, 6, 10, "--grid", "1x1", "--rigor", "measure", "--reps", 1, "--precision", precision,

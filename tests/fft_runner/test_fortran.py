@@ -14,7 +14,7 @@ def start(request):
 
 
 def with_fortran(launcher):
-    """The launcher, if its programs have the Fortran test."""
+    """Skip unless the launcher's programs have the Fortran test; return the launcher."""
     if not (launcher.programs / "fortran_test").exists():
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler or MPI of Fortran was found (Debian: gfortran)")
     return launcher
@@ -38,7 +38,7 @@ def check_module(start, R, C, tmp_path):
 
 
 def parsed(text):
-    """{structure: (size, offset of the first member, ...)} as a program prints them; {kind of names: their numbers}."""
+    """Parse {structure: (size, offset of the first member, ...)} and {kind of names: numbers} from a program's output."""
     return {name: tuple(map(int, numbers)) for name, *numbers in (line.split() for line in text.splitlines())}
 
 
@@ -49,12 +49,12 @@ def layouts(program, *arguments):
 
 def test_structures_and_numbers_are_those_of_c_in_fortran(start):
     in_c = layouts(start.programs / "layout_test")
-    del in_c["pencilfft_format"]  # which Fortran does not know
+    del in_c["pencilfft_format"]  # unknown to Fortran
     assert layouts(start.programs / "fortran_test", "layout") == in_c
 
 
 def test_structures_and_numbers_are_those_of_c_in_python(programs, run_python):
-    """In a process of its own: one that has started MPI hands its job on to every program that it starts."""
+    """Run in a separate process, because a process that has started MPI passes its job on to every program it starts."""
     in_c = layouts(programs / "layout_test")
     in_python = parsed(run_python(1, Path(__file__).with_name("python_layouts.py")))
     assert in_python.pop("names") == (len(in_c["pencil"]),)

@@ -1,4 +1,4 @@
-"""Plans at random (fuzz_test.c): a sample of them here, thousands by hand (docs/contributing.md)."""
+"""Random plans (fuzz_test.c): a sample here, thousands by hand (docs/contributing.md)."""
 
 import re
 
@@ -7,11 +7,11 @@ import pytest
 from tests.documents import run_by
 
 SEED, SAMPLE, MANY = 20, 30, 1500
-ON_RANKS = {1: 100, 2: 40, 4: 40, 6: 20}  #: plans of the sample; of one rank there are most ways, and they are quick
+ON_RANKS = {1: 100, 2: 40, 4: 40, 6: 20}  #: plans of the sample; plans of 1 rank have the most variants, and are quick
 
 
 def run_fuzz(start, ranks, *arguments, seconds=150):
-    """Plans and refusals that were checked, all of them right."""
+    """Return the numbers of checked plans and refusals, all right."""
     done = start(ranks, *arguments, program="fuzz_test", seconds=seconds)
     assert done.returncode == 0, done.stdout + done.stderr
     [counts] = re.findall(r"^(\d+) plans, (\d+) transforms, (\d+) refused, 0 failures$", done.stdout, re.MULTILINE)
@@ -28,7 +28,7 @@ def test_plans_at_random_are_right(mpirun, ranks):
 
 @pytest.mark.parametrize("exchange", ["alltoallw", "alltoallv", "padded", "p2p", "persistent", "bruck2"])
 def test_a_chunk_that_gets_no_field_moves_nothing(mpirun, exchange):
-    """alltoallw sent one field of it, over those of the next chunk; found by plans at random on 8 ranks."""
+    """alltoallw sent a field of such a chunk over the fields of the next chunk; random plans on 8 ranks found this."""
     words = ("R=2 C=2 nx=3 ny=5 nz=3 fields=4 threads=1 destroy_input=0 directions=3 pieces=usual decomposition=pencil "
              f"type=c2c precision=double layout=natural exchange={exchange} schedule=overlap:1,100,1:field rigor=estimate "
              "sync=barrier")
@@ -59,7 +59,7 @@ def test_the_command_of_the_docs_finds_nothing_wrong(mpirun):
 
 
 def test_a_plan_that_fails_is_told_as_a_command_that_checks_it_alone(mpirun):
-    """Of faulty_exchanges.c, which swaps, forgets, scales or breaks what it moves, or is right."""
+    """The exchanges of faulty_exchanges.c swap, forget, scale or break data, or are right."""
     done = mpirun(2, "--seed", SEED, "--plans", SAMPLE, program="fuzz_test_faulty")
     failures = re.findall(r"^FAILED mpirun -n 2 fuzz_test (.*): .*moved data wrong", done.stdout, re.MULTILINE)
     assert done.returncode != 0 and failures, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The process grid that the library chooses where R or C is 0, against the model's exact loads of every grid."""
+"""The process grid that the library chooses if R or C is 0, against the model's exact loads of every grid."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ TORI = [((12,), (True,)), ((4, 3), (True, True)), ((4, 3), (True, False)), ((2, 
 
 @pytest.fixture
 def all_chosen(mpirun, tmp_path):
-    """The grids of several plans, each given by its words."""
+    """Return the grids of several plans, each given by its words."""
     def ask(cases, ranks=P, ranks_of_a_node=0):
         path = tmp_path / "cases"
         path.write_text("".join(f"{' '.join(map(str, words))}\n" for words in cases))
@@ -53,7 +53,7 @@ def texts(torus, nodes):
                                                     ((4, 3), (True, False), 1), ((2, 3, 2), (True, True, True), 2),
                                                     ((6,), (False,), 3)])
 def test_a_known_torus_decides_by_its_busiest_links(chosen, extents, wrapped, seed):
-    """In the default order and in random ones, with one or two ranks a node: no grid has less, within one per cent."""
+    """Check default and random orders, one or two ranks a node: no grid loads its busiest link less, within 1 %."""
     torus = Torus(extents, wrapped, (1e9,) * len(extents))
     nodes = np.arange(P) % torus.n_nodes
     if seed is not None:
@@ -64,7 +64,7 @@ def test_a_known_torus_decides_by_its_busiest_links(chosen, extents, wrapped, se
 
 
 def drawn(seed):
-    """A torus, up to three ranks a node, at random or in order, and a transform of which some grids leave ranks idle."""
+    """Draw a torus, up to three ranks a node in any order, and a transform for which some grids leave ranks idle."""
     draw = np.random.default_rng(seed)
     extents = ((12,), (4, 3), (2, 3, 2), (6, 2), (5, 4), (3, 7), (2, 2, 3))[draw.integers(7)]
     torus = Torus(extents, tuple(bool(wrap) for wrap in draw.integers(0, 2, len(extents))), (1e9,) * len(extents))
@@ -74,7 +74,7 @@ def drawn(seed):
 
 
 def test_of_grids_within_one_per_cent_of_the_least_time_the_one_of_fewest_messages_is_taken(all_chosen):
-    """The same number as the rule says by the model's exact times, among grids that leave no rank without data."""
+    """Apply the rule to the model's exact times, among grids without idle ranks; the number of messages must match."""
     cases = [drawn(seed) for seed in range(40)]
     found = all_chosen([(*size, kind, "pencil", 0, 0, torus, *texts(torus, nodes)) for torus, nodes, size, kind in cases])
     ties = idle = 0
@@ -94,7 +94,7 @@ def test_of_grids_within_one_per_cent_of_the_least_time_the_one_of_fewest_messag
     pytest.param(machine, bricks, marks=[] if (i, j) in ((1, 0), (4, 2)) else pytest.mark.slow)
     for i, machine in enumerate(TORI) for j, bricks in enumerate(BRICKS)])
 def test_the_pencils_between_bricks_are_those_that_the_model_takes(chosen, machine, bricks):
-    """Remaps and exchanges with the least time on their busiest links; the library's choice ends with the same number."""
+    """The choice has the least time on the busiest links of remaps and exchanges; its number of messages must match."""
     torus, (name, size, kind) = Torus(*machine, (1e9,) * len(machine[0])), bricks
     nodes = np.arange(P) % torus.n_nodes
     found = int(chosen(str(torus), *texts(torus, nodes), size=size, type=kind, decomposition=name).split("x")[0])
@@ -106,7 +106,7 @@ def test_the_pencils_between_bricks_are_those_that_the_model_takes(chosen, machi
 
 
 def most_sent(name, size, kind, R):
-    """Bytes that one rank sends at most in all exchanges and remaps, of the messages that the model lists."""
+    """Return the most bytes that a rank sends in all exchanges and remaps, by the messages of the model."""
     grid, transform, sent = ProcessGrid(R, P // R, decomposition=decomposition_named(name)), transform_of(size, kind), 0
     for exchange in (*remaps(grid, transform), *exchanges(grid, transform)):
         traffic = node_traffic(exchange, np.arange(P), P).toarray()
@@ -137,7 +137,7 @@ def squarest(rows):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks_of_a_node", range(1, 8))
 def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, ranks_of_a_node):
-    """The smallest node counts. Where no row but of one rank stays inside, the squarest of all."""
+    """The smallest node counts. If only rows of a single rank fit inside, the grid is the squarest of all."""
     sizes = [SIZE, (64, 60, 2), (64, 2, 60), (2, 64, 60), (64, 5, 48), (3, 60, 48), (64, 60, 3)]
     found = all_chosen([(*size, "c2c", "pencil", 0, 0) for size in sizes], ranks_of_a_node=ranks_of_a_node)
     least = P % ranks_of_a_node or ranks_of_a_node

@@ -13,7 +13,7 @@ from tests.documents import run_by
 @pytest.mark.parametrize("ranks, cases", [
     (1, 12), (5, 24), *(pytest.param(n, 240, marks=pytest.mark.slow) for n in (2, 3, 6, 12))])
 def test_halos_at_random(mpirun, ranks, cases, program):
-    """In number modulo 4 order pencils, bricks, slabs and boxes at random come, modulo 3 complex, halved and real arrays."""
+    """The case number modulo 4 selects pencils, bricks, slabs or random boxes; modulo 3, complex, halved or real arrays."""
     done = mpirun(ranks, 1, cases, program=program, seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""What cmake --install gives, used by projects outside: CMake in C and Fortran, pkg-config in C; of two MPIs."""
+"""The result of cmake --install in outside projects: CMake in C and Fortran, pkg-config in C; with two MPIs."""
 
 import re
 import shutil
@@ -91,7 +91,7 @@ FetchContent_MakeAvailable(pencilfft)""",
 
 
 def execute(*command):
-    """Run a tool to its end and return what it printed."""
+    """Run a tool to its end and return its output."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(BUILD_S))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -127,7 +127,7 @@ def examples(prefix, start, tmp_path_factory):
 
 
 def checked(done, name):
-    """The example came to its end, which it does with success only if its own check passed, and said so."""
+    """Check that the example succeeded, which implies its own check, and printed so."""
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{name}: " in done.stdout and "largest error" in done.stdout
 
@@ -152,7 +152,7 @@ def test_reordering_fortran_program_by_cmake(examples, prefix):
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
     done = examples(4, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", program="reordered_fortran")
     assert done.returncode == 0, done.stdout + done.stderr
-    # rank i was launched at y = i % 2, x = i / 2; x counts within rows, which are consecutive ranks
+    # rank i starts at y = i % 2, x = i / 2; x counts within rows, which are consecutive ranks
     assert sorted(done.stdout.split("\n")[:-1]) == [
         f"reordered_fortran: rank {old} is grid rank {old // 2 + 2 * (old % 2)}" for old in range(4)]
     done = examples(4, "2x2", "2x3", program="reordered_fortran")
@@ -161,7 +161,7 @@ def test_reordering_fortran_program_by_cmake(examples, prefix):
 
 
 def by_pkg_config(directory, name, compiler, program, *arguments):
-    """Build a program with what pkg-config tells about a library in `directory`, as a reader of docs/library.md does."""
+    """Build a program with the flags of pkg-config for a library in `directory`, like a reader of docs/library.md."""
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", name)
     execute(ask(f"--variable={compiler}").strip(), *arguments, *ask("--cflags", "--libs").split(), "-lm",
             f"-Wl,-rpath,{directory}", "-o", program)
@@ -198,7 +198,7 @@ def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
 
 @pytest.mark.parametrize("way", CXX_WAYS)
 def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
-    """The MPI of the library, found by name: the C compiler alone is said, and C++ programs need no wrapper."""
+    """Find the MPI of the library by name: only the C compiler is given, and C++ programs need no wrapper."""
     get = CXX_WAYS[way].format(checkout=EXAMPLES.parents[1])
     (tmp_path / "CMakeLists.txt").write_text(CXX_LINKS.format(get=get))
     (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
@@ -210,7 +210,7 @@ def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
 
 
 def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
-    """With the C wrapper, which links no C++ bindings."""
+    """Use the C wrapper, which links no C++ bindings."""
     (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
     directory = library_directory(prefix)
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft")
@@ -237,7 +237,7 @@ def test_installed_programs_and_headers_are_there(prefix):
 
 @pytest.fixture
 def without_hwloc(tmp_path, monkeypatch):
-    """pkg-config knows FFTW and nothing else, as on a machine without hwloc and Jansson."""
+    """Make pkg-config know only FFTW, as on a machine without hwloc and Jansson."""
     known = tmp_path / "known"
     known.mkdir()
     for name in ("fftw3", "fftw3f"):
@@ -249,7 +249,7 @@ def without_hwloc(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("options, kind", [((), "static"), (("-DBUILD_SHARED_LIBS=ON",), "shared")])
 def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind):
-    """FetchContent, which is add_subdirectory after a download: no test and no runner is even known there."""
+    """Use FetchContent, which is add_subdirectory after a download: tests and runner are not even targets."""
     (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)
     build = tmp_path / "build"
     execute("cmake", "-S", tmp_path, "-B", build, f"-DPENCILFFT_CHECKOUT={EXAMPLES.parents[1]}", *options)
@@ -263,7 +263,7 @@ def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind)
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_libraries_alone(mpirun, without_hwloc, tmp_path, shared):
-    """One kind of library, without hwloc and Jansson; CMake and pkg-config find it under the names of the full build."""
+    """Install one kind of library, without hwloc and Jansson; CMake and pkg-config find the names of the full build."""
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     execute("cmake", "-S", EXAMPLES.parent, "-B", build, "-DPENCILFFT_RUNNER=OFF", f"-DBUILD_SHARED_LIBS={shared}")
     execute("cmake", "--build", build)

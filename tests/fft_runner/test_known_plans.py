@@ -1,8 +1,8 @@
-"""Plans are and do what they were and did (known_plans_test.c): a slip in a block, a message or an answer shows here.
+"""Known plans (known_plans_test.c): a change of a block, a message or a result changes a checksum.
 
-`known_plans.txt` has the checksum of every plan. Where one differs, the command that the failure names prints all that it is
-of; run it with the library as it was, too. A change that is meant is entered by
-``python -m tests.fft_runner.test_known_plans``: every plan that has changed has to be one that the change is about.
+`known_plans.txt` has the checksum of every plan. If a checksum differs, the failure names a command that prints the plan;
+run this command with the previous library, too. After an intended change, run
+``python -m tests.fft_runner.test_known_plans``; every changed plan must belong to this change.
 """
 
 import subprocess
@@ -14,11 +14,11 @@ from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, ROOT
 
 MPI = "Open MPI v4.1"
 KNOWN = Path(__file__).with_name("known_plans.txt")
-PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: on so many ranks; one rank has most ways
+PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: by ranks; plans of a single rank have the most variants
 
 
 def read(printed):
-    """Checksums by ranks and number, of what the program prints."""
+    """Return checksums by ranks and number from the output of the program."""
     lines = [line.split() for line in printed.splitlines()[1:]]
     return {(int(ranks), int(number)): checksum for ranks, number, checksum in lines}
 

@@ -13,7 +13,7 @@ LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]
 
 
 def test_lines_are_transformed_on_any_number_of_ranks_and_send_what_the_model_counts(mpirun):
-    """Against serial FFTW and direct sums, on 1, 2, 3, 4, 5, 6 and 8 of the ranks."""
+    """Compare with serial FFTW and direct sums, on 1, 2, 3, 4, 5, 6 and 8 of the ranks."""
     done = mpirun(8, program="line_test")
     assert done.returncode == 0, done.stdout + done.stderr
     told = {}

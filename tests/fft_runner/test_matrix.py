@@ -1,5 +1,8 @@
-"""Every transform crossed with every precision, layout, place, direction, exchange, extents and grid of 1 to 8 ranks
-(matrix_test.c): every pair of choices at once, the whole product with --slow, slices of it under MPICH and sanitizers."""
+"""Every transform crossed with every precision, layout, place, direction, exchange, extents and grid (matrix_test.c).
+
+Grids have 1 to 8 ranks. The tests cover every pair of choices, with --slow the whole product, and slices of the product
+under MPICH and sanitizers.
+"""
 
 import math
 import re
@@ -16,8 +19,8 @@ def grids_of(ranks):
 
 
 def run_matrix(start, ranks, *arguments, seconds=600, program="matrix_test"):
-    """What was verified: transforms by choice and value, and the counts of the last line."""
-    done = start(ranks, *arguments, "--list", program=program, seconds=seconds)  # the last case is told should it hang
+    """Return verified transforms by choice and value, and the counts of the last line."""
+    done = start(ranks, *arguments, "--list", program=program, seconds=seconds)  # shows the case of a hang
     assert done.returncode == 0, done.stdout + done.stderr
     choices = {choice: dict(pair.split("=") for pair in pairs.split())
                for choice, pairs in re.findall(r"^([\w-]+):(.*)$", done.stdout, re.MULTILINE)}
@@ -28,7 +31,7 @@ def run_matrix(start, ranks, *arguments, seconds=600, program="matrix_test"):
 
 
 def check_values(choices, grids, names, absent=()):
-    """Each value of each choice has been verified, except extents that these grids do not fit, and patience."""
+    """Check that each value of each choice has been verified, except extents that do not fit these grids, and patience."""
     assert list(choices["grid"]) == grids
     for choice in set(names) - {"grid"}:
         expected = [value for value in names[choice] if value not in ("patient", *absent)]
@@ -51,7 +54,7 @@ def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
     (8, "1x8 slab 3x4x2 dst double stride1 auto sequence estimate sync=barrier pieces=tiny fields=2 threads=1 "
         "kinds=2,c1,4")])
 def test_ranks_with_unequal_arrays_try_exchanges_alike(mpirun, ranks, words):
-    """Some of them hold less than the bytes that decide whether candidates are warmed up; they waited for each other."""
+    """Some ranks hold fewer bytes than the limit for warming up candidates; ranks must not wait for each other."""
     _, plans, _ = run_matrix(mpirun, ranks, *words.split(), seconds=60)
     assert plans == 1
 
@@ -60,8 +63,8 @@ def test_ranks_with_unequal_arrays_try_exchanges_alike(mpirun, ranks, words):
 @pytest.mark.parametrize("ranks, grid", [(ranks, grid) for ranks in range(1, 9) for grid in grids_of(ranks)])
 def test_every_combination_is_right(mpirun, library_names, ranks, grid):
     choices, plans, refused = run_matrix(mpirun, ranks, grid, seconds=3600)
-    check_values(choices, [grid], library_names, absent=[] if grid.startswith("1x") else ["slab"])  # they have one number
-    types = len(library_names["type"]) + 1  # and one of any type with axes left alone
+    check_values(choices, [grid], library_names, absent=[] if grid.startswith("1x") else ["slab"])  # slabs have one number
+    types = len(library_names["type"]) + 1  # one more with axes left alone, of any type
     crossed = [len(library_names[choice]) for choice in ("decomposition", "extents", "precision", "layout", "exchange")]
     assert plans + refused == types * math.prod(crossed)
 
@@ -114,7 +117,7 @@ AVAILABLE_KB = 12e6
                                             ("bruck2", ()), ("alltoall", (16,)), ("padded", (16,)), ("node", (16,))])
 @pytest.mark.parametrize("mpi", ["open mpi", "mpich"])
 def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
-    """8.6 GB, which are 2^31 numbers and more; 2.1 GB where all messages are as long or memory is shared."""
+    """Send 8.6 GB, more than 2^31 numbers; 2.1 GB if all messages have equal length or memory is shared."""
     [available] = re.findall(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
     if int(available) < AVAILABLE_KB:
         pytest.skip("NOT TESTED: messages beyond 2 GiB, for there are no 12 GB of free memory")
@@ -133,7 +136,7 @@ def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
 @pytest.mark.parametrize("exchange, what", [("swapped", "moved data wrong"), ("forgetful", "moved data wrong"),
                                             ("scaled", "moved data exact, error"), ("nan", "error nan to serial FFTW")])
 def test_an_exchange_that_errs_fails_and_its_case_can_be_run_alone(mpirun, exchange, what):
-    """faulty_exchanges.c has them."""
+    """The exchanges are in faulty_exchanges.c."""
     done = mpirun(2, exchange, "2x1", "8x8x8", "c2c", "sequence", program="matrix_test_faulty")
     failures = re.findall(rf"^FAILED (.*): .*{what}", done.stdout, re.MULTILINE)
     assert done.returncode != 0 and failures, done.stdout + done.stderr

@@ -18,18 +18,18 @@ def check_clean(done):
 
 
 def without_leaks(done):
-    """What a program has told, without the heads of leaks."""
+    """Return the output of a program without the heads of leaks."""
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, re.sub(
         r"ERROR: LeakSanitizer: detected memory leaks|SUMMARY: AddressSanitizer: \d+ byte\(s\) leaked", "", done.stderr))
 
 
-UNITS = {"geometry_test": ("geometry", "speed"), "copy_test": ("geometry", "speed"),  # and the rooms they need
+UNITS = {"geometry_test": ("geometry", "speed"), "copy_test": ("geometry", "speed"),  # and the rooms that each unit needs
          "schedule_test": ("schedule",)}
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_units_are_clean_under_sanitizers(unit, tmp_path):
-    """The sample of every commit: index arithmetic and copies, leaks too."""
+    """Run the sample of every commit: index arithmetic and copies, with leaks."""
     compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
     sources = [SOURCE.parent.parent / "tests" / "fft_runner" / f"{unit}.c",
                *(path for room in UNITS[unit] for path in (SOURCE / room).glob("*.c")),
@@ -42,7 +42,7 @@ def test_units_are_clean_under_sanitizers(unit, tmp_path):
 
 
 def test_fftw_mpi_is_found_in_builds_with_sanitizers(programs, tmp_path):
-    """MPI leaks memory, which is no reason to do without FFTW's library. Found here if the normal build has it."""
+    """MPI's leaks do not disable FFTW's library. A build with sanitizers finds the library if the normal build does."""
     compiler = shutil.which("mpicc.openmpi")
     feature = "PENCILFFT_HAVE_FFTW_MPI:BOOL=ON"
     if not compiler or feature not in (programs.parent / "CMakeCache.txt").read_text():
@@ -58,8 +58,7 @@ def test_fftw_mpi_is_found_in_builds_with_sanitizers(programs, tmp_path):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_plans_at_random_are_clean_under_sanitizers(sanitized_plans, ranks):
-    """Another sample of every commit: transforms, halos, lines. MPI loses memory of its own; what the library itself has
-    asked for is freed."""
+    """Run another sample of every commit: transforms, halos, lines. MPI leaks memory; the library frees all its memory."""
     done = sanitized_plans(ranks, 0, 99, program="known_plans_test")
     check_clean(without_leaks(done))
     assert len(done.stdout.splitlines()) == 101
@@ -123,15 +122,15 @@ def test_copies_touch_nothing_unset_and_leak_nothing(programs):
     valgrind = shutil.which("valgrind")
     if not valgrind:
         pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
-    lost = ("--leak-check=full", "--errors-for-leak-kinds=definite")  # possibly lost: what OpenMP's waiting threads hold
+    lost = ("--leak-check=full", "--errors-for-leak-kinds=definite")  # possibly lost: memory of OpenMP's waiting threads
     done = subprocess.run([valgrind, "-q", "--error-exitcode=9", *lost, programs / "copy_test"],
                           capture_output=True, text=True, timeout=patience(300))
     assert done.returncode == 0, done.stderr
 
 
-OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/matrix_test\)")  # main starts MPI, which keeps some of its own
-NO_TRIALS = {"node": ["estimate"]}  # valgrind does not see what others write into shared memory over what a trial left unset
-OPEN_MPI_LOSES_IT = "Alltoallv_init"  # what it prepared for a persistent collective, when the request is freed
+OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/matrix_test\)")  # main starts MPI, which keeps some memory
+NO_TRIALS = {"node": ["estimate"]}  # valgrind misses writes of other ranks to shared memory after unset data of a trial
+OPEN_MPI_LOSES_IT = "Alltoallv_init"  # data of a persistent collective, after the request is freed
 
 
 @pytest.mark.slow

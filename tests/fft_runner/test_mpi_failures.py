@@ -1,7 +1,6 @@
-"""A call of MPI that fails on one rank, in each exchange and beside other work: one message there, all ranks end, not
-with success, in time.
+"""An MPI call that fails on one rank, in each exchange and beside other work: one message, and all ranks end in time.
 
-Which calls there are is counted in a run without failures (mpi_failures_test.c), so that none is forgotten.
+The status is not success. A run without failures counts the calls (mpi_failures_test.c), so that no call is forgotten.
 """
 
 import re
@@ -15,11 +14,11 @@ from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 from tests.patience import patience
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
-LINES = ["line-transpose", "line-binary2", "line-dft", "line-dft-reduce"]  # binary4 calls what binary2 does
+LINES = ["line-transpose", "line-binary2", "line-dft", "line-dft-reduce"]  # binary4 makes the calls of binary2
 BRICKS = ["bricks-transpose", "bricks-binary2"]
 SLOW_LINES = ("line-transpose", "line-dft", "line-dft-reduce", *BRICKS)  # line-binary2 has an all-to-all and messages
 CASES = [*EXCHANGES, "node-of-one", "halo", *LINES, *BRICKS]
-MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
+MOVES_DATA = {  # calls that an exchange needs; a new exchange needs at least one call of this table
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     **{name: {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"} for name in ("bruck2", *OTHER_RADICES)},
@@ -32,7 +31,7 @@ MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of 
     "line-dft": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
-BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work
+BESIDE = {  # the same under schedules; the table has all exchanges that run beside other work
     "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Testany", "MPI_Waitall"},
     "p2p@opposite": {"MPI_Isend", "MPI_Irecv", "MPI_Testany", "MPI_Waitall"},
     "alltoall@pipelined:2": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
@@ -41,16 +40,16 @@ BESIDE = {  # the same under schedules; between them all those that run exchange
     "bruck2@pipelined:2": {"MPI_Isend", "MPI_Irecv", "MPI_Testall", "MPI_Waitall"},
     "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
-             "MPI_Wtime",  # of which no error is of interest
-             "MPI_Request_free",  # when a plan ends
+             "MPI_Wtime",  # whose errors do not matter
+             "MPI_Request_free",  # at the end of a plan
              "MPI_Abort"}
-BY_ARRIVAL = {"MPI_Testall", "MPI_Waitall"}  # a round of radix r that came beside other work is not waited for
-UNTOLD = {("auto", f"MPI_{name}") for name in ("Comm_free", "Type_free", "Wait")}  # no status tells of a release
+BY_ARRIVAL = {"MPI_Testall", "MPI_Waitall"}  # a round of radix r that arrived beside other work needs no wait
+UNTOLD = {("auto", f"MPI_{name}") for name in ("Comm_free", "Type_free", "Wait")}  # no status reports a release
 GRID = (2, 1)
 
 
 def program(start, exchange, name_of_it):
-    """Run mpi_failures_test with this exchange, or exchange@schedule; further arguments make a call fail."""
+    """Return a function that runs mpi_failures_test with this exchange, or exchange@schedule, and the call that fails."""
     if exchange == "node-of-one":  # messages between nodes, too
         start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
     name, _, schedule = exchange.partition("@")
@@ -60,20 +59,20 @@ def program(start, exchange, name_of_it):
 
 
 def calls_of(start, exchange, name_of_it="mpi_failures_test"):
-    """{(rank, function): how often it is called}"""
+    """Return {(rank, function): number of calls}."""
     done = program(start, exchange, name_of_it)()
     assert done.returncode == 0, done.stdout + done.stderr
     return called(done)
 
 
 def called(done):
-    """The same of a run that ended well."""
+    """Return the calls of a run that ended well."""
     return {(int(rank), name): int(times)
             for rank, name, times in re.findall(r"rank (\d) called (\w+) (\d+) times", done.stdout)}
 
 
 def depends_on_time(exchange, function):
-    """Whether the call may be left out in another run: `auto` tries as long as it may."""
+    """Return whether another run may omit the call: `auto` tries as long as time permits."""
     return exchange == "auto" or (exchange.startswith("bruck") and "@" in exchange and function in BY_ARRIVAL)
 
 
@@ -85,7 +84,7 @@ def check_failure(start, exchange, name_of_it, rank, function, at):
         return
     assert done.returncode != 0, case
     messages = [line for line in done.stderr.splitlines() if line.startswith("mpi_failures_test: ")]
-    if exchange in ("fftw", "auto") and not messages:  # inside FFTW, where MPI itself ends the program and says so
+    if exchange in ("fftw", "auto") and not messages:  # inside FFTW, MPI itself ends the program with a message
         assert done.stderr, case
     else:
         [message] = messages
@@ -93,16 +92,16 @@ def check_failure(start, exchange, name_of_it, rank, function, at):
 
 
 def check_failures(start, exchange, cases, name_of_it="mpi_failures_test"):
-    """Several at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
+    """Run several cases at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
     with ThreadPoolExecutor(3) as pool:
         for done in [pool.submit(check_failure, start, exchange, name_of_it, *case) for case in cases]:
             done.result()
 
 
 def own_calls(start, exchange):
-    """What the exchange calls besides what every plan does."""
+    """Return the calls of the exchange beyond the calls of every plan."""
     mine = calls_of(start, exchange)
-    if exchange in ("alltoallv", "line-transpose", "bricks-transpose"):  # stands for what every plan does, too
+    if exchange in ("alltoallv", "line-transpose", "bricks-transpose"):  # includes the calls of every plan
         return mine
     every = {key: times for key, times in calls_of(start, "alltoallv").items()
              if key[1].removesuffix("_c") not in MOVES_DATA["alltoallv"]}
@@ -110,12 +109,12 @@ def own_calls(start, exchange):
 
 
 def last(function, times):
-    """The last call that comes in every run: how often a round of radix r is asked for depends on when it arrives."""
+    """Return the last call that every run makes: the polls for a round of radix r depend on its arrival."""
     return 1 if function == "MPI_Testall" else times
 
 
 def first_or_last(calls):
-    """On rank 0 the first, on the others the last call of each function."""
+    """Return the first call of each function on rank 0, and the last on the other ranks."""
     return [(rank, function, 1 if rank == 0 else last(function, times)) for (rank, function), times in calls.items()]
 
 
@@ -156,7 +155,7 @@ def test_every_schedule_that_runs_beside_other_work_is_among_them():
         name.replace("_", "-") for name in SCHEDULES}
 
 
-BEYOND_COUNTS = {  # what an exchange cannot do without where its messages are beyond what a count names (small_counts.c)
+BEYOND_COUNTS = {  # calls that an exchange needs for messages beyond a count (small_counts.c)
     "alltoallv": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Type_create_struct"},
     "alltoall": {"MPI_Alltoall", "MPI_Type_create_struct"}, "padded": {"MPI_Alltoall", "MPI_Type_create_struct"},
     "alltoallw": {"MPI_Alltoallw", "MPI_Type_create_struct"}, "p2p": {"MPI_Sendrecv", "MPI_Type_create_struct"},

@@ -1,4 +1,4 @@
-"""Memory that runs out at any place on one rank: the same failure on all, one message, nothing half-written, no hang."""
+"""Memory that runs out anywhere on one rank: all ranks fail with one message, nothing half-written, no hang."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -29,13 +29,13 @@ def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, star
 
 
 def test_a_plan_has_one_work_buffer(mpirun):
-    """Input, output and work are three arrays, two in place: counted, whatever of it is touched."""
+    """Count the arrays: input, output and work are three, in place two, also if untouched."""
     done = mpirun(2, program="plan_memory_test")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def run_short(mpirun, folder, rank, allocation):
-    """Run in a new folder with that allocation failing."""
+    """Run in a new folder, with this allocation failing."""
     folder.mkdir()
     (folder / "demo.map").write_text("0 0 0\n1 0 0\n")
     start = replace(mpirun, mpirun=("env", f"PENCILFFT_FAILING_RANK={rank}", f"PENCILFFT_FAILING_ALLOCATION={allocation}",
@@ -46,7 +46,7 @@ def run_short(mpirun, folder, rank, allocation):
 def check(done, folder, one_message, records):
     written = {path.name for path in folder.iterdir()} - INPUT
     assert written <= OUTPUT, "something is left behind"
-    if done.returncode == 0:  # of the checks one may be left out, which is then said
+    if done.returncode == 0:  # one check may be left out, with a message
         [record] = records(folder / "record.jsonl")
         assert "serial FFTW not done: no memory" in record["verify"]["note"] and written == OUTPUT
         return
@@ -59,7 +59,7 @@ def check(done, folder, one_message, records):
 @pytest.mark.parametrize("rank, stride", [(0, 31), (1, 13), pytest.param(0, 2, marks=pytest.mark.slow),
                                           pytest.param(1, 1, marks=pytest.mark.slow)])
 def test_runner_fails_as_one(mpirun, one_message, records, tmp_path, rank, stride):
-    """Several at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
+    """Run several cases at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
     whole = run_short(mpirun, tmp_path / "whole", rank, NEVER)
     assert whole.returncode == 0, whole.stderr
     [made] = re.findall(r"allocations made: (\d+)", whole.stderr)

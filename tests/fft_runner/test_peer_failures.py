@@ -1,7 +1,8 @@
-"""Cases in which other libraries gave wrong numbers, crashed or hung, run with this one.
+"""Cases in which other libraries gave wrong numbers, crashed or hung, run with this library.
 
-Each says who failed, how, and where that is written; sizes are scaled only where it says so. "Measured" are our own runs:
-snapshots of 2022 to 2025, Debian 12, gcc 12.2, Open MPI 4.1.4, FFTW 3.3.10, results held against a direct sum.
+Each case names the library, the failure, and the source of the report; sizes are scaled only if the case says so.
+"Measured" are our own runs: snapshots of 2022 to 2025, Debian 12, gcc 12.2, Open MPI 4.1.4, FFTW 3.3.10, compared with a
+direct sum.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ MEASURED = "measured"
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a peer, and the runs of fft_runner that must be right: grid, size and further options."""
+    """The failure of a peer, and the runs of fft_runner that must be right: grid, size and further options."""
 
     peer: str
     what: str
@@ -134,7 +135,7 @@ def test_tasks_without_data_take_part(run, name):
 
 @pytest.mark.parametrize("exchange", ["alltoall", "padded"])
 def test_padded_messages_of_the_smallest_parts_under_mpich(run, mpich_run, exchange):
-    """heFFTe's plain alltoall failed with MPICH where only padding travelled (issue 10)."""
+    """heFFTe's plain alltoall failed with MPICH if only padding travelled (issue 10)."""
     record = run(2, "--size", 2, 2, 2, "--grid", "2x1", "--exchange", exchange, "--reps", 1, "--verify", start=mpich_run)
     assert record["verify"]["passed"]
 
@@ -153,20 +154,21 @@ def test_phases_of_stride1_are_times(run, kind):
         assert seconds == pytest.approx(sum(phase["mean_s"][repetition] for phase in phases.values()), rel=1e-6)
 
 
-# ---- one plan, used in more ways than it was measured --------------------------------------------------------------------
+# ---- one plan in other uses than its measurement --------------------------------------------------------------------------
 
 
 CHECKS = {  # of peer_failures_checks.py: ranks
     # dtFFT 3.2 plans c2c in place and executes it out of place: wrong in 28 of 116 runs of 48x40x36 on 2x2 (measured).
     # heFFTe plans on null pointers and executes on arrays (issue 88).
     "plans_measured_anew_are_right_in_and_out_of_place": 4,
-    # PFFT: c2r writes over its input (issue 4). PencilFFTs on GPUs: the second round trip is wrong, for c2r does (issue 82).
+    # PFFT: c2r overwrites its input (issue 4). PencilFFTs on GPUs: the second round trip is wrong because of c2r (issue
+    # 82).
     "rounds_keep_their_input": 4,
-    # AccFFT: a buffer of the input's size where the transposes need more (issue 18).
+    # AccFFT: a buffer of the input's size, although the transposes need more (issue 18).
     "nothing_is_written_behind_the_buffer": 4,
     # jaxDecomp: the order of the result depends on the grid (issue 11).
     "the_result_does_not_depend_on_the_grid": 4,
-    # mpi4py-fft, where it works: the same numbers.
+    # mpi4py-fft, if installed: the same numbers.
     "mpi4py_fft_gives_the_same": 4,
 }
 

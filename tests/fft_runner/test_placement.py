@@ -1,4 +1,4 @@
-"""Mapfile and launcher give the same communicators, and the record says where each rank is."""
+"""Mapfile and launcher give the same communicators, and the record has the place of each rank."""
 
 import random
 
@@ -16,7 +16,7 @@ def write_mapfile(path, places):
 
 
 def seats(record):
-    """(rank, coordinate, slot) of each, in order of grid rank."""
+    """Return (rank, coordinate, slot) in order of grid rank."""
     return [(seat["rank"], tuple(seat["coordinate"]), seat["slot"]) for seat in record["placement"]["ranks"]]
 
 
@@ -95,7 +95,7 @@ def test_without_a_torus_nothing_is_claimed(run):
     assert all(seat["host"] and seat["binding"] for seat in placement["ranks"])
 
 
-# ---- on simulated hosts, whose names tell the coordinate -------------------------------------------------------------
+# ---- simulated hosts, whose names have the coordinates -------------------------------------------------------------------
 
 LINE = ["--machine-torus", "8x1x1", "--sync", "clock"]
 

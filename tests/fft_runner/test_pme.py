@@ -11,7 +11,7 @@ MADELUNG = 1.747564594633
 
 
 def charges(done):
-    """What --print says: edge, energy, and arrays of charges, positions and forces."""
+    """Parse the output of --print: edge, energy, and arrays of charges, positions and forces."""
     assert done.returncode == 0, done.stderr
     head, *rows = done.stdout.splitlines()
     edge, energy = (float(word) for word in head.split()[1::2])
@@ -20,7 +20,7 @@ def charges(done):
 
 
 def direct_ewald(edge, q, at):
-    """Energy and forces, both sums as they stand, with another splitting than the example's."""
+    """Return energy and forces from both sums in their plain form, with another splitting than in the example."""
     alpha = 6 / edge
     d = at[:, None] - at[None]
     energy, force = -alpha / np.sqrt(np.pi) * (q @ q), np.zeros_like(at)
@@ -58,7 +58,7 @@ def test_energy_and_forces_are_those_of_a_direct_sum(mpirun, ranks, n, options):
 
 
 def test_low_orders_converge_with_the_mesh(mpirun):
-    """A slope of a spline of order p is one of order p - 1."""
+    """The slope of a spline of order p is a spline of order p - 1."""
     right = None
     for order in (3, 4):
         errors = []

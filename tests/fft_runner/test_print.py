@@ -1,6 +1,7 @@
-"""Plans as text, against those that are stored in plans/: pencils, real input, slabs, grids of one row or
-one column, bricks.
-``PENCILMAP_STORE_PLANS=1 pytest tests/fft_runner/test_print.py`` stores them anew."""
+"""Plans as text, compared with the files in plans/: pencils, real input, slabs, grids of a single row or column, bricks.
+
+``PENCILMAP_STORE_PLANS=1 pytest tests/fft_runner/test_print.py`` rewrites the files.
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""network_probe on real ranks, what it refuses, and what is no result of it."""
+"""network_probe on real ranks, its refusals, and lines that are not its results."""
 
 import json
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_what_is_no_result(tmp_path, content, part):
 
 
 def test_what_does_not_suffice(tmp_path, pencilmap):
-    """Round trips alone give messages, but no machine."""
+    """Round trips alone give figures of messages, but no machine."""
     path = tmp_path / "p.jsonl"
     path.write_text(json.dumps(result()))
     fit = fit_probe(read_probes([path]))

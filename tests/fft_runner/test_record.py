@@ -1,4 +1,4 @@
-"""The run record and what is printed."""
+"""The run record and the printed output."""
 
 import fcntl
 import json

@@ -1,11 +1,11 @@
-"""Bricks and any other boxes before and after a transform (remap_test.c); the matrix and the fuzzer take bricks besides."""
+"""Bricks and any other boxes before and after a transform (remap_test.c); the matrix and the fuzzer also use bricks."""
 
 import pytest
 
 
 @pytest.mark.parametrize("ranks, cases", [(4, 14), *(pytest.param(n, 140, marks=pytest.mark.slow) for n in (2, 3, 5, 6))])
 def test_boxes_at_random_are_remapped(mpirun, ranks, cases):
-    """In number modulo 7 order all exchanges come, modulo 4 all kinds of types."""
+    """The number of a case modulo 7 selects the exchange; modulo 4, the kind of type."""
     done = mpirun(ranks, 5, cases, program="remap_test", seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -24,7 +24,7 @@ def test_boxes_are_read_from_files(mpirun, records, one_message, tmp_path):
     assert done.returncode == 0, done.stderr
     [record] = records(out)
     assert [stage["name"] for stage in record["stages"]] == ["remap_in", "row", "column", "remap_out"]
-    assert record["verify"]["passed"] and sum(record["stages"][0]["bytes"]) == 16 * 48  # 16 of 64 stay where they are
+    assert record["verify"]["passed"] and sum(record["stages"][0]["bytes"]) == 16 * 48  # 16 of 64 elements stay
     boxes.write_text("0 0 0 4 4 1\n")
     assert "has boxes of 1 ranks, and there are 4" in one_message(mpirun(
         4, "--size", 4, 4, 4, "--grid", "2x2", "--input-boxes", boxes))

@@ -4,7 +4,7 @@ import pytest
 
 RANKS = 4
 DIFFERS = "the arguments of pm_comm_reorder differ between ranks: {} is "
-WRONG = {  # what the message says if one rank gives this argument
+WRONG = {  # if one rank gives this argument: pattern of the message
     "machine null": 'machine and grid must be texts such as "8x8x8" and "8x64", not NULL',
     "machine unreadable": "torus '4q' is not understood",
     "machine other": DIFFERS.format("machine"),
@@ -27,7 +27,7 @@ FIRST = {"machine": "'4 where=assumed'", "grid": "'2x2'"}
 
 @pytest.fixture(params=["mpirun", "mpich_run"])
 def start(request):
-    """The launcher of one of two MPIs."""
+    """The launcher of each of two MPIs."""
     return request.getfixturevalue(request.param)
 
 

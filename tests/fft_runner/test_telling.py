@@ -1,4 +1,4 @@
-"""What a run tells: waiting, times of every rank, traffic, the byte matrix, topology, warnings; and transpose_bench."""
+"""The report of a run: waiting, times of every rank, traffic, the byte matrix, topology, warnings; and transpose_bench."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def blocks(n, parts):
 
 
 def expected_matrix(nx, ny, nz, R, C, which):
-    """Bytes from rank to rank, from the layout in pencilfft.h alone."""
+    """Return the bytes from rank to rank, from the layout in pencilfft.h alone."""
     P = R * C
     matrix = [[0] * P for _ in range(P)]
     for i in range(P):
@@ -84,7 +84,7 @@ def test_traffic_of_each_rank_follows_from_the_layout(run, exchange):
 
 @pytest.mark.parametrize("exchange", ["bruck2", "bruck4"])
 def test_blocks_that_are_passed_on_are_traffic_where_they_pass(run, exchange):
-    """As the model has them, with uneven blocks in a group of five."""
+    """Compare with the model, with uneven blocks in a group of five."""
     grid = ProcessGrid(1, 5)
     mapping = Mapping(Torus((5,)), grid, 1, np.arange(5), np.zeros(5, int))
     [_, stage] = run(5, "--size", 9, 8, 7, "--grid", "1x5", "--reps", 1, "--exchange", exchange)["stages"]

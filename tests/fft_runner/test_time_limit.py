@@ -1,5 +1,7 @@
-"""A rank that is killed or stopped while the others wait for it: the job ends, not with success, and it is said which rank
-and where it was, under either MPI."""
+"""A rank that is killed or stopped while the others wait: the job fails, and the message names the rank and its phase.
+
+Tested under both MPIs.
+"""
 
 import os
 import re
@@ -14,7 +16,7 @@ from tests.fft_runner.conftest import ENVIRONMENT, RUN_S
 from tests.patience import patience
 
 LIMIT_S = 6
-MOMENTS = {  # options with which most of the time goes into that
+MOMENTS = {  # options with which most of the time is spent in this phase
     "repetition": ["--size", 32, 32, 32, "--reps", 1000000],
     "warm-up": ["--size", 32, 32, 32, "--warmup", 1000000],
     "planning": ["--size", 128, 128, 128, "--exchange", "auto", "--auto-budget", 60, "--rigor", "patient"],
@@ -22,12 +24,12 @@ MOMENTS = {  # options with which most of the time goes into that
 
 
 def ranks_of(job):
-    """The processes of its ranks: the uppermost named fft_runner below the launcher; below them are their watchers."""
+    """Return the processes of the ranks: the topmost fft_runner below the launcher; below each is its watcher."""
     parent, name = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = path.read_text()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         process = int(path.parent.name)
         name[process] = text[text.index("(") + 1:text.rindex(")")]
@@ -48,7 +50,7 @@ def rank_of(process):
 
 
 def signalled(start, what, phase, after_s, limit_s):
-    """Status, what was said, and the rank whose process got the signal, some seconds after all had begun."""
+    """Return status, output, and the rank whose process got the signal, some seconds after all ranks had begun."""
     command = [*start.mpirun, "-n", "2", start.programs / "fft_runner", "--grid", "2x1", *MOMENTS[phase], "--time-limit",
                limit_s]
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -70,8 +72,9 @@ def signalled(start, what, phase, after_s, limit_s):
 
 
 def check(start, what, phase):
-    """Once more with a later signal where a busy machine had not come to the phase, or where the launcher had ended the
-    other rank before the watcher of the first one woke up.
+    """Check the message; try a later signal if a busy machine had not reached the phase.
+
+    Also try again if the launcher had ended the other rank before the watcher of the first rank woke up.
     """
     limit_s = round(patience(LIMIT_S))
     for share in (1 / 3, 3 / 4):

@@ -30,7 +30,7 @@ def test_transform_is_right_by_three_checks(run, ranks, grid, size, direction):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("kind", ["c2c", "r2c", "dct"])
 def test_a_rank_that_has_all_may_overwrite_its_input(run, kind, direction):
-    """Planned by the clock: FFTW's own plans are tried beside the passes, with the arrays that there are then."""
+    """Plans are chosen by time: FFTW's own plans compete with the passes, on the arrays of the plan."""
     for more in ([], ["--in-place"]):
         record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--type", kind, "--direction", direction, "--destroy-input",
                      *more, "--rigor", "measure", "--reps", 1, "--verify")

@@ -1,4 +1,4 @@
-"""What is transformed, as told to the runner and recorded by it. test_matrix.py crosses all of it with everything else."""
+"""Types of transforms: options of the runner, and its record. test_matrix.py crosses all types with everything else."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_axes_can_be_left_alone(run, kind, axes):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("axes", ["x", "y", "z", "xy", "yz", "xz"])
 def test_a_rank_alone_leaves_axes_alone_where_input_and_output_are_one_array(run, decomposition, direction, axes):
-    """Lines of 36 along z, for FFTW's plans of shorter ones do not mind that they were made for two arrays."""
+    """Use lines of 36 along z, because FFTW's plans for shorter lines work on other arrays than planned."""
     check(run, "1x1", (12, 10, 36), "c2c", "--decomposition", decomposition, "--skip", axes, "--in-place", "--direction",
           direction)
 
@@ -69,7 +69,7 @@ def test_mpich_gives_the_same(run, mpich_run, kind):
     check(run, "2x2", (10, 9, 12), kind, "--precision", "single", "--layout", "stride1", start=mpich_run)
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------------------
+# ---- refusals --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments, part", [

@@ -33,7 +33,7 @@ def test_tables_are_read_as_the_runner_has_them(mpirun):
                          [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS),
                           ("schedule", "schedule", SCHEDULES)])
 def test_every_file_is_in_the_table_of_its_kind(room, kind, names):
-    """Built with the rest, but not to be chosen: a file whose name was forgotten in the table."""
+    """A file in the build is also in the table, otherwise nobody could choose its name."""
     files = {path.stem.removeprefix(f"{kind}_") for path in (SOURCE / room).glob(f"{kind}_*.c")} - {"table"}
     assert files == {name.rstrip("0123456789") for name in names}  # bruck2, bruck4 and bruck8 are rows of one file
 
@@ -63,7 +63,7 @@ def test_every_type_has_its_row_in_the_model_and_is_told_in_the_header():
 
 
 def placed(kind, ranks, slots, extents):
-    """The node of each rank: `slots` on each in order, at random, in boxes with one coordinate reversed, or any node."""
+    """Return the node of each rank: `slots` a node in order, at random, in boxes with a coordinate reversed, or any node."""
     node = np.arange(ranks) // slots
     if kind == "shuffled":
         return np.random.default_rng(ranks).permutation(node)
@@ -79,9 +79,9 @@ def placed(kind, ranks, slots, extents):
     ("16", 1, 16, 1, "in order"), ("6x6", 1, 6, 6, "shuffled"),
     ("4x4", 2, 4, 8, "shuffled"), ("3x3", 1, 4, 4, "any"), ("5x5:mesh", 1, 3, 7, "any"), ("2x2x2", 4, 8, 4, "in order"),
     ("12", 1, 4, 3, "in order"), ("9", 1, 3, 3, "in order"), ("8x4", 4, 32, 4, "in order"),
-    ("3x3x3x3", 1, 81, 1, "in order")])  # phases of as many messages as there may be
+    ("3x3x3x3", 1, 81, 1, "in order")])  # phases with the largest number of messages
 def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs):
-    """Phase by phase, of every member of every group; who sends to a member is who has it as a target."""
+    """Compare every phase of every member of every group; the sources of a member are the members that send to it."""
     network, rank = parse_torus(torus), np.arange(R * C)
     node = placed(kind, R * C, slots, network.shape)
     done = subprocess.run([programs / "partners_test", torus, str(R), str(C)], input=" ".join(map(str, node.tolist())),

@@ -1,4 +1,4 @@
-"""The verification detects faulty exchanges (faulty_exchanges.c), and says which check detected them."""
+"""The verification detects faulty exchanges (faulty_exchanges.c), and names the check."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_wrong_data_fail_the_run_and_are_recorded(mpirun, records, one_message, 
 
 @pytest.mark.parametrize("start", ["mpirun", "mpich_run"])
 def test_an_mpi_error_on_one_rank_ends_all_with_one_message(request, one_message, start):
-    for _ in range(3):  # MPICH's launcher dropped the message of one run in eight
+    for _ in range(3):  # MPICH's launcher dropped the message in one run of eight
         message = one_message(run_faulty(request.getfixturevalue(start), "mpi-error"))
         assert "process 1" in message and "MPI_Bcast failed" in message
 
