@@ -1,7 +1,7 @@
 """Route every message hop by hop, in plain Python with fractions: slow and simple.
 
-This code shares nothing with the fast loads: no rings of one and two nodes, no numbering, no exchange.
-A link is (coordinates of the node that it leaves, dimension, +1 or -1).
+This code shares nothing with the fast loads: no rings of one and two nodes, no numbering, no exchange. A link is
+(coordinates of its first node, dimension, +1 or -1).
 """
 
 from collections import defaultdict
@@ -13,8 +13,8 @@ def messages(grid, transform=None):
     """Return (source rank, target rank, bytes) of the row exchange and of the column exchange, as two lists.
 
     Without a transform, each task sends one byte to every other member of the group. With a transform, in the row exchange
-    task (p, q) holds the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'. In the column exchange
-    it holds the x-block of q, the z-block of p and all y, and gives the y-block of q' to q'.
+    task (p, q) holds the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'. In the column
+    exchange the task holds the x-block of q, the z-block of p and all y, and gives the y-block of q' to q'.
     """
     R, C = grid.shape
 
@@ -48,12 +48,12 @@ def _column_bytes(transform, grid, p, q, other):
 
 
 def _block(n, parts, i):
-    """Elements of block `i` if `n` elements are dealt one by one, the first blocks first."""
+    """Elements of block `i` if `n` elements are dealt in turn, the first blocks first."""
     return len(range(i, n, parts))
 
 
 def closes(torus, i):
-    """Whether the dimension is a ring: a ring of one has no link and a ring of two has one cable, so both are lines."""
+    """Whether the dimension is a ring: a ring of 1 node has no link and a ring of 2 a single cable, so both are lines."""
     return torus.wrap[i] and torus.shape[i] > 2
 
 
@@ -184,8 +184,8 @@ def neighbours(torus):
 def cut_bounds(torus, traffic, node_of_rank):
     """Return for each dimension the largest load per cable that a cut at planes proves, from all cuts.
 
-    A cut separates one run of neighbouring planes from the rest. On a line, the run starts at the end, so that the cut
-    crosses one plane of cables, not two.
+    A cut separates a run of neighbouring planes from the rest. On a line, the run starts at the end, so that the cut
+    crosses a single plane of cables, not two.
     """
     place = [coordinates(torus, int(node)) for node in node_of_rank]
     return tuple(_best_cut(torus, traffic, place, i) for i in range(len(torus.shape)))

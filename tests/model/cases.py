@@ -21,7 +21,7 @@ SHARE = 1.0  #: of the examples that run; less at each commit than with --slow
 
 
 def repeatable(examples):
-    """Run the same examples each time, without a time limit; at night all of them."""
+    """Run the same examples each time, without a time limit; at night all examples."""
     chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(12, round(SHARE * examples))),
                       suppress_health_check=list(HealthCheck))
     return lambda test: pytest.mark.examples(chosen(test))
@@ -33,7 +33,7 @@ def drawn(make):
 
 
 def random_torus(rng, most_nodes=36):
-    """Return a torus of one to five dimensions: rings of 1, 2, 3, odd, even; open, closed, mixed; one or two cables."""
+    """Return a torus of 1 to 5 dimensions: rings of 1, 2, 3, odd, even; open, closed, mixed; one or two cables."""
     shape, room = [], most_nodes
     for left in range(rng.randint(1, 5), 0, -1):
         shape.append(rng.randint(1, min(room, 8, int(room**(1 / left)) + 2)))
@@ -44,7 +44,7 @@ def random_torus(rng, most_nodes=36):
 
 
 def random_mapping(rng, network, most_tasks=20):
-    """Return ranks on random slots, one to three on a node; often some slots stay idle."""
+    """Return ranks on random slots, 1 to 3 on a node; often some slots stay idle."""
     T = rng.randint(1, 3)
     most = min(network.n_nodes * T, most_tasks)
     R = rng.randint(1, rng.randint(1, most))
@@ -71,7 +71,7 @@ def random_transform(rng, grid):
 
 
 def random_case(rng, network, most_tasks=20):
-    """Return a mapping, one of its exchanges under some transform, and the messages of that exchange."""
+    """Return a mapping, an exchange under some transform, and the messages of that exchange."""
     mapping = random_mapping(rng, network, most_tasks)
     transform = random_transform(rng, mapping.grid)
     which = rng.choice([w for w, size in enumerate((mapping.grid.shape[0], mapping.grid.shape[1])) if size > 1] or [0])

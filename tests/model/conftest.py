@@ -7,7 +7,7 @@ from pencilmap.model.bounds import translations
 
 @pytest.fixture(scope="module")
 def quick_bounds():
-    """Solve one linear program for each machine, not dozens; restore sharp bounds at the end of the module."""
+    """Solve a single linear program for each machine, not dozens; restore sharp bounds at the end of the module."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(translations, "MOST_PROGRAMS", 0)
         translations._bound.cache_clear()

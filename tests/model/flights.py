@@ -74,12 +74,12 @@ def _opposite(grid, transform, sizes):
 
 
 def _beside(grid, one, lane, other, other_lane):
-    """One lane by rows first, with another lane by columns first."""
+    """Return the messages of a lane with rows first, beside another lane with columns first."""
     return [[*rows_first(grid, one, lane, first), *columns_first(grid, other, other_lane, first)] for first in (True, False)]
 
 
 def rows_first(grid, transform, lane, first):
-    """Return messages of one exchange of route A, for the elements that `lane(axis, block)` selects from a block."""
+    """Return messages of an exchange of route A, for the elements that `lane(axis, block)` selects from a block."""
     R, C = grid.shape
     nx, ny, nz = transform.exchanged
     X, Y, Z = pieces(nx, C), pieces(ny, R), lane("planes", range(nz))

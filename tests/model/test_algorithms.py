@@ -1,4 +1,4 @@
-"""The rounds of every exchange algorithm compared with the messages of the transform, one by one."""
+"""The rounds of every exchange algorithm compared with each message of the transform."""
 
 import re
 from collections import Counter
@@ -94,7 +94,7 @@ def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
 
 
 def blocks_by_digits(exchange, radix):
-    """Return {(round, source, target): bytes}, block by block: the digits of a distance one after the other."""
+    """Return {(round, source, target): bytes}, block by block: the digits of a distance in turn."""
     sent, p = Counter(), exchange.size
     for ranks, weight in zip(exchange.members, exchange.group_weight):
         for source in range(p):
@@ -149,7 +149,7 @@ def test_node_sends_one_message_between_two_nodes_with_all_their_bytes(case):
                 expected[group[a], node[a], node[b]] += size
         assert Counter({(group[a], node[a], node[b]): size for (a, b), size in messages(each).items()}) == expected
         shares = Counter(a for a, _ in messages(each))
-        for ranks in exchange.members:  # the ranks of a node carry equally many messages, or one more
+        for ranks in exchange.members:  # the ranks of a node differ by at most one message
             for here in set(node[ranks]):
                 mine = [shares[int(rank)] for rank in ranks if node[rank] == here]
                 assert max(mine) - min(mine) <= 1

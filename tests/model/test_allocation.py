@@ -87,8 +87,8 @@ def test_ranks_on_nodes_of_others_are_found():
 
 
 def test_messages_cross_the_nodes_of_others():
-    """Two tasks across a ring of four: each sends one unit, half of it each way, over nodes without tasks."""
+    """Two tasks across a ring of four: each sends a unit, half of it each way, over nodes without tasks."""
     ring = Torus((4,))
     prediction = predict(Mapping(ring, ProcessGrid(2, 1), 1, [0, 2], [0, 0]))
     assert prediction.stages[0].load == (pytest.approx(4 * 0.5 * 4 / 4),)  # 4 load N / D_T; D_T = 4 units, 2 stay home
-    assert prediction.certificate == 1                                # as neighbours, they would use one direction only
+    assert prediction.certificate == 1                                # as neighbours, they would use a single direction

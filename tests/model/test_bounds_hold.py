@@ -235,7 +235,7 @@ def test_every_inequality_of_the_translations_holds_with_holes_and_idle_slots(to
 
 
 def _partners(torus, node, group):
-    """The mean number of partners at one displacement of each kind, in order of the kinds."""
+    """Return the mean number of partners at a displacement of each kind, in order of the kinds."""
     kinds, shape = {}, np.array(torus.shape)
     alike = [[i for i, m in enumerate(torus.shape) if m == n and n > 1] for n in dict.fromkeys(torus.shape)]
 
@@ -267,7 +267,7 @@ def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
 
 
 def test_the_most_groups_are_those_of_a_linear_program():
-    """One group of either kind costs at least as much length with all its tasks on one side."""
+    """A group of either kind costs at least as much length with all its tasks on the same side."""
     for two in map(Fraction, ("0", "1/3", "2/3", "1", "3/2", "4")):
         for one in (None, *(two + more for more in map(Fraction, ("0", "1/4", "1", "5")))):
             first = () if one is None else (float(one),)

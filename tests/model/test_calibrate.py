@@ -64,7 +64,7 @@ HOP = {EQUALLY_WELL, "the times are explained best without it", "its uncertainty
 
 @pytest.mark.parametrize("noise, seed", [(0.02, 2), (0.02, 3), (0.02, 4), (0.05, 2)])
 def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(noise, seed):
-    """Noise has several valid reasons; the first one depends on last bits, and so on scipy and the processor."""
+    """Noise has several valid reasons; the first choice depends on last bits, and so on scipy and the processor."""
     found = calibrate(samples(noise, seed=seed), TRUTH)
     told = {key: re.sub(r"[\d.]+", "#", reason) for key, reason in found.left_out.items()}
     assert told.pop("injection_per_node") in NODE and told.pop("hop_latency") in HOP
@@ -118,7 +118,7 @@ def test_a_limit_that_slows_nothing_down_is_left_out_with_what_it_is_not_below()
 
 
 def test_figures_that_grow_together_are_not_both_given():
-    """One group size and one task a node: neither start and messages nor the two ports can be separated."""
+    """A single group size and a task a node: neither start and messages nor the two ports can be separated."""
     same = [s for s in samples() if isinstance(s.work, ExchangeWork) and (s.work.messages, s.work.tasks) == (7, 1)]
     found = calibrate(same)
     assert "cannot be separated from exchange_cost" in found.left_out["message_cost"]

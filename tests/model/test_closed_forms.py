@@ -31,7 +31,7 @@ def reordered(product, rows, columns):
 
 
 def random_product(rng):
-    """Return a product of at most `MOST_TASKS` tasks on rings and lines, one to three on a node."""
+    """Return a product of at most `MOST_TASKS` tasks on rings and lines, 1 to 3 on a node."""
     while True:
         shape = [rng.choice([1, 2, 2, 3, 4, 4, 6]) for _ in range(rng.randint(1, 3))]
         slots = rng.choice([1, 1, 2, 3])
@@ -109,7 +109,7 @@ def few_elements(rng, grid):
 
 
 def counted(mapping, transform):
-    """For each exchange the most messages of one task to other tasks, and the most roots of their sizes."""
+    """Return for each exchange the most messages of a task to other tasks, and the most roots of their sizes."""
     found = []
     for messages in flights(predict(mapping, transform).schedule, mapping.grid, transform):
         number, roots = np.zeros(mapping.n_tasks, dtype=int), np.zeros(mapping.n_tasks)

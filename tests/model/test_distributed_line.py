@@ -62,7 +62,7 @@ def test_messages_and_their_starts(ports):
 
 @pytest.mark.parametrize("ranks, radix, all_to_alls, ports", [(16, 2, 1, 1), (256, 2, 3, 1), (256, 4, 2, 3), (64, 4, 1, 1)])
 def test_the_break_even_of_a_crossbar_is_where_both_take_as_long(ranks, radix, all_to_alls, ports):
-    """By the formula, and by routing on unlimited links, 1 GB/s a node, where a rank keeps its own part of a block."""
+    """By the formula, and by routing on unlimited links, 1 GB/s a node, if a rank keeps its own part of a block."""
     alpha, beta, stages = 1e-6, 1e-9, round(np.log(ranks) / np.log(radix))
     points = crossbar_break_even(ranks, radix, alpha, beta, all_to_alls, ports)
     transposes = all_to_alls * (ceil((ranks - 1) / ports) * alpha + points * POINT * beta)
@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused(ask, why):
 
 
 def test_ports_and_starts_by_the_size_of_messages():
-    """On a crossbar of 8 ranks, by hand: 7 small messages, 4 at a time, and 3 large messages, one at a time."""
+    """On a crossbar of 8 ranks, by hand: 7 small messages, 4 at a time, and 3 large messages in turn."""
     network = parse_torus("8", bandwidth=(1e9,))
     mapping = Mapping(network, ProcessGrid(1, 8), 1, np.arange(8), np.zeros(8, dtype=int))
     costs = Costs(messages=(MessageRange(1024, 1e-6, 4), MessageRange(float("inf"), 5e-6)))

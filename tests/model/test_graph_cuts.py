@@ -33,7 +33,7 @@ def drawn_traffic(graph, seed):
 
 
 def across(graph, traffic, inside):
-    """Return bytes and cables that leave a set of vertices, and bytes and cables that enter it."""
+    """Return bytes and cables that leave a set of vertices, and bytes and cables that enter the set."""
     hosts, ways, outside = range(graph.n_nodes), [], set(range(len(graph.vertices))) - inside
     for here, there in ((inside, outside), (outside, inside)):
         sent = sum(int(traffic[a, b]) for a in hosts for b in hosts if a in here and b in there)

@@ -140,7 +140,7 @@ trees = drawn(lambda rng: random_case(rng, from_networkx(random_tree(rng), "tree
 @repeatable(40)
 @given(trees())
 def test_on_a_tree_cut_and_load_are_the_same(case):
-    """Each message has one path, and every branch is a cut that its link reaches."""
+    """Each message has a single path, and every branch is a cut with the load of its link."""
     mapping, exchange, _ = case
     assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == \
         shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True).largest()
@@ -280,7 +280,7 @@ def test_large_graphs_are_bound_by_single_hosts(monkeypatch):
     network = from_networkx(nx.star_graph(6), "star")
     mapping = Mapping(network, ProcessGrid(7, 1), 1, np.arange(7), np.zeros(7))
     exchange = exchanges(mapping.grid)[0]
-    assert cut_bound(network, exchange, mapping.node_of_rank) == (6,)  # each leaf sends to 6 others over its one link
+    assert cut_bound(network, exchange, mapping.node_of_rank) == (6,)  # each leaf sends to 6 others over its only link
 
 
 def test_the_bound_of_a_cycle_is_that_of_cutting_two_links():
@@ -295,7 +295,7 @@ def test_random_graphs_are_drawn_connected():
 
 
 def test_bytes_times_hops_are_shared_by_all_cables():
-    """On the Petersen graph, each host has three others at one hop and six at two; cables have 30 directions."""
+    """On the Petersen graph, each host has 3 others at 1 hop and 6 at 2; cables have 30 directions."""
     graph = from_networkx(nx.petersen_graph(), "petersen")
     traffic = 7 * (1 - np.eye(10, dtype=np.int64))
     assert _hop_bound(graph, graph.arcs(), traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)

@@ -1,4 +1,4 @@
-"""Messages of halos compared with every element of every rank's array with its halo, one by one."""
+"""Messages of halos compared with every element of every rank's array with its halo."""
 
 from collections import Counter
 

@@ -33,7 +33,7 @@ def walked(torus, traffic, shares, node_of_rank, total, tie):
 @CASES
 @given(mappings(), st.data(), SHARES, st.sampled_from(TIES))
 def test_any_mapping_agrees_with_walking_every_message(mapping, data, shares, tie):
-    """With a transform, blocks are seldom even, and all exchanges of a transform share one scale."""
+    """With a transform, blocks are seldom even, and all exchanges of a transform share a scale."""
     torus, grid = mapping.network, mapping.grid
     transform = data.draw(drawn(random_transform)(grid))
     found = exchanges(grid, transform)

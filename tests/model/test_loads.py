@@ -175,7 +175,7 @@ def test_order_of_the_dimensions_matters_for_a_scattered_row():
 
 
 def test_the_busiest_link_is_the_one_that_takes_longest():
-    """5 bytes at one byte a second take longer than 20 bytes at ten; without rates, the 20 bytes count."""
+    """5 bytes at 1 byte a second take longer than 20 bytes at ten; without rates, the 20 bytes count."""
     values = np.zeros((2, 2, 16), dtype=int)
     values[0, 0, 3], values[1, 1, 6] = 5, 20
     slow, heavy = TorusLink((3, 0), "x", 1), TorusLink((2, 1), "y", -1)

@@ -178,7 +178,7 @@ def test_blocks_of_a_side_have_so_many_ends(wrap):
 
 
 def test_a_plane_cannot_leave_all_tasks_on_one_side():
-    """256 tasks in 512 slots would fit into half of the machine, but then a plane through that half cuts them."""
+    """256 tasks in 512 slots would fit into half of the machine, but then a plane through that half cuts the tasks."""
     bound = lower_bound(site((8, 8, 8)), ProcessGrid(16, 16))
     assert bound.value >= Fraction(4 * 512 * 96 * 160, 256**2 * 128)
 

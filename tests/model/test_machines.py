@@ -54,7 +54,7 @@ def test_published_node_counts(name):
 
 
 def bisection(torus):
-    """Return bytes per second across the best cut through the middle of one dimension, one direction."""
+    """Return bytes per second across the best cut through the middle of a dimension, one direction."""
     return min(torus.g(i) * torus.lines(i) * torus.cables[i] * torus.bandwidth[i]
                for i, n in enumerate(torus.shape) if n % 2 == 0)
 
@@ -162,7 +162,7 @@ def test_doubtful_figures_become_notes_where_they_are_used():
     ("8x8x16", None),                     # the result of the rule
     ("8x8x8:mesh", None),                 # fewer rings than the rule's result
     ("4x4x2:mesh", None),
-    ("4x4x4:mesh", None),                 # not a partition but a part of one: an open box claims nothing
+    ("4x4x4:mesh", None),                 # not a partition but a part of a partition: an open box claims nothing
     ("8x4x4", "gives 8x4x4:mesh for it"),
     ("4x4x4", "hands out multiples of 8x8x8"),
     ("2x2x2", None),                      # rings of two are no rings

@@ -1,4 +1,4 @@
-"""One group of tasks on all slots: every placement costs the same, so each has certificate 1.0."""
+"""A single group of tasks on all slots: every placement costs the same, so each has certificate 1.0."""
 
 from fractions import Fraction
 from random import Random
@@ -40,7 +40,7 @@ def on(site, grid, order):
 
 
 def random_site(rng):
-    """Return a torus, two in three with holes, and one to three tasks on a node."""
+    """Return a torus, two in three with holes, and 1 to 3 tasks on a node."""
     torus = random_torus(rng, 16)
     while torus.n_nodes == 1:  # otherwise the network would carry nothing
         torus = random_torus(rng, 16)

@@ -58,7 +58,7 @@ def test_published_cells_beyond_the_bound_say_why():
 
 
 def test_what_no_term_explains_is_said_to_be_unexplained():
-    """Columns of 64x8 on 4x4x4 boxes, one task a chip: docs/time-model.md."""
+    """Columns of 64x8 on 4x4x4 boxes, a task on each chip: docs/time-model.md."""
     unexplained = {(r.grid, r.placement, r.stage, r.transform) for r in compare_published() if "no term" in r.note}
     assert unexplained == {("64x8", "box:4x4x4", "column", f"{n}x{n}x{n}") for n in (256, 512, 1024)}
 

@@ -15,7 +15,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 
 
 def neighbours(shape, wrap):
-    """Return the neighbouring nodes, by networkx; a ring of one has no neighbour."""
+    """Return the neighbouring nodes, by networkx; a ring of 1 node has no neighbour."""
     graph = nx.grid_graph(dim=[range(n) for n in reversed(shape)], periodic=list(reversed(wrap)))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     return graph

@@ -201,7 +201,7 @@ def test_large_messages_have_ports_of_their_own_where_small_ones_were_not_sent_a
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_burst_takes_as_long_as_its_slowest_batch(seed):
-    """The rule of the module, message by message, in a row of nodes; the messages of one side share links."""
+    """The rule of the module, message by message, in a row of nodes; the messages of a side share links."""
     rng = np.random.default_rng(seed)
     torus, rate, hop_s, start_s = Torus((6,), (False,), (2e9,)), 1e9, 3e-7, float(rng.uniform(1e-6, 1e-4))
     fit = probe_module.ProbeFit((probe_module.MessageRange(np.inf, start_s, 1, rate),), hop_s, (), (), ())

@@ -54,7 +54,7 @@ def test_no_argument_proves_what_is_false():
 
 
 def test_rows_alone_are_those_of_all_subsets():
-    """Every row of 3 nodes of one plane, from its messages one by one."""
+    """Compare with every row of 3 nodes of a plane, from its single messages."""
     loads = row_floors.pair_loads(parse_torus("4x4x4"))
     found = {row for row, _ in row_floors.rows_of(loads, range(16), 3)}
     every = {(a, b, c) for a in range(16) for b in range(a) for c in range(b)}

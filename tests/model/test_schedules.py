@@ -92,7 +92,7 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
         assert (both.t_s, both.time_s, both.total_s, both.cost) == pytest.approx(
             [2 * x for x in (ahead.t_s, ahead.time_s, ahead.total_s, ahead.cost)])
         assert both.certificate == ahead.certificate
-        assert of[text, "pair"].time_s == of[text, "forward"].time_s       # the stages belong to one transform
+        assert of[text, "pair"].time_s == of[text, "forward"].time_s       # the stages belong to a single transform
     assert of["best", "pair"].schedule.known_s == min(of["best", "forward"].schedule.known_s * 2, pair.schedule.known_s)
     two = predict(product, replace(transform, fields=2), schedule="best", direction="pair").schedule
     assert two.name != "opposite"                          # half of the fields would have other boxes
@@ -413,7 +413,7 @@ def test_a_phase_has_the_hops_of_the_exchange_that_goes_farthest():
 @pytest.mark.parametrize("size", ["49x19x41", "48x19x41", "50x20x43:r2c"])
 @pytest.mark.parametrize("schedule", ["overlap:2:x", "overlap:5:z", "pipelined:3"])
 def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
-    """A slab has one exchange: in chunks, its padded messages take the time of the whole, or more by uneven cuts."""
+    """A slab has a single exchange: in chunks, its padded messages take the time of the whole, or more by uneven cuts."""
     site, grid, transform = Site(Torus((5,), bandwidth=(1e9,))), ProcessGrid(1, 5), parse_transform(size)
     chunked, exact = (predict(place("default", site, grid), transform, exchange=name, schedule=schedule).schedule.t_s
                       for name in ("padded", "alltoallv"))
@@ -438,7 +438,7 @@ def test_chunks_are_equal_where_no_others_are_better(seed):
     (Torus((4, 4, 2), bandwidth=(1e8,) * 3), "digits:x=c4,y=r2c2,z=r2")], ids=str)
 @pytest.mark.parametrize("text", ["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite", "pipelined:4"])
 def test_times_of_closed_forms_are_those_of_routing_with_every_term(torus, placement, text):
-    """Contention, injection, starts, hops and hidden computing, of one transform and of a pair."""
+    """Contention, injection, starts, hops and hidden computing, of a transform and of a pair."""
     product = place(placement, Site(torus), ProcessGrid(4, 8))
     costs = replace(COSTS, contention=0.5, progress=0.75)
     transform = Transform(64, 32, 64, fields=2)

@@ -108,7 +108,7 @@ def is_first(slots, T):
 @pytest.mark.parametrize("shape, T, grid", [("9x9", 1, (9, 9)), ("5x4x3", 2, (10, 12)), ("6", 1, (3, 2)),
                                             ("6x6x6", 1, (6, 36))])
 def test_on_a_full_torus_it_is_the_all_to_all(shape, T, grid):
-    """On a full torus, equal weights on all lines are best, and the eigenvectors are functions of one coordinate."""
+    """On a full torus, equal weights on all lines are best, and the eigenvectors are functions of a single coordinate."""
     site = Site(parse_torus(shape), T)
     all_to_all = together_bound(site, ProcessGrid(*grid)).value
     bound = spectral_bound(site, grid, "dimension-order").value

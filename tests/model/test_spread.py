@@ -31,7 +31,8 @@ def hops(torus, i, a, b):
 def end_length(torus, where, i, split):
     """Return the load of a link in dimension i at the own end of messages between tasks at these places, by counting.
 
-    Every node counts as if it had one task; unsplit ties go to the right."""
+    Every node counts as a single task; unsplit ties go to the right.
+    """
     most, n = Fraction(0), torus.shape[i]
     for here in where:
         loads = {1: Fraction(0), -1: Fraction(0)}

@@ -114,7 +114,7 @@ def test_an_even_transform_needs_5_n_log_n_operations_in_all():
 
 @st.composite
 def products(draw):
-    """Draw digit patterns on a small torus or mesh, one or two cables."""
+    """Draw digit patterns on a small torus or mesh, with 1 or 2 cables."""
     shape = draw(st.sampled_from([(4, 4), (2, 3, 4), (6, 4), (8, 2), (3, 3), (5, 4), (2, 2, 4), (4, 3, 2), (6,)]))
     d = len(shape)
     where = Torus(shape, draw(st.tuples(*[st.booleans()] * d)), (B,) * d, draw(st.tuples(*[st.integers(1, 2)] * d)))
@@ -300,7 +300,7 @@ def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
 
 
 def test_messages_by_ranges_count_batches_and_rates():
-    """Seven messages of 4 KiB by hand: three start at a time in the first range, one in the second."""
+    """Seven messages of 4 KiB by hand: three start at a time in the first range, a single message in the second."""
     work = ExchangeWork(0.0, None, 7 * 4096.0, 7 * 4096.0, 7, 0.0, 1, 7 * 2.0)
     few, many = MessageRange(4096, 2e-6, 3, rate=1e9), MessageRange(float("inf"), 5e-6, 1, together=2e9)
     terms = exchange_terms(work, Costs(messages=(few, many)))
