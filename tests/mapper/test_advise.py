@@ -29,7 +29,7 @@ TINY = {"torus": "2x2", "bandwidth": "1 GB/s"}
 
 
 def test_nothing_that_is_predicted_is_faster():
-    """Compared with every grid, placement and schedule of the usual rankings, one after the other."""
+    """Compare with every grid, placement and schedule of the usual rankings."""
     advice = advise(settings("12x8x10", **ODD))
     for decomposition in ("pencil", "slab"):
         where = setting(fft="12x8x10", decomposition=decomposition, **ODD)
@@ -49,7 +49,7 @@ def test_the_deciding_term_is_the_one_that_is_large():
 
 
 def test_figures_that_are_not_known_are_named_in_words():
-    """One of the two limits on the data into the network is enough."""
+    """Either of the two limits on the data into the network is enough."""
     where = settings("16", **TINY)
     for known, missing in (({}, 4), ({"injection_per_task": 1e8}, 3), ({"injection_per_node": 1e8}, 3),
                            ({"injection_per_task": 1e8, "injection_per_node": 1e8, "message_cost_s": 0.0}, 2)):

@@ -71,7 +71,7 @@ def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
 
 
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
-    """Anchors with x fastest, as torus3d_record.c numbers them."""
+    """Anchors with x fastest, numbered as in torus3d_record.c."""
     picture = around({"SLURM_JOB_NODELIST": "b[00-01],a07"}, tmp_path=tmp_path, **{"topology.yaml": TORUS3D})
     assert format_torus(picture.torus) == "4x2x2"
     assert coordinates(picture) == [[2, 0, 0], [3, 0, 0], [1, 1, 1]]
@@ -110,7 +110,7 @@ BlockName=block3 Nodes=node[65-96]
 BlockName=block4 Nodes=node[97-128]
 BlockSizes=30,120
 """
-SLURM_FILES = {  # text, and the facts in it; examples from Slurm's own pages if there are any
+SLURM_FILES = {  # text, and its facts; examples from Slurm's own pages if there are any
     "tree": ("SwitchName=s0 Nodes=dev[0-5]\nSWITCHNAME=s3 switches=s0\n", "a tree of 2 switches in 2 levels and 6 hosts"),
     "two levels": ("".join(f"SwitchName=s{i} Nodes=tux[{4 * i}-{4 * i + 3}] LinkSpeed=900\n" for i in range(4)) +
                    "".join(f"SwitchName=s{i} Switches=s[0-3]  LinkSpeed=1800\n" for i in range(4, 8)),

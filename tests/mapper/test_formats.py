@@ -61,7 +61,8 @@ TEMPLATES = (None, "nid{node:05d}", "rack1-n{node}", "node{node}", "1n{node}")
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_is_recognised_as_what_wrote_it_or_as_a_format_that_writes_the_same(name):
-    """Random files of each format, from one rank on. Two formats may share their text: rankfiles of Open MPI 4 and 5."""
+    """Random files of each format, of any number of ranks. Two formats may share their text: rankfiles of Open MPI 4 and 5.
+    """
     for seed in range(60):
         rng = random.Random(f"{name} {seed}")
         shape = [rng.choice((1, 2, 3)) for _ in range(5 if name == "bgq" else rng.randint(1, 3))]
@@ -218,7 +219,7 @@ def test_pmi_text_of_the_rfc():
 @pytest.mark.parametrize("nodes, counts, older", [
     ([0, 1, 2, 3], "2,2,2,2", True), ([0, 1], "2,2,1,1", True), ([0, 2], "2,1,2,1", False), ([1, 3], "1,2,1,2", False)])
 def test_flux_says_which_versions_take_its_file(nodes, counts, older):
-    """Older versions compare the tasks of each node with their block order, which gives the first nodes one more."""
+    """Older versions compare the tasks of each node with their block order, which gives the first nodes another task."""
     node = np.array([0, 1, 2, 3, *nodes])
     slot = np.array([0] * 4 + [1] * len(nodes))
     site = Site(Torus((4,)), 2, idle=True)
@@ -501,7 +502,7 @@ def test_line_ends_of_all_systems_count_alike():
         assert Document(f"a{end}{end}b{end}".encode(), "m").lines() == [(1, "a"), (3, "b")]
 
 
-UNREADABLE = [  # by the consumer itself, most of them verified: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
+UNREADABLE = [  # by the consumer itself, most cases verified: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
     ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0],[1,1,0,0)]]", "line 1 column 43: is not JSON"),
     ("jax", "[[[0,0,0,0] [1,0,0,0]]]", "is not JSON"), ("jax", "[[[00,0,0,0]]]", "is not JSON"),
     ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0]]]", "row 1 of the mesh has 1 devices, row 0 has 2"),

@@ -272,7 +272,7 @@ def test_the_line_of_an_unknown_unit_is_named():
 
 
 def drawn(edges, default="directed"):
-    """GraphML of unnamed switches, as an editor for drawings writes it."""
+    """Return GraphML of unnamed switches, like the files of a drawing editor."""
     vertices = "".join(f'<node id="{v}"/>' for v in sorted({v for edge in edges for v in edge}))
     lines = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in edges)
     return Document(f'<graphml><graph edgedefault="{default}">{vertices}{lines}</graph></graphml>'.encode(), "given")

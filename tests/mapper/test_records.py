@@ -63,7 +63,7 @@ def test_a_version_1_that_did_not_tell_its_exchanges_is_read(tmp_path):
     (2, "default:yxt", "default", "ranks go round the nodes, y fastest"),
     (2, "box:2x2", "default", "in no order of the axes"), (2, "default:xyt", "lines", "")])
 def test_a_comparison_tells_the_order_of_a_default_placement(tasks, placement, label, words):
-    """It is found from the places that the ranks had, whatever launched them."""
+    """The order follows from the places of the ranks, with any launcher."""
     grid = ProcessGrid(4, 4 * tasks)
     mapping = as_mapping(place(placement, Site(TORUS, tasks), grid), placement)
     rows = compare_records([record(mapping, Transform(64, 64, 64), COSTS, LABELS | {"placement": label})], "r")
@@ -108,7 +108,7 @@ def test_one_wrong_number_in_a_list_is_found(wrong, words, tmp_path):
 
 
 def test_runs_that_differ_in_one_word_are_predicted_apart():
-    """Equal runs share one prediction."""
+    """Equal runs share a prediction."""
     mine = slab_record()
     other = mine | {"size": [64, 64, 128]}
     bounds = [[row.t_s for row in compare_records([one], "runs")] for one in (mine, other, mine | {"time": "later"})]

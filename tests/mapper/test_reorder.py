@@ -68,7 +68,7 @@ class Comm:
 
 
 def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
-    """Return the new rank of each old one, or each rank's error. `last` are other keywords of the last rank."""
+    """Return the new rank of each old rank, or each rank's error. `last` are other keywords of the last rank."""
     meeting, freed = Meeting(size), [] if freed is None else freed
 
     def of(rank):

@@ -1,4 +1,4 @@
-"""Starting placements of the search: boxes and corners compared with all of them, groups by their places."""
+"""Starting placements of the search: boxes and corners compared with all boxes and corners, groups by their places."""
 
 from itertools import product as cartesian
 from math import prod

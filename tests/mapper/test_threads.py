@@ -1,4 +1,4 @@
-"""Tasks compared with threads: messages between nodes counted one by one, fewer by a factor of T^2."""
+"""Tasks compared with threads: messages between nodes counted individually, fewer by a factor of T^2."""
 
 import numpy as np
 import pytest
