@@ -1,4 +1,4 @@
-"""Shared code for tests of pictures: inspect a picture before it is written."""
+"""Shared code for tests of pictures: inspect a picture before writing."""
 
 from itertools import combinations
 

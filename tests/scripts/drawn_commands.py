@@ -32,7 +32,7 @@ FIGURES = {"link_bandwidth": (100, 900, "MB/s"), "injection_per_task": (50, 500,
 
 
 class Draw(random.Random):
-    """One command, and its input files."""
+    """A random command, and its input files."""
 
     def __init__(self, number, folder):
         super().__init__(number)
@@ -78,7 +78,7 @@ class Draw(random.Random):
         return self.write("costs.toml", 'name = "costs"\ntitle = "Drawn"\n' + "".join(tables))
 
     def where(self, most=48):
-        """Return options for a network and a grid on it."""
+        """Return options for a network and a grid on the network."""
         text, shape = self.torus(most)
         tasks = self.choice((1, 1, 1, 2, 3))
         slots = math.prod(shape) * tasks
@@ -97,7 +97,7 @@ class Draw(random.Random):
         return options, shape, slots
 
     def placed(self, options, shape, slots):
-        """Return a placement, and a grid that usually fits it."""
+        """Return a placement, and a grid that usually fits."""
         letters = list("xyzabcd"[:len(shape)])
         self.shuffle(letters)
         grid, tasks = self.grid(slots), int(options[options.index("-t") + 1])

@@ -26,7 +26,7 @@ TIMEOUT_S = 300
 
 
 class Alone:
-    """A communicator of one, without MPI."""
+    """A communicator of a single rank, without MPI."""
 
     rank, size = 0, 1
 
@@ -99,7 +99,8 @@ def small():
 def measured(program, *options):
     """Return the output of the page's command for a parallel program, without writing, on ranks that may share processors.
 
-    The options here follow the options of the page and override them."""
+    The options here follow and override the options of the page.
+    """
     if not shutil.which("mpirun"):
         pytest.skip(f"NOT TESTED: {program}, for mpirun is missing")
     command = documented(program).replace("--bind-to core", "--oversubscribe").replace(" --write", "")
@@ -156,7 +157,7 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
 
 
 def test_each_repetition_has_an_order_of_its_own():
-    """So that no contestant always follows the same one and finds its caches; the order is the same on all ranks."""
+    """Otherwise a contestant would always find the caches of the same predecessor; the order is the same on all ranks."""
     from pencilmap.scripts.maintenance.benchmarks.worker import measure
 
     class Runner:
@@ -286,7 +287,7 @@ def test_times_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
 
 
 def test_a_failing_contestant_ends_it_in_a_sentence():
-    """For a failure of one rank or of all ranks, without their tracebacks and mpirun's messages."""
+    """One rank or all ranks fail; tracebacks and mpirun's messages are left out."""
     if not shutil.which("mpirun"):
         pytest.skip("NOT TESTED: a failing contestant, for mpirun is missing")
     done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")

@@ -33,7 +33,7 @@ def demo(tmp_path_factory):
 
 @pytest.mark.slow  # a second collection of all tests
 def test_the_second_command_finds_all_tests():
-    """The command also runs all tests; here it only lists them: one test of every file."""
+    """The command also runs all tests; here the command only lists the tests: one test of every file."""
     done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
                           timeout=patience(600))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr

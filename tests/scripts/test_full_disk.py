@@ -1,4 +1,4 @@
-"""A full disk, a disk that fills during the run, and a quota: one sentence, no success, nothing half-written."""
+"""A full disk, a disk that fills during the run, and a quota: a single sentence, no success, nothing half-written."""
 
 import os
 import shutil

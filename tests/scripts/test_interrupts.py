@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while compiled code runs: one sentence, the status of the signal, nothing half-written."""
+"""Ctrl-C and SIGTERM while compiled code runs: a single sentence, the status of the signal, nothing half-written."""
 
 import os
 import signal

@@ -66,7 +66,7 @@ def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, v
 
 
 def test_the_slab_is_one_exchange_that_moves_everything(pencilmap_json):
-    """Like the row of a grid of one row, whose other exchange is empty; the slab copies less."""
+    """Like the row of a grid with a single row, whose other exchange is empty; the slab copies less."""
     slab, = pencilmap_json("predict", *BGL, "--decomposition", "slab", "-p", "default")
     pencil, = pencilmap_json("predict", *BGL, "--grid", "512x1", "-p", "default")
     empty = pencil["stages"][1]

@@ -51,7 +51,7 @@ def cubes():
 
 @pytest.fixture(scope="module")
 def five():
-    """One placement on a torus of five dimensions."""
+    """A placement on a torus of five dimensions."""
     return records_of("bluegene-q", "4x4x2x2x2", "32x64", ("default:abcdet",), (128,))
 
 
@@ -135,7 +135,7 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
         groups = mapping.grid.shape[0], mapping.grid.shape[1]
         for name, group, traffic in zip(("row", "column"), groups, brute_force.messages(mapping.grid)):
             walked = brute_force.dimension_order(torus, traffic, mapping.node_of_rank)
-            scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of one byte
+            scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of 1 byte
             loads = np.frombuffer(base64.b64decode(view["loads"][name]), "<f4").reshape(torus.link_shape)
             assert loads.tolist() == (as_array(walked, torus) * scale).tolist()
 
@@ -576,7 +576,7 @@ class TestInABrowser:
         from selenium.webdriver.common.action_chains import ActionChains
 
         driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
-        node = int(entry.mapping.node_of_rank[7])             # the end of the first row: in front, nothing hides it
+        node = int(entry.mapping.node_of_rank[7])             # the end of the first row: in front, hidden by nothing
         canvas = driver.find_element("id", "torus")
         driver.execute_script("arguments[0].scrollIntoView()", canvas)
         x, y, _ = driver.execute_script("return pencilmap.place(arguments[0])", node)
@@ -716,7 +716,7 @@ class TestInABrowser:
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("width, scheme", [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")])
     def test_before_and_after_are_seen_with_the_verdict_on_top(self, opened, tmp_path, pencilmap, cubes, width, scheme):
-        """Side by side if there is room, else one below the other; the same colour is the same load in both."""
+        """Side by side if there is room, else stacked; the same colour is the same load in both."""
         driver, path = opened(cubes, width, 844, scheme), tmp_path / "p.html"
         predicted_page(path, pencilmap)
         driver.get(path.as_uri())
@@ -753,7 +753,7 @@ class TestInABrowser:
             drawn(driver)
             return tip.text
 
-        x, y, _ = driver.execute_script("return pencilmap.place(3)")                  # in front: nothing hides it
+        x, y, _ = driver.execute_script("return pencilmap.place(3)")                  # in front: hidden by nothing
         seat = next(s for s in cubes[0]["placement"]["ranks"] if entry.mapping.node_of_rank[s["rank"]] == 3)
         told = point(x, y)
         assert f"node (3, 0, 0) {seat['host']}" in told and f"rank {seat['rank']} (row 0, column 3)" in told

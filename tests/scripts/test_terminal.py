@@ -150,7 +150,7 @@ def options():
 
 
 def test_every_argument_that_a_message_of_the_library_names_is_an_option():
-    """Messages name arguments in backquotes; the command line writes them as options."""
+    """Messages name arguments in backquotes; the command line turns these names into options."""
     known = options()
     for layer in ("model", "mapper"):
         for path in (ROOT / layer).rglob("*.py"):
