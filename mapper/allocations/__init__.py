@@ -21,9 +21,16 @@ __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_aro
 class Reader:
     """A reader of an environment, of a kind of file, or of both.
 
-    from_environment : environ -> Found or None
-    looks_like, find : document -> bool, document -> Found
-    format : name of the placement format that this batch system's launcher reads
+    Parameters
+    ----------
+    title : str
+        A line for lists of readers.
+    from_environment : callable, optional
+        Environment -> Found or None.
+    looks_like, find : callable, optional
+        Document -> bool, and document -> Found.
+    format : str, optional
+        Name of the placement format that this batch system's launcher reads.
     """
 
     title: str

@@ -36,14 +36,22 @@ class Core(NamedTuple):
 class Found:
     """The result of a reader; everything is optional.
 
+    Parameters
+    ----------
     facts : tuple of Fact
-    torus : str, the shape as `parse_torus` reads it
-    hosts : tuple of str, names in the launcher's order
-    places : dict from name to coordinates
-    coordinates : tuple of tuple, nodes without names in the launcher's order
+    torus : str
+        The shape as `parse_torus` reads it.
+    hosts : tuple of str
+        Names in the launcher's order.
+    places : dict of str to tuple of int
+        Coordinates by name.
+    coordinates : tuple of tuple of int
+        Nodes without names in the launcher's order.
     tasks_per_node : int
-    cores : tuple of Core, processors of a node
-    missing : str, a further need of a placement, unless another source meets the need
+    cores : tuple of Core
+        Processors of a node.
+    missing : str
+        A further need of a placement, unless another source meets the need.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -58,13 +66,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Picture:
-    """The facts of all readers about the job.
+    """The facts of all readers about the job; None if unknown.
 
-    torus : Torus or None
-    nodes : int array, node numbers in the launcher's order, or None
-    hosts : dict from host name to node number, in the launcher's order; a node may have several hosts
-    tasks_per_node : int, tasks of a node with all of its hosts
-    missing : str or None, the remaining needs of a placement
+    Parameters
+    ----------
+    facts : tuple of Fact
+    torus : Torus
+    nodes : int array
+        Node numbers in the launcher's order.
+    hosts : dict of str to int
+        Node number of each host, in the launcher's order; a node may have several hosts.
+    tasks_per_node : int
+        Tasks of a node with all of its hosts.
+    cores : tuple of Core
+    missing : str
+        The remaining needs of a placement.
     """
 
     facts: tuple[Fact, ...]
@@ -110,11 +126,21 @@ class Picture:
 
 
 def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
-    """Combine the results of several readers.
+    """Combine the results of several readers. If two readers give the same fact, the first counts.
 
-    If two readers give the same fact, the first counts. The environment decides the hosts of the job, because a file may
-    describe the whole machine. `torus` is the shape given by the user, which overrides any shape found. Raises
-    AllocationError if the results contradict each other.
+    Parameters
+    ----------
+    files : iterable of Found
+        Results from files, which may describe the whole machine.
+    environment : iterable of Found
+        Results from the environment, which decide the hosts of the job.
+    torus : str, optional
+        The shape given by the user, which overrides any shape found.
+
+    Raises
+    ------
+    AllocationError
+        If the results contradict each other.
     """
     founds = [*files, *environment]
 

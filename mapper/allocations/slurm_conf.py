@@ -64,12 +64,22 @@ class Unit:
 class Configuration:
     """The values in the lines.
 
-    hosts : names of NodeName lines, in order
-    places : coordinates of names in box notation
-    units : units of the network by kind (``switchname``, ...) and name
-    partitions : hosts by name of the partition
-    settings : values of the other lines
-    torus : shape of the torus that ``scontrol show topology`` prints
+    Parameters
+    ----------
+    hosts : dict of str to None
+        Names of NodeName lines, in order.
+    places : dict of str to tuple of int
+        Coordinates of names in box notation.
+    units : dict
+        Units of the network by kind (``switchname``, ...) and name.
+    partitions : dict of str to tuple of str
+        Hosts by name of the partition.
+    settings : dict of str to str
+        Values of the other lines.
+    torus : str, optional
+        Shape of the torus that ``scontrol show topology`` prints.
+    members : int
+        Hosts of all units and partitions so far, up to `MOST_MEMBERS`.
     """
 
     hosts: dict[str, None] = field(default_factory=dict)

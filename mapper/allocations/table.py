@@ -23,10 +23,14 @@ from pencilmap.model.network.network import Network
 class NodeTable(NamedTuple):
     """The nodes of a table.
 
-    nodes : int array, node numbers in the order of the file
-    hosts : dict from name to node number, {} without names
-
     Several hosts may have the coordinates of one node, as the two compute nodes at a Gemini router of Cray XE.
+
+    Parameters
+    ----------
+    nodes : int array
+        Node numbers in the order of the file.
+    hosts : dict of str to int
+        Node number by name, {} without names.
     """
 
     nodes: Ints

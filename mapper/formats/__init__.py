@@ -77,7 +77,10 @@ def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None) -> 
 
 
 def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:
-    """Return the launch line, requirements and warnings for a file that `write_mapping` wrote."""
+    """Return the launch line, requirements and warnings for a file that `write_mapping` wrote.
+
+    The parameters are those of `write_mapping`.
+    """
     form = format_named(format_name)
     mapping, job = _as_launched(form, mapping, job)
     return form.launch(mapping, job, path)

@@ -26,10 +26,16 @@ _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", 
 class Foreign:
     """A format of another program.
 
-    title : the name of the format
-    looks_like : document -> bool; true only of this format
-    advice : a remedy for the user, one sentence without its full stop
-    read_as : kinds of files for which readers of this package accept the format
+    Parameters
+    ----------
+    title : str
+        The name of the format.
+    looks_like : callable
+        Document -> bool; true only of this format.
+    advice : str
+        A remedy for the user, one sentence without its full stop.
+    read_as : tuple of str
+        Kinds of files for which readers of this package accept the format.
     """
 
     title: str

@@ -22,10 +22,16 @@ from pencilmap.model.placement.mapping import Mapping
 class Places(NamedTuple):
     """The places of the ranks in a file, in rank order.
 
+    Parameters
+    ----------
     node : int array, shape (P,)
-    slot : int array, shape (P,), or None if the file gives no slots; then the ranks of a node take its slots in order
-    line : list of int, the line that places each rank
-    row : ranks in each row if the file has the shape of the grid, else None
+        Node of each rank.
+    slot : int array, shape (P,), or None
+        None if the file gives no slots; then the ranks of a node take its slots in order.
+    line : list of int
+        The line that places each rank.
+    row : int, optional
+        Ranks in each row, if the file has the shape of the grid.
     """
 
     node: Ints
@@ -38,10 +44,14 @@ class Places(NamedTuple):
 class Launch:
     """The launch command for a placement file.
 
-    line : the complete command (for JAX: the lines of Python)
-    needs : further requirements, one sentence each
-    warnings : possible failures of this placement, one sentence each
-    job_script : lines for the head of the job script
+    Parameters
+    ----------
+    line : str
+        The complete command (for JAX: the lines of Python).
+    needs, warnings : tuple of str
+        Further requirements, and possible failures of this placement, one sentence each.
+    job_script : tuple of str
+        Lines for the head of the job script.
     """
 
     line: str
@@ -99,18 +109,28 @@ class Job:
 class Format:
     """A placement format.
 
-    write : (mapping, job) -> text
-    read : (document, job) -> Places
-    looks_like : first three lines of a document, cut at `MAX_LINE` characters -> bool
-    launch : (mapping, job, path) -> Launch
-    says_slots : whether the file says which slot of a node a rank takes
-    proof : source of the syntax: the launcher that ran such files here, or a document
-    launcher : the launcher that reads the file, with the version whose rules the reader has
-    by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
-    says_grid : whether the file has the shape of the process grid
-    launch_order : the order in which the launcher fills the nodes without such a file, None if there is no launcher
-    verdicts : document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher`
-    alone
+    Parameters
+    ----------
+    title : str
+        A line for lists of formats.
+    write, read, launch : callable
+        (mapping, job) -> text; (document, job) -> Places; (mapping, job, path) -> Launch.
+    looks_like : callable
+        First three lines of a document, cut at `MAX_LINE` characters -> bool.
+    says_slots : bool
+        Whether the file says which slot of a node a rank takes.
+    proof : str
+        Source of the syntax: the launcher that ran such files here, or a document.
+    launcher : str
+        The launcher that reads the file, with the version whose rules the reader has.
+    by_coordinates : bool
+        Whether the file names nodes by their coordinates, which a graph's nodes do not have.
+    says_grid : bool
+        Whether the file has the shape of the process grid.
+    launch_order : LaunchOrder, optional
+        The order in which the launcher fills the nodes without such a file; None if there is no launcher.
+    verdicts : callable, optional
+        Document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher` alone.
     """
 
     title: str

@@ -34,8 +34,20 @@ class _Run(NamedTuple):
 def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
     """Expand a compressed list to names, in order.
 
-    Raises MapfileError if the list is malformed, or has more than `most` names; the count comes before any expansion.
+    Parameters
+    ----------
+    text : str
+        The list, e.g. ``r[0-1]n[08-09],login``.
+    most : int
+        Most names that the list may have, checked before the expansion.
 
+    Raises
+    ------
+    MapfileError
+        If the list is malformed or too long.
+
+    Examples
+    --------
     >>> expand_hosts("r[0-1]n[08-09],login")
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
     >>> expand_hosts("tux[000x011,11A]")

@@ -21,9 +21,20 @@ _PLAIN = frozenset("0123456789+- \t\r\n")  # bytes of a file that has only integ
 class Document:
     """The text of a file, and the errors that name places in the file.
 
-    Raises MapfileError if the content is too long, contains a NUL byte or is not UTF-8. A byte order mark and any kind of
-    line end are accepted. Errors call the file `label`.
+    Parameters
+    ----------
+    content : bytes
+        UTF-8 text, with or without a byte order mark, and any kind of line end.
+    label : str
+        Name of the file in errors.
 
+    Raises
+    ------
+    MapfileError
+        If the content is too long, contains a NUL byte or is not UTF-8.
+
+    Examples
+    --------
     >>> Document(b"a b # c\\r\\n\\n", "demo").lines()
     [(1, 'a b ')]
     """

@@ -23,8 +23,14 @@ from pencilmap.model.network.graph import GraphNetwork, from_networkx
 class GraphFormat:
     """A format of graph files.
 
-    looks_like : document -> bool
-    read : document -> networkx graph
+    Parameters
+    ----------
+    title : str
+        A line for lists of formats.
+    looks_like : callable
+        Document -> bool.
+    read : callable
+        Document -> networkx graph.
     """
 
     title: str

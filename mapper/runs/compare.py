@@ -35,16 +35,23 @@ UNNAMED = ("default", "launcher")  # placements whose names do not tell their or
 class Comparison:
     """One exchange, or all exchanges of a run whose schedule sends them together, predicted and measured.
 
-    t_s : link time
-    time_s : predicted time by all terms of the time model (`pencilmap.model.times.timing`)
-    t_ratio, time_ratio : measured time over the link time, and over the predicted time
-    measured_s : median over the repetitions of the slowest rank
-    stage : name of the exchange, "row+column" of exchanges together, or "total" of a published transform
-    link_bandwidth : bytes per second in the dimension that bounds the exchange: eq. 16 solved for B with the paper's m,
-        m D_T / (4 N t); None for exchanges together, whose m is their joint load
-    time_range_s : expected range of nine in ten measured times
-    warnings : reasons of the runner why its times are not meaningful
-    order : in words, the order in which the ranks of a default placement filled the places; empty for others
+    Parameters
+    ----------
+    stage : str
+        Name of the exchange, "row+column" of exchanges together, or "total" of a published transform.
+    t_s, time_s : float or None
+        Link time, and predicted time by all terms of the time model (`pencilmap.model.times.timing`).
+    measured_s : float
+        Median over the repetitions of the slowest rank.
+    link_bandwidth : float or None
+        Bytes per second in the dimension that bounds the exchange: eq. 16 solved for B with the paper's m, m D_T / (4 N t).
+        None for exchanges together, whose m is their joint load.
+    warnings : tuple of str
+        Reasons of the runner why its times are not meaningful.
+    time_range_s : (float, float), optional
+        Expected range of nine in ten measured times.
+    order : str
+        In words, the order in which the ranks of a default placement filled the places; empty for others.
     """
 
     source: str

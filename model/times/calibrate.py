@@ -63,10 +63,16 @@ def _terms(work, costs):
 class Price:
     """A figure that can be fitted, always as a price per unit of work; 0 means free.
 
-    work : attribute of the work that the price multiplies
-    field : field of `Costs`, None for the bandwidth of the links
-    is_rate : whether the machine file writes the inverse, work per second
-    ceiling : a price above this has another cause than the figure
+    Parameters
+    ----------
+    work : str
+        Attribute of the work that the price multiplies.
+    field : str or None
+        Field of `Costs`, None for the bandwidth of the links.
+    is_rate : bool
+        Whether the machine file writes the inverse, work per second.
+    ceiling : float
+        A price above this has another cause than the figure.
     """
 
     work: str
@@ -402,7 +408,15 @@ def _is_exchange_of(size: str, sample: Sample) -> bool:
 
 def quality(training: Sequence[Sample], held_out: Sequence[Sample],
             time_s: Callable[[Sample], float | None]) -> list[Quality]:
-    """Return errors of bound and model over all exchanges, by size, and for the computing. `time_s` is the time model."""
+    """Return errors of bound and model over all exchanges, by size, and for the computing.
+
+    Parameters
+    ----------
+    training, held_out : sequence of Sample
+        Fitted and predicted samples.
+    time_s : callable
+        The time model: sample -> seconds, None if unknown.
+    """
     rows = []
     exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
     groups: dict[str, Callable[[Sample], bool]] = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}

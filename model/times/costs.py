@@ -20,8 +20,13 @@ class MessageRange:
 class Costs:
     """The figures of a machine that the time model uses besides the bandwidth of its links.
 
-    Raises MachineError if a rate is 0 or a figure is negative.
+    Raises
+    ------
+    MachineError
+        If a rate is 0 or a figure is negative.
 
+    Examples
+    --------
     >>> Costs(message_cost_s=2e-6).injection_per_task is None
     True
     """

@@ -35,10 +35,19 @@ def can_share(exchange: Exchange, network: object, rule: object) -> bool:
 
 def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
                    envelope_bytes: float = 0.0) -> float:
-    """Return seconds until the last message of a remap has arrived; each message has `envelope_bytes` more than its data.
+    """Return seconds until the last message of a remap has arrived, for messages that share links fairly.
 
-    `can_share` states the requirements.
+    Parameters
+    ----------
+    exchange : Exchange
+        Single messages, as `can_share` requires.
+    node_of_rank : int array, shape (P,)
+        Node of each rank.
+    envelope_bytes : float
+        Bytes of each message besides its data.
 
+    Examples
+    --------
     >>> ring = Torus((4,), (False,), (1.0,))
     >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
     >>> pairs = Exchange("remap", "", members, sizes, *np.eye(2, dtype=int), 1, 4)

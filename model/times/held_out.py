@@ -83,8 +83,16 @@ def _divided(rule, held_out, samples, is_fitted):
 class Held:
     """Errors of the held-out samples of one or more divisions.
 
-    means : the mean error of each division, sorted
-    largest : the largest error of all, and the label of its sample
+    Parameters
+    ----------
+    rule, held_out : str
+        The rule, and the description of the held-out samples.
+    n : int
+        Held-out samples of a division.
+    means : tuple of float
+        The mean error of each division, sorted.
+    largest, worst : float, str
+        The largest error of all, and the label of its sample.
     """
 
     rule: str
@@ -121,8 +129,17 @@ def _held(text, pairs):
 def likely_range(samples: Sequence[Sample], fit: Fit) -> tuple[float, float] | None:
     """Return the range of measured over predicted time that covers `LIKELY` of the held-out exchanges.
 
-    Placements and sizes are held out. None if there are too few exchanges. The quantiles come from the ratios, without a
-    normal distribution.
+    Parameters
+    ----------
+    samples : sequence of Sample
+    fit : callable
+        Samples -> Calibration.
+
+    Returns
+    -------
+    (float, float) or None
+        Quantiles of the ratios, without a normal distribution; placements and sizes are held out. None if there are fewer
+        than `LEAST_HELD_OUT` exchanges.
     """
     ratios = []
     for division in divisions(samples):

@@ -116,7 +116,13 @@ class ProbeFit:
 
 
 def fit_probe(probe: Probe) -> ProbeFit:
-    """Fit everything that a probe determines. Raises CalibrationError without round trips of three sizes."""
+    """Fit everything that a probe determines.
+
+    Raises
+    ------
+    CalibrationError
+        If there are no round trips of three sizes.
+    """
     if len({t.size for t in probe.trips}) < LEAST_SIZES:
         raise CalibrationError(f"a probe needs round trips of {LEAST_SIZES} sizes of messages or more, to tell starts from "
                                "rates")

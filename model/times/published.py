@@ -12,9 +12,14 @@ from pencilmap.model.placement.transform import Transform
 class Cell:
     """A measured time of the Blue Gene/L table.
 
-    tasks_per_node : 1 (CO mode) or 2 (VN mode)
-    mapping : "default", "cube8" or "cube64", the paper's words
-    phase : the name of a stage, or "total" (which contains the FFTs)
+    Parameters
+    ----------
+    tasks_per_node : int
+        1 (CO mode) or 2 (VN mode).
+    mapping : str
+        "default", "cube8" or "cube64", the paper's words.
+    phase : str
+        The name of a stage, or "total" (which contains the FFTs).
     """
 
     tasks_per_node: int

@@ -21,9 +21,20 @@ LEAST_POINTS = 3  # for two coefficients and one degree of freedom, which the un
 class Point:
     """The time of a transform on some number of ranks.
 
-    size : nx, ny, nz. time_s : seconds of the slowest rank, for all `transforms` together. mean_s, deviation_s : over the
-    ranks, seconds; None if not recorded. grid : extents of the process grid; () if unknown. array_bytes : of the array that
-    is exchanged, in all fields. transforms : 2 for a forward and a backward transform timed together.
+    Parameters
+    ----------
+    size : (int, int, int)
+        nx, ny, nz.
+    time_s : float
+        Seconds of the slowest rank, for all `transforms` together.
+    grid : tuple of int
+        Extents of the process grid; () if unknown.
+    array_bytes : float, optional
+        Bytes of the exchanged array, in all fields.
+    transforms : int
+        2 for a forward and a backward transform timed together.
+    mean_s, deviation_s : float, optional
+        Over the ranks, seconds.
     """
 
     source: str
@@ -56,7 +67,7 @@ class Point:
 class Fit:
     """T = a/P + d/P^(2/3), seconds; the deviations are one standard deviation of each coefficient.
 
-    largest : the largest relative difference of a fitted from a measured time.
+    `largest` is the largest relative difference of a fitted from a measured time.
     """
 
     a: float
@@ -71,10 +82,19 @@ class Fit:
         return self.a / ranks + self.d / ranks ** (2 / 3)
 
     def bisection(self, ranks: float, crossing_bytes: float) -> float | None:
-        """Return bytes per second through the bisection of that many ranks, both directions; None if the fit has no such
-        term.
+        """Return bytes per second through the bisection of that many ranks, both directions.
 
-        `crossing_bytes` cross the bisection in the fitted time: half of the array for each all-to-all.
+        Parameters
+        ----------
+        ranks : float
+            Number of ranks.
+        crossing_bytes : float
+            Bytes that cross the bisection in the fitted time: half of the array for each all-to-all.
+
+        Returns
+        -------
+        float or None
+            None if the fit has no such term.
         """
         return crossing_bytes * ranks ** (2 / 3) / self.d if self.d > 0 else None
 
@@ -90,8 +110,13 @@ def crossing_bytes(array_bytes: float, transposes: int) -> float:
 def fit(points: Sequence[Point]) -> Fit:
     """Fit the coefficients by linear least squares of the relative errors, so that short times count as much as long times.
 
-    Raises RecordError if there are fewer than three points, or if all points have the same number of ranks.
+    Raises
+    ------
+    RecordError
+        If there are fewer than three points, or all points have the same number of ranks.
 
+    Examples
+    --------
     >>> found = fit([Point("", (64, 64, 64), p, 8 / p + 3 / p ** (2 / 3)) for p in (8, 64, 512)])
     >>> f"{found.a:.6f} {found.d:.6f} {found.largest:.0e}"[:17]
     '8.000000 3.000000'
@@ -123,8 +148,15 @@ def weak_efficiency(first: Point, last: Point) -> float:
 def bisection_bandwidth(torus: Torus) -> float:
     """Return bytes per second, both directions, through the narrowest cut of a torus in two halves across a dimension.
 
-    The halves of an odd extent are as even as possible. Raises RecordError if the torus has no bandwidth.
+    The halves of an odd extent are as even as possible.
 
+    Raises
+    ------
+    RecordError
+        If the torus has no bandwidth.
+
+    Examples
+    --------
     >>> from pencilmap.model.network.torus import parse_torus
     >>> f"{bisection_bandwidth(parse_torus('15x16wx24w', bandwidth=(4.8e9,) * 3)) / 1e9:.0f} GB/s"
     '3686 GB/s'

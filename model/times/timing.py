@@ -139,8 +139,16 @@ def _plain(terms):
 
 
 def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
-    """Return the terms for the work of an exchange. Arrays in `work` give arrays.
+    """Return the terms for the work of an exchange.
 
+    Parameters
+    ----------
+    work : ExchangeWork
+        Numbers, or arrays for many exchanges, which give arrays of terms.
+    costs : Costs
+
+    Examples
+    --------
     >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
     ...                     tasks=1)
     >>> terms = exchange_terms(rows, Costs(injection_per_task=160e6, message_cost_s=1e-6))

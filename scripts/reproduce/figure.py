@@ -24,12 +24,22 @@ class Found:
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table of a source.
+    """A published table or figure in the table of a source.
 
-    title : the title of the table or figure. published : the available numbers, and their place. here : the substitute that
-    is computed or measured, and its differences. compute : makes the substitute; None if there is nothing to compute.
-    measures : whether `compute` runs programs under mpirun on this machine. simulates : whether `compute` runs programs on
-    a simulated network, which needs SimGrid.
+    Parameters
+    ----------
+    title : str
+        The title of the table or figure.
+    published : str
+        The available numbers, and their place.
+    here : str
+        The computed or measured substitute, and its differences.
+    compute : callable, optional
+        Makes the substitute; None if there is nothing to compute.
+    measures : bool
+        Whether `compute` runs programs under mpirun on this machine.
+    simulates : bool
+        Whether `compute` runs programs on a simulated network, which needs SimGrid.
     """
 
     title: str
