@@ -58,7 +58,7 @@ WIDE_PAGES = ("time-model", "machines")
 
 
 def modules_of(package):
-    """Names of all public modules of a package, those of its folders behind it."""
+    """Return the names of all public modules of a package, with the modules of its folders after it."""
     with mock(autodoc_mock_imports):
         found = import_module(package)
     names = [package] if (found.__doc__ or "").strip() else []

@@ -1,18 +1,18 @@
 """Commands in documents: run each shown command and compare the output with the shown output.
 
-A block that starts with ```` ```console ```` holds commands, each after ``$ ``, and their standard output. All commands of a
-document run in one folder, in order. A comment on the line before the block sets an exception:
+A block that starts with ```` ```console ```` holds commands, each after ``$ ``, and their standard output. All commands of
+a document run in a common folder, in order. A comment on the line before the block sets an exception:
 
     <!-- output: digits differ -->       times of real runs: words and shape are compared, digits are not
     <!-- output: not compared -->
     <!-- or refused: WORDS -->           a busy machine may refuse with these words
     <!-- slow -->                        run with --slow only
 
-Commands in shell blocks are run by the tests that they name; the tests request them by `run_by(__file__)`:
+Commands in shell blocks are run by the tests that they name; the tests request these commands by `run_by(__file__)`:
 
     <!-- run by tests/scripts/test_validate.py -->
 
-Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: `wrong_examples` runs them in order.
+Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: `wrong_examples` runs the examples in order.
 
 `unrun` finds our commands in any other place. ``python tests/documents.py FILE...`` replaces outdated outputs.
 """
@@ -51,7 +51,7 @@ ENVIRONMENT = os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "O
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a document."""
+    """A command of a document."""
 
     text: str
     shown: str
@@ -104,7 +104,7 @@ def make_folder(folder):
 
 
 def run(command, folder):
-    """Return the standard output of a command; raise AssertionError if it fails."""
+    """Return the standard output of a command; raise AssertionError on failure."""
     in_process = command.text.startswith("pencilmap ") and not set(command.text) & set(SHELL_ONLY)
     printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder)
     return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
@@ -137,7 +137,8 @@ def _run_in_shell(command, folder):
 def unrun(text):
     """Return the commands that no test runs: list of str.
 
-    Their block names no test that requests them, or is not a shell block."""
+    Their block names no test that requests its commands, or is not a shell block.
+    """
     found = [command for block in SHELL.finditer(text) if OURS.search(block["content"])
              and not all(map(_asks, _named_tests(block)) if _named_tests(block) else [False])
              for command in shell_commands(block["content"])]

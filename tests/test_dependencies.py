@@ -22,7 +22,7 @@ def asked(extras=()):
 
 
 def locked(*names):
-    """Return {package: version} of files in packaging/locked, each entry with at least one hash."""
+    """Return {package: version} of files in packaging/locked, each entry with a hash or more."""
     text = "".join((ROOT / "packaging" / "locked" / f"{name}.txt").read_text("utf-8") for name in names)
     entries = re.findall(r"^([\w.-]+)==([^\s;]+)(?: ;.*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text,
                          re.MULTILINE)

@@ -84,12 +84,12 @@ def circles(links):
 
 
 def rooms(layer):
-    """The folders of a layer, and the modules beside them."""
+    """Return the folders of a layer, and the modules beside the folders."""
     return {path.stem for path in (ROOT / layer).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
 
 
 def arrows(layer):
-    """(room, room that it imports from) of the rooms of a layer, those whose modules import each other left out."""
+    """Return (room, imported room) of a layer, without rooms whose modules import each other."""
     known = rooms(layer) - {"__init__"}
     for name, path in modules().items():
         head = f"pencilmap.{layer}."
@@ -100,7 +100,7 @@ def arrows(layer):
 
 
 def documented(layer):
-    """(room, room that it may use) by the table of the layer in docs/architecture.md."""
+    """Return (room, allowed room) by the table of the layer in docs/architecture.md."""
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     for room, used in re.findall(rf"^\| `{layer}/(\w+)(?:/|\.py)` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE):
         yield from ((room, each) for each in re.findall(r"`(\w+)`", used) or [""])
@@ -115,19 +115,19 @@ def test_rooms_form_no_circle_and_are_few_levels(layer, levels):
 
 @pytest.mark.parametrize("layer", ["model", "mapper"])
 def test_the_table_of_rooms_says_what_each_uses(layer):
-    """Each room has a row, whose last column lists the rooms that it imports from."""
+    """Each room has a row, whose last column lists the imported rooms."""
     told = set(documented(layer))
     assert {room for room, _ in told} == rooms(layer) - {"__init__", "data"}
     assert {(room, used) for room, used in told if used} == set(arrows(layer))
 
 
 def with_packages(name):
-    """Return a module and its packages, which Python loads before it: a.b.c, a.b, a."""
+    """Return a module and its packages, which Python loads before the module: a.b.c, a.b, a."""
     return [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]
 
 
 def test_no_imports_form_a_circle():
-    """Any module may be the first to load; its own packages load before it and import nothing else."""
+    """Any module may be the first to load; its own packages load before the module and import nothing else."""
     known = modules()
     links = [(name, loaded) for name, path in known.items() for target in imports(path)
              for loaded in with_packages(target if target in known else target.rpartition(".")[0])
@@ -146,7 +146,7 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
 
 
 def included():
-    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner without suffix, so .c and .h are one."""
+    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner without the suffix .c or .h."""
     top = ROOT / "fft_runner"
     for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
         for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
@@ -168,7 +168,7 @@ BEHIND_ONE_HEADER = {"layout", "ends", "passes", "run", "choose", "plan", "line_
 
 
 def called():
-    """(file, file whose functions or data it uses) of the library, as "room/name", by the symbols of the object files."""
+    """Return (file, used file) of the library, as "room/name", by the symbols of the object files."""
     names = sorted(str(path.relative_to(LIBRARY)) for path in LIBRARY.rglob("*.c"))
     missing = [name for name in names if not (OBJECTS / f"{name}.o").exists()]
     assert missing == [], "without object file; run: cmake --build build"
@@ -184,7 +184,7 @@ def room(name):
 
 
 def rooms_in_the_docs():
-    """{room of the library: rooms that it may use, through others too}, from the table of the docs."""
+    """Return {room of the library: allowed rooms, also through others}, from the table of the docs."""
     rows = re.findall(r"^\| `fft_runner/src/(\w+)/` \|.*\| (.*) \|$", (ROOT / "docs/architecture.md").read_text("utf-8"),
                       re.MULTILINE)
     graph = nx.DiGraph((name, used) for name, cell in rows for used in re.findall(r"`(\w+)`", cell))

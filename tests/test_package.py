@@ -146,7 +146,7 @@ def test_all_parts_have_one_version():
 
 
 def test_only_pictures_need_matplotlib(tmp_path):
-    """In a fresh process without matplotlib, all commands load, and a picture is refused in one sentence."""
+    """In a fresh process without matplotlib, all commands load, and a picture is refused in a sentence."""
     required = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
     assert not [name for name in required if name.startswith("matplotlib")]
     program = ("import sys, importlib.util as u; real = u.find_spec; sys.modules['matplotlib'] = None\n"

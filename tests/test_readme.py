@@ -18,7 +18,7 @@ MACHINES = re.findall(r"^\|.*\| `(pencilmap .*)` \|$", README, re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One folder for all commands, because later commands read files of earlier commands."""
+    """A common folder for all commands, because later commands read files of earlier commands."""
     path = tmp_path_factory.mktemp("readme")
     make_folder(path)
     return path

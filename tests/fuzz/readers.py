@@ -53,7 +53,7 @@ def _is_whole(mapping):
 
 
 def placement(content: bytes) -> None:
-    """Placement files of every format, recognised and named: the result is written, and reading it again changes nothing."""
+    """Placement files of every format, recognised and named: the result survives writing and reading."""
     site = Site(Torus((2, 2, 2, 1, 2)), 2) if b"A B C D E" in content[:40] else SITE
     job, named = Job(site), list(FORMATS)[crc32(content) % len(FORMATS)]
     try:
@@ -133,7 +133,7 @@ def times(content: bytes) -> None:
 
 
 def images(content: bytes) -> None:
-    """Images, and the placement on them."""
+    """Images, and the placement with these images."""
     assert parse_images(content, "file", SITE)
     with tempfile.NamedTemporaryFile() as file:
         file.write(content)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
 C_TARGETS = ("torus", "mapfile", "hosts", "request", "options", "wisdom", "platform")
 ROUND = 100  # inputs between two looks at the clock
-SLOWEST_S = 2.0  # limit of one input
+SLOWEST_S = 2.0  # limit of an input
 EDGES = ("0", "1", "-1", "7", "65536", "2147483648", "9223372036854775808", "9" * 30, "1e999", "nan", "Infinity", "-0")
 
 
@@ -42,7 +42,7 @@ def found_path(name: str) -> Path:
 
 
 def fuzz_c(name: str, seconds: float, start: int) -> bool:
-    """Run one target in C; return whether there was no finding."""
+    """Run a target in C; return whether there was no finding."""
     command = [BUILD / f"fuzz_{name}", "--seconds", str(seconds), "--seed", str(start), "--crash", found_path(name),
                CORPUS / name]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace")
@@ -70,7 +70,7 @@ def changed(seeds: list[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def fuzz_python(name: str, seconds: float, start: int) -> bool:
-    """Run one target in Python; return whether there was no finding."""
+    """Run a target in Python; return whether there was no finding."""
     seeds = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
     last, count, end = b"", 0, time.monotonic() + seconds
 
@@ -102,7 +102,7 @@ def fuzz_python(name: str, seconds: float, start: int) -> bool:
 
 
 def again(path: Path) -> bool:
-    """Run one input, by the target at the start of its name."""
+    """Run an input, by the target at the start of its name."""
     name = path.name.partition("-")[0]
     if name not in C_TARGETS:
         check(name, path.read_bytes())

@@ -38,7 +38,7 @@ def hosts_of(job, mapping):
 
 
 def reported(text):
-    """Return (host, processors) of each rank, from the lines that report.sh and where.c print."""
+    """Return (host, processors) of each rank, from the output of report.sh and where.c."""
     found = {}
     for line in text.splitlines():
         words = line.split()
@@ -53,6 +53,6 @@ def assert_where_the_file_says(text, mapping, job):
 
 
 def assert_bound_by_slot(text, mapping):
-    """Check that equal slots have equal processors, and different slots different ones."""
+    """Check that equal slots have equal processors, and different slots different processors."""
     seen = set(zip(mapping.slot_of_rank.tolist(), (cpus for _, cpus in reported(text))))
     assert len(seen) == TASKS == len({cpus for _, cpus in seen})

@@ -183,7 +183,7 @@ def test_slurm(slurm, nodes, options):
 
 @pytest.mark.parametrize("distribution", ["block", "cyclic"])
 def test_slurm_sorts_the_nodes_by_name(slurm, distribution):
-    """Without a list of the nodes, this is one of the two orders that are claimed."""
+    """Without a list of the nodes, this is either of the two claimed orders."""
     environ, found = job_of(run_job(slurm, 4, ("-w", ",".join(host_names(LISTS[1])), "-m", distribution)))
     site = Site(TORUS, N_RANKS // 4)
     by_list, by_name = launch_order(site, environ=environ).orders

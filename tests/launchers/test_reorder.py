@@ -30,7 +30,7 @@ CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not gi
 
 
 def expected(torus, tasks, grid, placement, order):
-    """Return the old rank of each new one, by the Python model. Without an order, the launcher fills node after node."""
+    """Return the old rank of each new rank, by the Python model. Without an order, the launcher fills node after node."""
     site = Site(parse_torus(torus), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid, PENCIL if "x" in grid else SLAB)), placement)
     launched = default(order or "tn", site, parse_grid(grid, PENCIL if "x" in grid else SLAB))
@@ -39,7 +39,7 @@ def expected(torus, tasks, grid, placement, order):
 
 
 def outcomes(text):
-    """Return the status of each call of the program, and the lines after it."""
+    """Return the status of each call of the program, and the following lines."""
     found = []
     for line in text.splitlines():
         if line.startswith("= "):
@@ -189,7 +189,7 @@ def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
 
 
 class FaultyComm:
-    """One process as a communicator with a faulty split."""
+    """A single process as a communicator with a faulty split."""
 
     def __init__(self, rank=0, heard=None):
         self.rank, self.heard = rank, heard

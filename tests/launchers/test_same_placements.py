@@ -128,7 +128,7 @@ def random_rings(choose):
 
 
 def random_tiling(choose):
-    """Return a lattice tiling with a poor tile that has one place of every coset."""
+    """Return a lattice tiling with a poor tile that has a single place of every coset."""
     from pencilmap.mapper.searches.lattice_search import coset_numbers, normal_forms
 
     torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
@@ -177,7 +177,7 @@ TEXTS = ["8", "8x8x8", "8x8x8:mesh", "8wx8x4w", "2wx2w", "4x4:torus", "4x6x16x2x
 
 
 def test_c_and_python_read_the_same_torus_text(programs):
-    """Both refuse the text, or both read it with the same letters."""
+    """Both refuse the text, or both read the same letters."""
     lines = places_in_c(programs / "placement_test", [(f"{text} placement=digits:?", "1x1") for text in TEXTS])
     for text, line in zip(TEXTS, lines, strict=True):
         try:

@@ -60,7 +60,7 @@ class Controller:
         stop(self.process)
 
     def answers(self):
-        """Return whether slurmctld answers; False if slurmctld has ended, because it refused the files."""
+        """Return whether slurmctld answers; False if slurmctld has ended, after a refusal of the files."""
         wait_for(lambda: self.process.poll() is not None or "is UP" in self.show("ping", check=False), self.folder)
         return self.process.poll() is None
 
@@ -95,7 +95,7 @@ def hosts_and_lines(rng):
 
 
 def listed(rng, prefix, numbers, width):
-    """Return the same names as a hostlist: ranges in brackets, or one by one."""
+    """Return the same names as a hostlist: ranges in brackets, or single names."""
     if rng.random() < 0.2:
         return ",".join(f"{prefix}{n:0{width}d}" for n in numbers)
     runs = []
@@ -187,7 +187,7 @@ def test_random_configurations_are_read_as_slurm_reads_them(munge, seed):
         theirs = {name: controller.expanded(told["Nodes"]) for name, told in controller.records("partitions").items()}
         assert {name: sorted(hosts) for name, hosts in ours.partitions.items()} == {
             name: sorted(hosts) for name, hosts in theirs.items()}
-        for what in ("nodes", "partitions"):  # the test also reads the output of scontrol, on one line each or on several
+        for what in ("nodes", "partitions"):  # the test also reads the output of scontrol, on a line each or on several
             for options in ((), ("-o",)):
                 shown = read_configuration(Document(controller.show("-a", *options, "show", what).encode(), what))
                 assert set(shown.all_hosts) == (set(ours.hosts) if what == "nodes" else

@@ -1,4 +1,4 @@
-"""Files for launchers, random valid ones and broken ones: the launcher and `check` must agree on each.
+"""Files for launchers, random valid files and broken files: the launcher and `check` must agree on each.
 
 A file of `BROKEN` stops the launcher. A file of `PASSED_OVER` runs, but the launcher ignores a part of it, so `check`
 refuses it, too.
@@ -44,7 +44,7 @@ def _rank(rng, rank, host, cpus):
 
 
 def _processors(rng, version, slot, alone):
-    """Processors of a slot, and of a whole node if a task is alone on it."""
+    """Processors of a slot, and of a whole node if a task is alone on the node."""
     ways = [f"{slot}", f"0{slot}", f"{slot}-{slot}", f"0:{slot}", f"0:{slot}-{slot}", f"{slot},{slot}", f"{slot};{slot}"]
     if alone or version == 4:
         last = TASKS - 1
@@ -62,7 +62,7 @@ def hosts(counts, after, between=("",)):
             while counts and k < len(nodes) and nodes[k] == nodes[0] and rng.random() < 0.7:
                 k += 1
             number = f"{counts}{rng.choice(['', '0'])}{k}" if counts and (k > 1 or rng.random() < 0.3) else ""
-            ends = [end for end in after if "=" not in end or nodes[0] != before]  # lines of a host have one option
+            ends = [end for end in after if "=" not in end or nodes[0] != before]  # lines of a host have a single option
             lines.append(names[nodes[0]] + number + rng.choice(ends))
             before, nodes = nodes[0], nodes[k:]
         for _ in range(rng.randint(0, 2)):

@@ -76,7 +76,7 @@ def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
                                             ((0.66, 0.56, 0.42, 0.44, 0.39, 0.37, 0.36, 0.36), [False, True]),
                                             ((0.50, 0.56, 0.37, 0.37, 0.30, 0.37, 0.36, 0.36), [True, False])])
 def test_gains_are_over_the_best_in_sequence(seconds, holds):
-    """Medians of all rounds, so that one late repetition changes nothing."""
+    """Medians of all rounds, so that a late repetition changes nothing."""
     mapping = as_mapping(place("default", Site(parse_torus("4x4:mesh", bandwidth=(1e6, 1e6))), ProcessGrid(4, 4)), "default")
     found = []
     for (_, schedule), median in zip(overlap.RUNS, seconds):

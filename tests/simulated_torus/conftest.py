@@ -26,9 +26,9 @@ def build():
 
 @pytest.fixture
 def simulation():
-    """``simulation("4x4x4", "4x16", 64)``: 64^3, one rank after the other on the nodes, first dimension fastest.
+    """``simulation("4x4x4", "4x16", 64)``: 64^3, ranks on the nodes in turn, first dimension fastest.
 
-    `coordinates` sets other hosts, one for each rank; the other arguments are fields of SimulatedNetwork and Simulation.
+    `coordinates` sets other hosts, a host for each rank; the other arguments are fields of SimulatedNetwork and Simulation.
     """
 
     def make(shape, grid, size, coordinates=None, tasks_per_node=1, bandwidth=None, cables=None, **options):
@@ -48,7 +48,7 @@ def simulation():
 
 @pytest.fixture
 def processes_below():
-    """Return the processes whose working directory is a folder or below it."""
+    """Return the processes whose working directory is a folder or a subfolder."""
 
     def find(folder):
         found = []

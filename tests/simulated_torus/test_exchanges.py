@@ -19,7 +19,7 @@ EXCHANGES = ("exchange_row", "exchange_column")
 
 
 def bounds_s(simulation, m_row, m_column):
-    """Return the two bounds; each m has one number for each dimension."""
+    """Return the two bounds; each m has a number for each dimension."""
     torus = simulation.network.torus
     total_bytes = BYTES_PER_ELEMENT * np.prod(simulation.size)
     rates = np.multiply(torus.bandwidth, torus.cables)
@@ -34,8 +34,8 @@ def times_s(records):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape, grid, n, m_row, m_column, options", [
     ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {}),  # a row is a full ring of 4
-    ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all data across its middle goes one way
-    ("4wx4x2w", "4x8", 64, (2, 0, 0), (0, 4, 2), {}),  # a ring, a line, and a pair with one cable, wrapped or not
+    ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all data across its middle goes the same way
+    ("4wx4x2w", "4x8", 64, (2, 0, 0), (0, 4, 2), {}),  # a ring, a line, and a pair with a single cable, wrapped or not
     ("2x2x2x2x3", "16x3", 96, (2, 2, 2, 2, 0), (0, 0, 0, 0, 4 / 3), {}),
     ("4x4", "4x4", 64, (2, 0), (0, 2), {"bandwidth": (BYTES_PER_S, BYTES_PER_S / 4)}),
     ("4x2", "4x2", 64, (2, 0), (0, 2), {"cables": (1, 2)}),
