@@ -223,8 +223,7 @@ def shortened(hosts: Sequence[str], most: int = 4) -> str:
 
 
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
-    """Return the smallest shape that contains the coordinates, as text. The coordinates do not show whether the shape
-    wraps.
+    """Return the smallest shape that contains the coordinates, as text; the coordinates do not show any wrap.
 
     >>> bounding_box([(0, 0), (3, 1)])
     '4x2'

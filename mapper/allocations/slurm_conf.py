@@ -91,9 +91,7 @@ class Configuration:
     members: int = 0
 
     def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return hosts of a unit or a partition. Raises MapfileError if there are too many, because few lines can name
-        many.
-        """
+        """Return hosts of a unit or a partition. Raises MapfileError if the total exceeds `MOST_MEMBERS`."""
         self.members += len(hosts)
         if self.members > MOST_MEMBERS:
             raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")

@@ -1,5 +1,4 @@
-"""Several hosts at each node of the network, as the two compute nodes at a Gemini router: launchers see each host as a
-node.
+"""Several hosts at each node, as the two compute nodes at a Gemini router: launchers see each host as a node.
 
 A format that names or counts hosts gets a network with a node for each host. Host k of a node has slots k T to
 (k + 1) T - 1, if T is the number of its tasks. Formats that name coordinates know only the nodes.

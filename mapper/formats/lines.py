@@ -1,4 +1,4 @@
-"""Text of files: checks for garbage, skips comments and blank lines, and keeps positions for errors."""
+"""Text of files: garbage is refused, comments and blank lines are skipped, and errors have positions."""
 
 import codecs
 import re
