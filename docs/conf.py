@@ -77,7 +77,7 @@ def add_modules(app, name, source):
 
 
 def widen(app, name, template, context, tree):
-    """Without the contents of the page on the right there is room for its widest tables."""
+    """Leave out the contents of a page, so that its widest tables have room."""
     if name in WIDE_PAGES:
         context["furo_hide_toc"] = True
 

@@ -10,5 +10,5 @@ def snake(torus, R, C, tasks_per_node):
 
 
 def _there_and_back(path, n):
-    """The path forwards, backwards, forwards, ...: n times."""
+    """Return the path forwards, backwards, forwards, ...: n times."""
     return [path[::-1] if x % 2 else path for x in range(n)]

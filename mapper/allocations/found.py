@@ -104,14 +104,14 @@ class Picture:
         return Allocation(self.torus, self.nodes, nodes if nodes.size > self.nodes.size else None)
 
     def table(self) -> str:
-        """The nodes as a plain table (text), a file for `nodes` and `hosts`."""
+        """Return the nodes as the text of a plain table, a file for `nodes` and `hosts`."""
         if self.torus is None or self.nodes is None:
             raise AllocationError("no nodes are known, and so there is no table of them")
         lines = [(*([name] if name else []), *coordinates) for name, coordinates in self.places()]
         return "".join(" ".join(map(str, line)) + "\n" for line in lines)
 
     def places(self) -> list[tuple[str | None, list[int]]]:
-        """Name and coordinates of each host in the launcher's order, or of each node if no host is known."""
+        """Return name and coordinates of each host in the launcher's order, or of each node if no host is known."""
         if self.torus is None or self.nodes is None:
             return []
         names: list[str | None] = list(self.hosts) or [None] * self.nodes.size
@@ -119,7 +119,7 @@ class Picture:
         return list(zip(names, self.torus.coordinates(nodes).tolist()))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
-        """The arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at `path`."""
+        """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at `path`."""
         known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
                  "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
         return {name: str(value) for name, value in known.items() if value}

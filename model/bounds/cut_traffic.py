@@ -56,7 +56,7 @@ class Crossing:
         return self.grid.n_tasks**2 if self.transform is None else _FINE
 
     def least(self) -> Ints:
-        """Least traffic for every k of 0..P, in parts of which D_T has `whole`: int array, shape (P + 1,)."""
+        """Return the least traffic for every k of 0..P, in parts of which D_T has `whole`: int array, shape (P + 1,)."""
         P = self.grid.n_tasks
         even = self.grid.decomposition.least_crossing(self.grid.shape, np.arange(P + 1, dtype=np.int64))
         if self.transform is None:

@@ -59,7 +59,7 @@ class Mapping:
         return self.n_tasks == self.network.n_nodes * self.tasks_per_node
 
     def coordinates(self) -> Ints:
-        """Coordinates of each rank: int array, shape (P, d)."""
+        """Return the coordinates of each rank: int array, shape (P, d)."""
         return self.network.coordinates(self.node_of_rank)
 
 

@@ -66,7 +66,7 @@ def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
 
 
 def messages_sent(send: Ints, receive: Ints) -> Ints:
-    """For every member, the number of its messages to other members; blocks without elements are not sent.
+    """Return for every member the number of its messages to other members; blocks without elements are not sent.
 
     >>> messages_sent(np.array([4, 1, 0]), np.array([1, 1, 0])).tolist()
     [1, 1, 0]

@@ -227,7 +227,7 @@ def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: st
 
 
 def _labels(where, network, placement):
-    """Labels from which the prediction of a run can be computed again."""
+    """Return labels from which the prediction of a run can be computed again."""
     rates = network.torus.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
@@ -355,7 +355,7 @@ def _write_inputs(simulation, work):
 
 
 def _mapfile_name(simulation):
-    """The name of the mapfile without blanks, because a blank would end the name in the record."""
+    """Return the name of the mapfile without blanks, because a blank would end the name in the record."""
     return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
 
 

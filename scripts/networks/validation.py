@@ -168,7 +168,7 @@ def _network(where, case):
 
 
 def _injection(where):
-    """Bytes per second that the tasks of a node together may send; None for no limit."""
+    """Return bytes per second that the tasks of a node together may send; None for no limit."""
     task = where.costs.injection_per_task
     limits = [where.costs.injection_per_node, None if task is None else task * where.tasks_per_node]
     return min((limit for limit in limits if limit), default=None)

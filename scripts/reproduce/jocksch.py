@@ -56,7 +56,7 @@ def break_even() -> Found:
 
 
 def _simulated_break_evens(predicted):
-    """Break-evens of ranks, radix and ports: transposes in natural order, and a binary exchange in its own order."""
+    """Return break-evens of ranks, radix and ports: transposes in natural order, and a binary exchange in its own order."""
     sizes = {key: sizes_about(n) for key, n in predicted.items()}
     runs = []
     for (ranks, radix, ports), pair in sizes.items():
@@ -67,7 +67,7 @@ def _simulated_break_evens(predicted):
 
 
 def _case(ranks, algorithm, order, ports=1):
-    """A crossbar as a torus with as few nodes along a dimension as possible, which is the fastest to simulate."""
+    """Return a crossbar as a torus with as few nodes along a dimension as possible, which is the fastest to simulate."""
     torus = str(ranks) if ranks < 256 else "x".join(["4"] * round(log(ranks, 4)))
     return Case(torus, algorithm, message_s=ALPHA_S, order=order, crossbar=True, rate=RATE, ports=ports)
 
@@ -121,7 +121,7 @@ def strong_pencils(n: int) -> Found:
 
 
 def _simulated_strong(n, tasks, asked):
-    """Seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
+    """Return seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
     runs = []
     for nodes, shape in asked:
         network = as_torus(setting(torus="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
@@ -143,7 +143,7 @@ def _switch(nodes):
 
 
 def _block(network, tasks, shape):
-    """A block of 3x4 tasks of the grid on each node, as on the slides."""
+    """Place a block of 3x4 tasks of the grid on each node, as on the slides."""
     import numpy as np
 
     grid = ProcessGrid(*shape)

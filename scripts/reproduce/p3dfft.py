@@ -50,7 +50,7 @@ def predicted_s(n: int, ranks: int, grid: ProcessGrid | None = None, decompositi
 
 
 def _near_node(ranks):
-    """The grid with rows as long as the tasks of a node, or the next shorter rows."""
+    """Return the grid with rows as long as the tasks of a node, or the next shorter rows."""
     row = max(r for r in range(1, TASKS + 1) if ranks % r == 0)
     return ProcessGrid(row, ranks // row)
 

@@ -37,7 +37,7 @@ def told(call):
 
 
 def collective(name, right, *wrong):
-    """`right` is called on the other ranks."""
+    """Call `wrong` on the last rank and `right` on the others."""
     seen.add(name)
     for number, call in enumerate(wrong):
         said = comm.allgather(told(call if comm.rank == last else right))
@@ -88,7 +88,7 @@ def locked(right):
 
 
 def shifted(right, by):
-    """The same form some bytes behind, so that the two overlap."""
+    """Return an array of the same form some bytes behind, so that the two overlap."""
     memory = np.zeros(4 * right.nbytes + 4096, np.uint8)
     first = -memory.ctypes.data % 64
     return (np.ndarray(right.shape, right.dtype, memory, first, right.strides),

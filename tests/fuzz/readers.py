@@ -167,7 +167,7 @@ TEXTS: list[Callable[[str], object]] = [
 
 
 def _bounded(given):
-    """A placement that reads no file and starts no long search."""
+    """Return the placement, or the default in place of files and long searches."""
     name = given.partition(":")[0].strip()
     return "default" if name in ("search", "best", "images", "python", "file", "scotch") else given
 

@@ -23,7 +23,7 @@ SEEDS, ATTEMPTS, SECONDS = 100, 3, 15
 
 
 def job_for(launcher):
-    """The simulated platform of SimGrid numbers its hosts."""
+    """Return the job of a launcher; the simulated platform of SimGrid numbers its hosts."""
     return Job(Site(TORUS, TASKS), Hosts(TORUS, "node-{node}" if launcher.startswith("SimGrid") else None))
 
 

@@ -44,7 +44,7 @@ def _rank(rng, rank, host, cpus):
 
 
 def _processors(rng, version, slot, alone):
-    """Processors of a slot, and of a whole node if a task is alone on the node."""
+    """Return processors of a slot, and of a whole node if a task is alone on the node."""
     ways = [f"{slot}", f"0{slot}", f"{slot}-{slot}", f"0:{slot}", f"0:{slot}-{slot}", f"{slot},{slot}", f"{slot};{slot}"]
     if alone or version == 4:
         last = TASKS - 1

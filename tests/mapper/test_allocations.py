@@ -30,7 +30,7 @@ def around(environ=None, torus=None, tmp_path=None, **files):
 
 
 def tmp_path_of(tmp_path, text):
-    """A file with a text."""
+    """Return a file with a text."""
     (tmp_path / "file").write_text(text)
     return tmp_path / "file"
 

@@ -48,7 +48,7 @@ def _column_bytes(transform, grid, p, q, other):
 
 
 def _block(n, parts, i):
-    """Elements of block `i` if `n` elements are dealt in turn, the first blocks first."""
+    """Return the elements of block `i` if `n` elements are dealt in turn, the first blocks first."""
     return len(range(i, n, parts))
 
 

@@ -60,7 +60,7 @@ def turned_round(messages):
 
 
 def _pair(grid, transform):
-    """A forward and a backward transform at once; with several fields, each transform goes two ways."""
+    """Return the messages of a pair of transforms; with several fields, each transform goes two ways."""
     if transform.fields > 1:
         one = _opposite(grid, transform, (transform.fields - transform.fields // 2, transform.fields // 2))
     else:

@@ -84,7 +84,7 @@ def test_best_minimal_routing_agrees_with_a_program_over_all_paths(case, data):
 
 
 def _best_over_paths(mapping, traffic):
-    """Seconds of the busiest link when every minimal path of every message may carry its own share: the least."""
+    """Return the least seconds of the busiest link if every minimal path of a message may carry its own share."""
     torus, columns, messages = mapping.network, [], []
     for source, target, amount in traffic:
         ends = [brute.coordinates(torus, int(mapping.node_of_rank[r])) for r in (source, target)]

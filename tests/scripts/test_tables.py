@@ -130,7 +130,7 @@ def test_a_large_routed_order_is_not_compared_with():
 
 
 def compared(source, placement, measured_s, time_s=2e-3, **more):
-    """One exchange, otherwise as published."""
+    """Return an exchange, otherwise as published."""
     return replace(published(), **{"source": source, "placement": placement, "measured_s": measured_s, "time_s": time_s,
                                    "order": "x fastest" if placement == "default" else "", **more})
 

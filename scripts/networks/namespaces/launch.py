@@ -39,7 +39,7 @@ def build_nap(folder: Path) -> Path:
 
 
 def _own_environment():
-    """The environment of this process, without variables of other MPI jobs or the user's Open MPI settings."""
+    """Return the environment without variables of other MPI jobs or the user's Open MPI settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
 

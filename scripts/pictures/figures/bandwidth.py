@@ -108,7 +108,7 @@ def _axis_of_sizes(axes, sizes):
 
 
 def _labels(sizes):
-    """The sizes as text; empty for text that would overlap the previous text."""
+    """Return the sizes as text; empty for text that would overlap the previous text."""
     apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
     found, last = [], 0.0
     for n in sizes:

@@ -72,7 +72,7 @@ def _meaning(name, groups):
 
 
 def _busier(network, values):
-    """Loads of the busier direction of each pair of neighbours."""
+    """Return loads of the busier direction of each pair of neighbours."""
     found: dict[tuple[int, int], float] = {}
     for a, b, value in zip(network.source.tolist(), network.target.tolist(), values.tolist()):
         ends = (min(a, b), max(a, b))
@@ -81,7 +81,7 @@ def _busier(network, values):
 
 
 def _places(network: GraphNetwork) -> Floats:
-    """Right and up of each vertex: float array, shape (V, 2)."""
+    """Return right and up of each vertex: float array, shape (V, 2)."""
     import networkx as nx
 
     graph = nx.Graph()

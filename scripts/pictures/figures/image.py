@@ -70,7 +70,7 @@ class Lattices:
         return [values[::-1] for values in cartesian(*extents)]
 
     def label(self, values: tuple[int, ...]) -> str:
-        """The further coordinates of a lattice in words."""
+        """Return the further coordinates of a lattice in words."""
         return ", ".join(f"{self.torus.axes[i]} = {value}" for i, value in zip(self.further, values))
 
     @cached_property
@@ -134,7 +134,7 @@ class Lattices:
 
 
 def _slant(depth: int) -> tuple[float, float]:
-    """Right and up of a step into the page: no node hides another, no line overlaps another."""
+    """Return right and up of a step into the page: no node hides another, no line overlaps another."""
     def clearance(step):
         apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
         return min((min(2.5 * min(a), hypot(*a)) for a in apart), default=1.0)
@@ -191,7 +191,7 @@ def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int,
 
 @contextmanager
 def _page(lattices, title, narrowest):
-    """A figure with the size of the lattices and the legend, with axes in distances of nodes."""
+    """Return a figure with the size of the lattices and the legend, with axes in distances of nodes."""
     width, height = lattices.box * lattices.step + (LEFT + RIGHT, ABOVE + BELOW)
     page = max(narrowest, width)
     top, bottom = heading(title, page)[1], 0.35
@@ -230,7 +230,7 @@ LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "e
 
 
 def _looks(groups):
-    """The look of each kind of node: in one group, in several, in none, and without a task."""
+    """Return the look of each kind of node: in one group, in several, in none, and without a task."""
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
 
 
@@ -286,7 +286,7 @@ def _links_between(axes, lattices, nodes, colour, name, level):
 
 
 def _labels(axes, lattices):
-    """Letter and range of each dimension at the lattice in the lower left, further coordinates above each lattice."""
+    """Write letter and range of each dimension at the lattice in the lower left, further coordinates above each lattice."""
     torus, unit = lattices.torus, 1 / lattices.step
     sides = [("center", "top", (0, -0.25 * unit)), ("right", "center", (-0.25 * unit, 0)),
              ("center", "top", (torus.shape[lattices.drawn[0]] - 1 + 0.06 * unit, -0.08 * unit))]
@@ -300,7 +300,7 @@ def _labels(axes, lattices):
 
 
 def _legend(groups, empty):
-    """The meaning of each mark: dict of kind to text."""
+    """Return the meaning of each mark by kind."""
     meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
     if len(kinds_of_nodes(groups)["both"]):

@@ -43,7 +43,7 @@ def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) ->
 
 
 def _label(prediction, with_grid, letters):
-    """Name of a placement in lines that fit, broken after commas and colons."""
+    """Return the name of a placement in lines that fit, broken after commas and colons."""
     text = (f"{prediction.grid}: " if with_grid else "") + prediction.placement
     lines = [""]
     for part in re.split("(?<=[,:])", text):

@@ -62,7 +62,7 @@ def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> 
 
 
 def _heights(strips, width, columns):
-    """Size of each strip in inches: square cells, unless the strip is too flat for labels or too high for a page."""
+    """Return the size of each strip in inches: square cells, unless too flat for labels or too high for a page."""
     lowest = [max(LOWEST, len(b.label(1)) * LETTER) for b in strips]
     heights = [min(HIGHEST, max(low, width * b.extent[1] / b.extent[0])) for low, b in zip(lowest, strips)]
     room = (TALLEST - BAR) * columns / 2 - AROUND * len(strips)

@@ -38,13 +38,13 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
 
 
 def _parts(prediction):
-    """Milliseconds of every exchange and of the computing."""
+    """Return milliseconds of every exchange and of the computing."""
     local = prediction.local and prediction.local.time_s
     return [1e3 * (t or 0.0) for t in (*(stage.time_s for stage in prediction.stages), local)]
 
 
 def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title: str) -> None:
-    """Time and efficiency over the number of nodes. The points have times; `kind` is "strong" or "weak"."""
+    """Draw time and efficiency over the number of nodes. The points have times; `kind` is "strong" or "weak"."""
     lines, top = heading(title, canvas.WIDTH)
     labels = [f"{p.n_nodes}: {p.best.network}, {p.best.grid}" for p in points]
     below = 0.05 * max(map(len, labels))
@@ -84,7 +84,7 @@ def _time(axes, points, kind):
 
 
 def _plain(value, _):
-    """A number of the time axis without an exponent."""
+    """Format a number of the time axis without an exponent."""
     return f"{value:g}"
 
 

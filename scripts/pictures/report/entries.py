@@ -192,7 +192,7 @@ def _group(entry):
 
 
 def _facts(entry):
-    """Facts that may distinguish runs of the same network, torus, grid, placement and size."""
+    """Return facts that may distinguish runs of the same network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
             f"schedule {entry.schedule}", f"sync {record['sync']}", record.get("layout", "stride1"),

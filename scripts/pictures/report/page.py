@@ -96,10 +96,11 @@ def _measured_s(entry):
 
 
 def _pair(found, timed):
-    """Numbers of the views before and after, on the same torus.
+    """Return the numbers of the views before and after, on the same torus.
 
     Before is the launch order or else the slowest view, after is the fastest view of another order; None if there is
-    none."""
+    none.
+    """
     best: dict[int, float] = {}
     for view, seconds in timed:
         if view is not None:
@@ -117,7 +118,7 @@ def _inline(pictures):
 
 
 def _phases_table(entries):
-    """Columns and cells of the table of phases, in ms; waiting follows the total, because the total excludes waiting."""
+    """Return columns and cells of the table of phases, in ms; waiting follows the total, which excludes waiting."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
     after = {NOT_IN_TOTAL: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
@@ -128,13 +129,13 @@ def _phases_table(entries):
 
 
 def _numbered(comparisons):
-    """Comparisons with their distinctions and the numbers of their notes, and the notes."""
+    """Return comparisons with their distinctions and the numbers of their notes, and the notes."""
     notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
     return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
 
 
 def _script_data(value):
-    """JSON for a script element; nothing in the text ends the element."""
+    """Return JSON for a script element; nothing in the text ends the element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

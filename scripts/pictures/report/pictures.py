@@ -53,7 +53,7 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
 
 
 def _speeds(rates):
-    """The ratio of each link's rate to the slowest rate in the same panel."""
+    """Return the ratio of each link's rate to the slowest rate in the same panel."""
     found, first = {}, 0.0
     for rate in sorted(set(rates)):
         first = rate if rate > ONE_AXIS * first else first
@@ -72,7 +72,7 @@ def _with_nominal(entries, cells):
 
 
 def _slowest_link(network, exchange):
-    """The bandwidth in the dimension of the busiest link."""
+    """Return the bandwidth in the dimension of the busiest link."""
     return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
@@ -99,7 +99,7 @@ def _phases_picture(name, title, bars):
 
 
 def _bar(entry):
-    """The phases without the waiting for an agreed time, which says nothing about the ranks."""
+    """Return the phases without the waiting for an agreed time, which says nothing about the ranks."""
     seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
