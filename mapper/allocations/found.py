@@ -119,7 +119,7 @@ class Picture:
         return list(zip(names, self.torus.coordinates(nodes).tolist()))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
-        """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at `path`."""
+        """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the node table at `path`."""
         known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
                  "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
         return {name: str(value) for name, value in known.items() if value}

@@ -118,7 +118,7 @@ def _is_on_512(*schedules, direction=FORWARD):
 
 
 def _is_long_ring_map(row):
-    """Select ring maps on rings of more than 4 nodes, because a link that both exchanges share becomes idle before the end."""
+    """Select ring maps on rings of more than 4 nodes, whose shared link becomes idle before the end."""
     return row.case.placement.startswith("ring:") and max(row.case.setting().network.shape) > 4
 
 
