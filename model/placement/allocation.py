@@ -216,7 +216,7 @@ class Site:
         return 1 if self.tasks_per_node % hosts else hosts
 
     def launch_phrase(self, *orders: str) -> str:
-        """Return the launch order in a sentence."""
+        """Return the launch order in words, as part of a sentence."""
         return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.listed)
 
     def check_grid(self, grid: ProcessGrid) -> None:

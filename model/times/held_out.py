@@ -104,7 +104,7 @@ class Held:
 
     @property
     def mean(self) -> float:
-        """Mean of the means."""
+        """Mean of the mean errors of the divisions."""
         return sum(self.means) / len(self.means)
 
 

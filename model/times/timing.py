@@ -60,7 +60,7 @@ TIE = 1.01  # times the least time: models cannot tell which is faster within th
 
 @dataclass(frozen=True)
 class ExchangeWork:
-    """The work of an exchange."""
+    """The work of an exchange, which `exchange_terms` turns into seconds."""
 
     link_s: float  #: seconds of the busiest link at its bandwidth
     adaptive_s: float | None  #: the same if every router chose randomly among the minimal routes; None if unknown

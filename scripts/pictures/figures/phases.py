@@ -36,7 +36,7 @@ def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Bar:
-    """A run."""
+    """The bar of a run."""
 
     name: str
     seconds: dict[str, float]  #: for each kind of phases, mean over the ranks
