@@ -111,7 +111,7 @@ def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: 
     records : iterable of dict
     name : str
     bandwidth : tuple of float
-        Bytes per second, one for all dimensions or one for each.
+        Bytes per second, common to all dimensions, or for each.
 
     Raises
     ------

@@ -303,7 +303,7 @@ def _likely(labels):
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
-    """Return bytes per second of the links by the labels of a run, one for all dimensions or one for each.
+    """Return bytes per second of the links by the labels of a run, common to all dimensions, or for each.
 
     None if no label gives a bandwidth.
     """

@@ -139,7 +139,7 @@ def _are_numbers(allowed, found):
 
 
 def upgraded(record: Record) -> Record:
-    """Return a record in version 2; a record of version 2 stays as it is. Version 1 had pencils only."""
+    """Return a record in version 2; a record of version 2 stays unchanged. Version 1 had pencils only."""
     if record["schema"] == SCHEMA:
         return record
     known = record.get("exchanges", {})

@@ -79,7 +79,7 @@ def record_samples(records: dict[str, Record],
     records : dict of str to dict
         Records by label.
     bandwidth : tuple of float, optional
-        Bytes per second of the links, one for each dimension or one for all; by default from the labels of each record.
+        Bytes per second of the links, for each dimension, or common to all; by default from the labels of each record.
 
     Returns
     -------
