@@ -187,7 +187,7 @@ OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an 
 @pytest.mark.parametrize("launcher", [name for name in FORMATS if name != "scotch"])
 @pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
 def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
-    """Run with both versions of Open MPI: neither reads the variables of the other launcher or of Slurm."""
+    """Run with both versions of Open MPI: neither reads the variables of the other one or of Slurm."""
     site = setting(torus="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
     set_here = launch_order(site, launcher=launcher, environ={variable: value}).reason == f"{variable}={value}"
     assert set_here == (launcher in launchers)
@@ -271,7 +271,7 @@ def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilma
 
 
 def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
-    """Slurm's block order gives two nodes a task each; another launcher leaves a node empty."""
+    """Slurm's block order gives two nodes one task each; another launcher leaves a node empty."""
     words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
     assert "(x fastest; assumed)" in pencilmap(*words)[1]
 
