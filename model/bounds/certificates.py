@@ -41,8 +41,7 @@ class Bounds:
 
     Examples
     --------
-    >>> from pencilmap.model.network.switched import SwitchedNetwork
-from pencilmap.model.network.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, "dimension-order:plus")
     >>> str(bounds.in_sequence.value), str(bounds.together.value), str(bounds.any)
     ('5', '4', '4')
