@@ -6,7 +6,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 
 from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
@@ -15,9 +15,9 @@ from pencilmap.mapper.base.hosts import Hosts, first_hosts
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
-from pencilmap.mapper.given_nodes import given_nodes, shape_of
-from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.given_nodes import given_nodes, network_text
 from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.named_network import USAGE, is_plain, network_named, network_on
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
@@ -36,7 +36,7 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus, parse_torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -294,31 +294,29 @@ class Setting:
         return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
 
 
-def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
+def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str = PENCIL.name, robust: bool = False, launcher: str | None = None,
             environ: Variables[str, str] | None = None) -> Setting:
-    """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
+    """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
     ----------
     machine : str, optional
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
-    torus : str, optional
-        Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``.
-    partition : str, optional
-        Shape in place of the machine's; the machine's rule decides which dimensions wrap.
-    graph : str, optional
-        ``FILE[,FORMAT]``: a network without coordinates in place of a machine, see `pencilmap.mapper.graphs.GRAPHS`.
+    network : path or str, optional
+        ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``, or ``FILE[,FORMAT]`` of cables, see
+        `pencilmap.mapper.graphs.GRAPHS`. On a machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
+        ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``; for a graph, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
-        machine with the widest bisection, or their shape, in place of `partition` or, without a machine, `torus`.
+        machine with the widest bisection, or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool
@@ -337,19 +335,19 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     Raises
     ------
     MachineError
-        When neither a machine nor a torus nor a graph is named, or two shapes are.
+        When neither a machine nor a network is named, or two networks are.
     PartitionError
         When the machine has no such partition.
     """
     transform = parse_transform(fft) if fft else None
     rate = parse(bandwidth, "byte/s") if bandwidth is not None else None
     listed_by = given_nodes(nodes)
-    torus, partition = shape_of(listed_by, machine, torus, partition, graph)
-    described, shape = _network(machine, torus, partition, graph, rate)
+    network = network_text(listed_by, machine, None if network is None else fspath(network))
+    described, shape = _network(machine, network, rate)
     if listed_by.count not in (None, shape.n_nodes):
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
+    given = {"shape": network, "partition": not (network and is_plain(network)), "tasks_per_node": tasks_per_node,
              "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -372,30 +370,14 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
-def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
-             rate: float | None) -> tuple[Machine | None, Network]:
+def _network(machine: str | None, network: str | None, rate: float | None) -> tuple[Machine | None, Network]:
     """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
-    if graph is None:
-        described, shape = _shape(machine, torus, partition)
-        return described, shape if rate is None else replace(shape, bandwidth=(rate,) * shape.n_dimensions)
-    if machine or torus or partition:
-        raise MachineError(f"`graph` {graph} replaces the machine; omit `machine`, `torus` and `partition`")
-    path, _, format_name = graph.partition(",")
-    return None, read_graph(path, format_name or None, rate)
-
-
-def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Torus]:
-    """The machine, None when there is none, and the torus."""
-    if torus and partition:
-        raise MachineError(f"`torus` {torus} and `partition` {partition} name two shapes; give one of them")
     if machine is None:
-        if torus is None:
-            raise MachineError("no machine: give `machine` NAME, `torus` SHAPE to study a shape, or `graph` FILE")
-        return None, parse_torus(torus)
+        if network is None:
+            raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
+        return None, network_named(network, rate)
     described = load_machine(machine)
-    if partition:
-        return described, described.partition(partition)
-    return described, (described.with_shape(torus) if torus else described).torus
+    return described, network_on(described, network, rate)
 
 
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
