@@ -17,7 +17,7 @@ from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, network_text
 from pencilmap.mapper.launch_orders import launch_order
-from pencilmap.mapper.named_network import USAGE, is_plain, network_named, network_on
+from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
@@ -32,7 +32,6 @@ from pencilmap.model.base.errors import (
     RoutingError,
     ScheduleError,
 )
-from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.network import Network
@@ -313,7 +312,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``; for a graph, of the links that give none.
+        Of every link instead of the machine's, ``148 MB/s``, or of each class, ``x=2 GB/s,y=1 GB/s``; in a file, of the
+        links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `network`.
@@ -340,10 +340,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         When the machine has no such partition.
     """
     transform = parse_transform(fft) if fft else None
-    rate = parse(bandwidth, "byte/s") if bandwidth is not None else None
     listed_by = given_nodes(nodes)
     network = network_text(listed_by, machine, None if network is None else fspath(network))
-    described, shape = _network(machine, network, rate)
+    described, shape = _network(machine, network, bandwidth)
     if listed_by.count not in (None, shape.n_nodes):
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
@@ -358,7 +357,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     return Setting(site, transform, machine, costs=described.costs if described else Costs(),
                    notes=described.doubts(shape, used) if described else (), hosts=named,
                    decomposition=decomposition_named(decomposition),
-                   likely=described.likely if described and rate is None else None, robust=robust)
+                   likely=described.likely if described and bandwidth is None else None, robust=robust)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
@@ -370,14 +369,14 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
-def _network(machine: str | None, network: str | None, rate: float | None) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
+def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
+    """The machine, None when there is none, and the network."""
     if machine is None:
         if network is None:
             raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
-        return None, network_named(network, rate)
+        return None, given_network(network, bandwidth)
     described = load_machine(machine)
-    return described, network_on(described, network, rate)
+    return described, network_on(described, network, bandwidth)
 
 
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:

@@ -95,8 +95,8 @@ def settings(fft: str, machine: str | None = None, nodes: int | str | None = Non
     if given_nodes(nodes).path is not None:
         raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
                            "whole shapes, and pencilmap predict takes a file of nodes")
-    return setting(machine=machine, network=network, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft,
-                   environ=environ)
+    return setting(machine=machine, network=network, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth,
+                   fft=fft, environ=environ)
 
 
 def advise(where: Setting) -> Advice:

@@ -12,6 +12,7 @@ import click
 
 from pencilmap.model.base.errors import near
 from pencilmap.scripts.command_line.interrupts import running
+from pencilmap.scripts.command_line.pages import write_list
 from pencilmap.scripts.command_line.plain_options import RENAMED_OPTIONS, extra_arguments
 
 HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
@@ -46,9 +47,8 @@ class Folder(click.Group):
         return import_module(f"{self.package.__name__}.{cmd_name}").command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from pencilmap.scripts.command_line.pages import write_list
-
-        write_list(self, ctx, formatter)
+        groups = {heading: {name: self.summary(name) for name in names} for heading, names in self.groups.items()}
+        write_list(ctx, formatter, groups, self.ending)
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of a command, without loading the command."""

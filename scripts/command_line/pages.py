@@ -3,15 +3,12 @@
 The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output. A test runs them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from pencilmap.scripts.command_line.folder import Folder
 
 WIDTH, MARGIN = 80, 2
 MOST_LINES = 60
@@ -108,13 +105,14 @@ def _topics(options: Iterable[click.Option]) -> list[str]:
     return list(dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in options if p.name in TOPIC_OF_OPTION))
 
 
-def write_list(group: "Folder", ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the list of the commands of a group, each summary on one line."""
+def write_list(ctx: click.Context, formatter: click.HelpFormatter, groups: Mapping[str, Mapping[str, str]],
+               ending: str) -> None:
+    """Write the list of commands under their headings, each with its summary on one line."""
     formatter.write(f"Usage: {ctx.command_path} COMMAND [OPTIONS]\n\n")
-    _paragraphs(formatter, group.help or "")
-    width = max(map(len, group.list_commands(ctx))) + 2
-    for heading, names in group.groups.items():
+    _paragraphs(formatter, ctx.command.help or "")
+    width = max(len(name) for commands in groups.values() for name in commands) + 2
+    for heading, commands in groups.items():
         formatter.write(f"\n{heading}:\n")
-        formatter.write("".join(f"  {name:{width}}{group.summary(name)}\n" for name in names))
-    if group.ending:
-        formatter.write(f"\n{group.ending}\n")
+        formatter.write("".join(f"  {name:{width}}{summary}\n" for name, summary in commands.items()))
+    if ending:
+        formatter.write(f"\n{ending}\n")

@@ -26,11 +26,12 @@ class Topic:
 
 def _networks() -> Iterator[tuple[str, str]]:
     from pencilmap.mapper.graphs import GRAPHS
+    from pencilmap.model.network.kinds import KINDS
 
-    yield "8x8x8", "torus: every dimension closes to a ring; on a machine, its rule decides which dimensions do"
-    yield "8x8x8:torus", "torus, whatever the machine's rule says"
-    yield "8x8x8:mesh", "mesh: every dimension is an open line"
-    yield "8wx8x4w", "w marks the dimensions that close to a ring"
+    for kind in KINDS.values():
+        if kind.usage:
+            yield kind.usage, kind.meaning
+    yield "8x8x8:torus", "on a machine: all dimensions wrap; without :torus its rule decides which do"
     yield "8x8x8:axes=abc", "letters of the axes other than xyz"
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
     for name, form in GRAPHS.items():

@@ -36,8 +36,8 @@ STATUS = {signal.SIGINT: {130, -signal.SIGINT}, signal.SIGTERM: {143, -signal.SI
 SMALL = ("--network", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4")
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "discover": ("network",),
-    "shapes": ("study", "shapes", "--nodes", "64", "--torus-dimensions", "2", "--bandwidth", "1 GB/s", "--fft", "128", "--top", "2",
-               "--plot", "shapes.svg"),
+    "shapes": ("study", "shapes", "--nodes", "64", "--torus-dimensions", "2", "--bandwidth", "1 GB/s", "--fft", "128",
+               "--top", "2", "--plot", "shapes.svg"),
     "simulate": ("simulate", *SMALL, "--placement", "default", "--output", "runs.jsonl"),
     "report": ("report", "given.jsonl", "--output", "page.html"),
     "validate": ("validate", "simulated", "--suite", "quick", "--at-most", "32"),

@@ -46,7 +46,8 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
     (tmp_path / "names").write_text("alpha 0 0\nbeta 1 0\n0 1 gamma\n1 1 delta\n")
     for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"),
                           (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
-        status, _, err = pencilmap("map", "--network", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts", hosts,
+        status, _, err = pencilmap("map", "--network", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts",
+                                   hosts,
                                    "-o", tmp_path / "h")
         assert status == 0, err
         assert (tmp_path / "h").read_text() == wanted
@@ -63,7 +64,8 @@ def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap,
     (tmp_path / "nodes").write_text(TWO_HOSTS)
     where = ("--network", "4x1", "--tasks-per-node", "8", "--nodes", tmp_path / "nodes", "-g", "8x4")
     assert pencilmap("map", *where, "-p", "default", "-f", "bgl", "-o", tmp_path / "bgl")[0] == 0
-    done = pencilmap_json.one("map", "--from", tmp_path / "bgl", *where, "--from-format", "bgl", "-f", name, "-o", tmp_path / "file")
+    done = pencilmap_json.one("map", "--from", tmp_path / "bgl", *where, "--from-format", "bgl", "-f", name, "-o",
+                              tmp_path / "file")
     text = (tmp_path / "file").read_text()
     if LAUNCHED[name]:
         assert LAUNCHED[name] in done["launch"]
@@ -83,7 +85,8 @@ def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap,
 
 def test_tasks_that_hosts_cannot_share_are_refused(tmp_path, pencilmap):
     (tmp_path / "nodes").write_text(TWO_HOSTS)
-    status, _, err = pencilmap("map", "--network", "4x1", "-t", "3", "--nodes", tmp_path / "nodes", "-g", "4x3", "-f", "slurm",
+    status, _, err = pencilmap("map", "--network", "4x1", "-t", "3", "--nodes", tmp_path / "nodes", "-g", "4x3", "-f",
+                               "slurm",
                                "-p", "default", "-o", tmp_path / "file")
     assert status == 2 and "3 tasks per node are not the same number on each of its 2 hosts" in err
     assert not (tmp_path / "file").exists()
@@ -97,7 +100,8 @@ def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):
 
 def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     (tmp_path / "m").write_text("0 1\n0 0\n")
-    status, out, _ = pencilmap("map", "--from", tmp_path / "m", "--network", "1", "-t", "2", "-f", "hydra", "-o", tmp_path / "h")
+    status, out, _ = pencilmap("map", "--from", tmp_path / "m", "--network", "1", "-t", "2", "-f", "hydra", "-o",
+                               tmp_path / "h")
     assert status == 0 and "note: hydra does not give slots" in out
 
 
@@ -105,7 +109,8 @@ def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     ("0 0 0 9\n", "line 1: node (0, 0, 0) slot 9"), ("<x>\n", "line 1: the format is not recognised"), ("", "is empty")])
 def test_broken_files_end_with_one_sentence(tmp_path, pencilmap, text, message):
     (tmp_path / "m").write_text(text)
-    status, _out, err = pencilmap("map", "--from", tmp_path / "m", "--network", "4x2x2", "-f", "cray", "-o", tmp_path / "out")
+    status, _out, err = pencilmap("map", "--from", tmp_path / "m", "--network", "4x2x2", "-f", "cray", "-o",
+                                  tmp_path / "out")
     assert status == 2 and message in err and err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

@@ -112,7 +112,8 @@ def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, t
         alone["phases"][name]["max_s"] = [0, 0, 0]
     samples, refused = record_samples({"r": alone}, (BANDWIDTH,))
     assert [s.phase for s in samples] == ["column", "fft"] and refused == ["r copy: left out: no time was measured"]
-    found = pencilmap_json.one("study", "calibrate", write([*records, alone], tmp_path / "runs.jsonl", link_bandwidth="200 MB/s"))
+    found = pencilmap_json.one("study", "calibrate", write([*records, alone], tmp_path / "runs.jsonl",
+                                                           link_bandwidth="200 MB/s"))
     assert {row["group"]: row["model"]["n"] for row in found["quality"]}["exchanges"] == 2 * len(records) + 1
 
 

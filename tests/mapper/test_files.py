@@ -94,7 +94,8 @@ def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
 
 @pytest.mark.parametrize("words", [
     ("map", "-m", "bluegene-l", "-g", "8x64", "-f", "bgl"), ("draw", "-m", "bluegene-l", "-g", "8x64"),
-    ("study", "calibrate", "--published", "bluegene-l"), ("report", "runs.jsonl"), ("map", "--from", "a.map", "-m", "bluegene-l"),
+    ("study", "calibrate", "--published", "bluegene-l"), ("report", "runs.jsonl"), ("map", "--from", "a.map", "-m",
+                                                                                    "bluegene-l"),
     ("study", "shapes", "-N", "64", "-d", "2", "-n", "64", "--bandwidth", "1 GB/s")])
 def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.setting.Setting.place", lambda *_: pytest.fail("searched"))

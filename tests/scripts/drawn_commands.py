@@ -272,7 +272,8 @@ def probed(draw):
 def shaped(draw):
     nodes = sorted(draw.sample((4, 6, 8, 9, 12, 16, 18, 24, 30, 32), draw.choice((1, 1, 2))))
     which = draw.choice((["-d", str(draw.randint(1, 3))], ["-m", draw.choice(MACHINES[:4])]))
-    return ["study", "shapes", "-N", ",".join(map(str, nodes)), *which, "--bandwidth", "1 GB/s", "-t", str(draw.choice((1, 1, 2))),
+    return ["study", "shapes", "-N", ",".join(map(str, nodes)), *which, "--bandwidth", "1 GB/s", "-t",
+            str(draw.choice((1, 1, 2))),
             *draw.often(0.8, "-n", draw.fft()), *draw.often(0.2, "--mesh"), "--top", "3",
             *draw.often(0.2, "--scaling", "weak"), "--json"]
 

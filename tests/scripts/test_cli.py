@@ -268,7 +268,8 @@ def test_help_tells_all(pencilmap):
 
 
 def test_json_is_json_for_every_reading_command(pencilmap):
-    for arguments in (["network", "--machines"], ["network", "--machine", "bluegene-l"], ["predict", *BGL], ["compare", "--published"]):
+    for arguments in (["network", "--machines"], ["network", "--machine", "bluegene-l"], ["predict", *BGL], ["compare",
+                                                                                                             "--published"]):
         status, out, _ = pencilmap(*arguments, "--json")
         assert status == 0 and isinstance(json.loads(out), list)
 

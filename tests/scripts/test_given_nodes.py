@@ -79,5 +79,6 @@ def test_shapes_counts_the_nodes_of_a_shape_and_a_file(tmp_path, pencilmap_json,
     (tmp_path / "hosts").write_text("a 0 0\n# none\nb 1 0\n")
     words = ("--torus-dimensions", "2", "--fft", "16")
     for given, count in (("2x4x2", "16"), (tmp_path / "hosts", "2")):
-        assert pencilmap_json("study", "shapes", "--nodes", given, *words) == pencilmap_json("study", "shapes", "--nodes", count, *words)
+        assert pencilmap_json("study", "shapes", "--nodes", given, *words) == pencilmap_json("study", "shapes",
+                                                                                             "--nodes", count, *words)
     assert "write a number of nodes" in pencilmap("study", "shapes", "--nodes", "no-such", *words)[2]

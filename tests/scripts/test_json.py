@@ -59,8 +59,10 @@ def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, v
     checked = pencilmap_json.one("check", tmp_path / "hosts", *BGL, *more, "--grid", grid)
     validate(checked["predictions"])
     assert checked["predictions"][0]["stages"] == mapped["predictions"][0]["stages"]
-    shapes = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512", *more)["shapes"]
-    scaled = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048", *more)["points"]
+    shapes = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512",
+                                *more)["shapes"]
+    scaled = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048",
+                                *more)["points"]
     for found in (*shapes, *scaled):
         validate(found["predictions"])
 

@@ -210,5 +210,6 @@ def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_la
         assert "load the busiest links with 6," in out
     wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
     assert "lengths and loads: 1 is 1/16 of the array" in wide and " 24 " not in wide
-    timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth", "1 GB/s")[1]
+    timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",
+                      "1 GB/s")[1]
     assert "busiest links: 1 is" not in timed

@@ -194,7 +194,8 @@ def test_exchanges_beside_each_other_take_their_predicted_time(tmp_path):
 
 @needs_simgrid
 def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
-    asked = ("simulate", "--network", "4x4", "--bandwidth", RATE, "--grid", "4x4", "-p", "default", "--fft", "32", "--verify")
+    asked = ("simulate", "--network", "4x4", "--bandwidth", RATE, "--grid", "4x4", "-p", "default", "--fft", "32",
+             "--verify")
     pair, = pencilmap_json(*asked, "--direction", "pair", "--schedule", "opposite")
     after, = pencilmap_json(*asked, "--direction", "pair")
     link_s = 2 * 2 * 16 * 32**3 / (4 * 16 * 148e6)

@@ -63,6 +63,7 @@ def _picture(where, mapping, routing):
     """The loads of the first exchange between several tasks, as lines of text."""
     names = mapping.grid.decomposition.names
     number = next((k for k, tasks in enumerate(mapping.grid.shape) if tasks > 1), 0)
-    rule = routing_named(routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network), mapping.network)
+    named = routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network)
+    rule = routing_named(named, mapping.network)
     loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.node_of_rank)
     return [f"load of one cable in the {names[number]} exchange, on the scale of m", "", *loads_text(loads)]

@@ -41,7 +41,8 @@ NAMING = ("decomposition", "grid", "placement", "exchange", "schedule", "routing
 @with_options(grid_option(BEST, "One grid [all]."), placements(), EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(["time", "exchanges"]), default="time", show_default=True,
               help="Rank by the time of the whole transform, as far as it is known, or by its exchanges.")
-@click.option("--threads", type=click.IntRange(1), metavar="T", help="Also compare tasks of 1 to T threads on the same cores.")
+@click.option("--threads", type=click.IntRange(1), metavar="T",
+              help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, JSON)
 @click.pass_context

@@ -350,8 +350,8 @@ def _over(first, other):
 
 NETWORKS = {
     "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, _network_place, ("suite", "network", "rate", "mtu", "grid", "placement", "fft", "reps",
-                                                         "records")),
+    "namespaces": Network(_namespaces, _network_place, ("suite", "network", "rate", "mtu", "grid", "placement", "fft",
+                                                        "reps", "records")),
 }
 
 
