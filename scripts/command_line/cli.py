@@ -43,11 +43,14 @@ def pencilmap(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line. Every error of input or system becomes a sentence after ``error:`` on standard error, with exit
-    status 2.
+REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
 
-    If the reader of the output goes away, click ends the command with status 1.
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line. Every error of input or system becomes a sentence after ``error:`` on standard error.
+
+    The exit status is 2 if the command line is wrong, and 1 if the question is refused. If the reader of the output goes
+    away, click ends the command with status 1.
     """
     try:
         status = _run(arguments)
@@ -66,25 +69,25 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments):
     """Run the command line and return the exit status."""
     try:
-        return pencilmap.main(arguments, standalone_mode=False)
+        return pencilmap.main(arguments, prog_name="pencilmap", standalone_mode=False)
     except PencilmapError as error:
         if asked() and by_signal(error):  # reported like an error in user code
             raise
-        return _failed(spelled(str(error)))
+        return _failed(spelled(str(error)), REFUSED)
     except OSError as error:
-        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]))
+        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]), REFUSED)
     except click.ClickException as error:
-        status = _failed(" ".join(error.format_message().split()))  # click lists choices in lines that begin with tabs
+        status = _failed(" ".join(error.format_message().split()), USAGE)  # click lists choices after tabs
         if isinstance(error, click.UsageError) and error.ctx is not None:
             say(f"help: {error.ctx.command_path} --help", err=True)
         return status
 
 
-def _failed(message: str) -> int:
+def _failed(message: str, status: int) -> int:
     """Print a message of failure and return the exit status."""
     say(shortened(f"error: {message}"), err=True)
     _abandon_output()
-    return 2
+    return status
 
 
 def _abandon_output():

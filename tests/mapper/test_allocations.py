@@ -668,7 +668,7 @@ def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
 def test_discover_as_json(tmp_path, pencilmap):
     (tmp_path / "topology").write_text(CRAY)
     status, out, _ = pencilmap("network", "--no-hardware", tmp_path / "topology", "--json")
-    found, = json.loads(out)
+    found, = json.loads(out)["answers"]
     assert status == 0 and found["torus"] == "3x2x2" and found["nodes"][1] == {"node": [2, 1, 0], "host": "nid00017"}
 
 

@@ -271,7 +271,7 @@ def test_json_is_json_for_every_reading_command(pencilmap):
     for arguments in (["network", "--machines"], ["network", "--machine", "bluegene-l"], ["predict", *BGL], ["compare",
                                                                                                              "--published"]):
         status, out, _ = pencilmap(*arguments, "--json")
-        assert status == 0 and isinstance(json.loads(out), list)
+        assert status == 0 and isinstance(json.loads(out)["answers"], list)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["network", "--machines"]])

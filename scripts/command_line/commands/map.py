@@ -61,7 +61,7 @@ def command(ctx: click.Context, where: Setting, grid: str, placement: str, sched
     shown = [best, *(p for _, p in launch.orders)]
     how = launch_of(mapping, output, form.name, job)
     if as_json:
-        print_json({"file": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
+        print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
                     "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table(shown, where.where, wide)
