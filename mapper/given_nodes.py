@@ -21,13 +21,18 @@ class GivenNodes:
     shape: str | None = None
 
 
+def is_file(name: str | PathLike[str]) -> bool:
+    """Return whether a name is that of a file or a pipe, and not of a folder."""
+    return Path(name).exists() and not Path(name).is_dir()
+
+
 def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
     """Tell a number and a shape from a path. If a file of that name exists, `given` is a path.
 
     >>> given_nodes("384").count, given_nodes("8x8x4").shape, given_nodes("hosts.txt").path
     (384, '8x8x4', 'hosts.txt')
     """
-    if given is None or (not isinstance(given, int) and Path(given).exists()):
+    if given is None or (not isinstance(given, int) and is_file(given)):
         return GivenNodes(path=None if given is None else given)  # type: ignore[arg-type]
     text = str(given).strip()
     if re.fullmatch("[0-9]{1,12}", text) and int(text):
@@ -35,30 +40,28 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
     return GivenNodes(shape=text) if SHAPE.fullmatch(text) else GivenNodes(path=given)  # type: ignore[arg-type]
 
 
-def shape_of(nodes: GivenNodes, machine: str | None, torus: str | None, partition: str | None,
-             graph: str | None) -> tuple[str | None, str | None]:
-    """Return the arguments `torus` and `partition` of a question whose nodes are given by a shape or a number.
+def network_text(nodes: GivenNodes, machine: str | None, network: str | None) -> str | None:
+    """Return the argument `network` of a question whose nodes are given by a shape or a number.
 
-    A shape stands for `partition` on a machine, and for `torus` without a machine. A number stands for the partition of a
-    machine with the widest bisection. Beside a given shape a number adds nothing.
+    A shape stands for `network`. A number stands for the partition of a machine with the widest bisection. Beside a named
+    network a number adds nothing.
 
     Raises
     ------
     MachineError
-        If two networks are named, or a number comes without a machine or a shape.
+        If two networks are named, or a number comes without a machine or a network.
     """
-    other = torus or partition or graph
     if nodes.shape is not None:
-        if other:
-            raise MachineError(f"`nodes` {nodes.shape} and {other} name two networks; give one of them, or a file of the "
-                               "usable nodes as `nodes`")
-        return (None, nodes.shape) if machine else (nodes.shape, None)
-    if nodes.count is not None and not other:
-        if machine is None:
-            raise MachineError(f"`nodes` {nodes.count} does not say how the nodes are linked; give their shape, e.g. 8x8x4, "
-                               "or `machine` NAME besides")
-        return None, partition_for(machine, nodes.count)
-    return torus, partition
+        if network:
+            raise MachineError(f"`nodes` {nodes.shape} and `network` {network} name two networks; give one of them, or a "
+                               "file of the usable nodes as `nodes`")
+        return nodes.shape
+    if nodes.count is None or network:
+        return network
+    if machine is None:
+        raise MachineError(f"`nodes` {nodes.count} does not say how the nodes are linked; give `network`, e.g. 8x8x4, or "
+                           "`machine` NAME")
+    return partition_for(machine, nodes.count)
 
 
 def partition_for(machine: str, nodes: int) -> str | None:
@@ -74,9 +77,9 @@ def partition_for(machine: str, nodes: int) -> str | None:
         return None
     if found.partitions is None:
         raise PartitionError(f"machine {machine} has no rule of partitions: give the shape of the {nodes} nodes "
-                             "with `torus`")
+                             "with `network`")
     shapes = machine_partitions(found, nodes)
     if not shapes:
-        raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `torus`")
+        raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `network`")
     best = max(shapes, key=bisection_bandwidth)
     return "x".join(map(str, best.shape))

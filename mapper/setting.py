@@ -6,7 +6,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 
 from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
@@ -15,9 +15,9 @@ from pencilmap.mapper.base.hosts import Hosts, first_hosts
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
-from pencilmap.mapper.given_nodes import given_nodes, shape_of
-from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.given_nodes import given_nodes, network_text
 from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
@@ -32,7 +32,6 @@ from pencilmap.model.base.errors import (
     RoutingError,
     ScheduleError,
 )
-from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.kinds import network_named, with_bandwidth
@@ -295,18 +294,19 @@ class Setting:
         return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
 
 
-def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
+def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str = PENCIL.name, robust: bool = False, launcher: str | None = None,
             environ: Variables[str, str] | None = None) -> Setting:
-    """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
+    """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
     ----------
     machine : str, optional
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
+<<<<<<< HEAD
     torus : str, optional
         Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``. Without a machine, any network of
         `pencilmap.model.network.kinds.KINDS`: ``fat-tree:leaves=32,hosts=16,up=8``.
@@ -319,9 +319,20 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; for a
         graph, of the links that give none.
+=======
+    network : path or str, optional
+        ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``, or ``FILE[,FORMAT]`` of cables, see
+        `pencilmap.mapper.graphs.GRAPHS`. On a machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
+        ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
+    tasks_per_node : int, optional
+        The machine's by default, 1 without a machine.
+    bandwidth : str, optional
+        Of every link instead of the machine's, ``148 MB/s``, or of each class, ``x=2 GB/s,y=1 GB/s``; in a file, of the
+        links that give none.
+>>>>>>> cli
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
-        machine with the widest bisection, or their shape, in place of `partition` or, without a machine, `torus`.
+        machine with the widest bisection, or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool
@@ -340,18 +351,23 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     Raises
     ------
     MachineError
-        When neither a machine nor a torus nor a graph is named, or two shapes are.
+        When neither a machine nor a network is named, or two networks are.
     PartitionError
         When the machine has no such partition.
     """
     transform = parse_transform(fft) if fft else None
     listed_by = given_nodes(nodes)
+<<<<<<< HEAD
     torus, partition = shape_of(listed_by, machine, torus, partition, graph)
     described, shape = _network(machine, torus, partition, graph, bandwidth)
+=======
+    network = network_text(listed_by, machine, None if network is None else fspath(network))
+    described, shape = _network(machine, network, bandwidth)
+>>>>>>> cli
     if listed_by.count not in (None, shape.n_nodes):
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
+    given = {"shape": network, "partition": not (network and is_plain(network)), "tasks_per_node": tasks_per_node,
              "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -374,6 +390,7 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
+<<<<<<< HEAD
 def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
              bandwidth: str | None) -> tuple[Machine | None, Network]:
     """The machine, None when there is none, and the network."""
@@ -394,10 +411,16 @@ def _shape(machine: str | None, torus: str | None, partition: str | None) -> tup
         if torus is None:
             raise MachineError("no machine: give `machine` NAME, `torus` SHAPE to study a shape, or `graph` FILE")
         return None, network_named(torus)
+=======
+def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
+    """The machine, None when there is none, and the network."""
+    if machine is None:
+        if network is None:
+            raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
+        return None, given_network(network, bandwidth)
+>>>>>>> cli
     described = load_machine(machine)
-    if partition:
-        return described, described.partition(partition)
-    return described, (described.with_shape(torus) if torus else described).torus
+    return described, network_on(described, network, bandwidth)
 
 
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -77,14 +78,18 @@ def pencilmap(capsys):
 
 @pytest.fixture
 def pencilmap_json(pencilmap):
-    """Call the command line with ``--json`` and return the list; ``pencilmap_json.one(...)`` returns its only element."""
+    """Call the command line with ``--json`` and return the answers; ``pencilmap_json.one(...)`` returns the only one."""
+    import jsonschema
+
+    schema = json.loads((Path(__file__).resolve().parents[1] / "scripts/command_line/answers.schema.json").read_text("utf-8"))
+    checked = jsonschema.Draft202012Validator(schema).validate
 
     def run(*arguments):
         status, out, err = pencilmap(*arguments, "--json")
         assert status == 0, err
         found = json.loads(out)
-        assert isinstance(found, list), "a script that reads one command can read them all"
-        return found
+        checked(found)
+        return found["answers"]
 
     def one(*arguments):
         found, = run(*arguments)

@@ -49,8 +49,8 @@ def test_imports_go_one_way(layer):
 
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/bounds/known_optima.py", "model/bounds/computed_floors.py", "model/times/published.py", "model/machines/files.py",
-    "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py", "scripts/command_line/cli.py",
-    "scripts/command_line/memory.py", "scripts/pictures/report/page.py",
+    "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
+    "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py", "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",
     "scripts/networks/namespaces/box.py",
     "scripts/networks/namespaces/counters.py", "scripts/networks/namespaces/inside.py",
@@ -244,7 +244,7 @@ def test_errors_of_the_library_name_arguments_and_each_is_an_option():
     found = {(path.name, text) for layer in ("model", "mapper", "scripts/networks", "scripts/pictures")
              for path in (ROOT / layer).rglob("*.py") for text in errors(path)}
     named = {(file, argument) for file, text in found for argument in re.findall(r"`([a-z]\w*)`", text)}
-    assert {argument for _, argument in named} >= {"machine", "torus", "graph", "hosts"}
+    assert {argument for _, argument in named} >= {"machine", "network", "hosts"}
     assert [(file, name) for file, name in sorted(named) if "--" + name.replace("_", "-") not in options] == []
     assert [(file, text) for file, text in found for option in options if re.search(rf"{option}(?![\w-])", text)
             and option.startswith("--") and "fft_runner" not in text] == []

@@ -120,7 +120,7 @@ class Picture:
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
         """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the node table at `path`."""
-        known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
+        known = {"network": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
                  "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
         return {name: str(value) for name, value in known.items() if value}
 
@@ -154,7 +154,7 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
     if shape is None:
-        missing = first("missing") or "the shape of the torus: give it with `torus`"
+        missing = first("missing") or "the shape of the torus: give it with `network`"
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
         nodes, named, missing = _named(shape, hosts or tuple(places), places)

@@ -31,7 +31,7 @@ def _without_shape(environ):
     facts.append(Fact("shape", "not given; nodes that are not contiguous have none", "no PJM_NODE_X"))
     return Found(tuple(facts), tasks_per_node=_tasks(environ), missing=(
         "the shape of the torus and the coordinates of the nodes: run a step in which each process prints its coordinates "
-        "(utofu_query_my_coords), and give the shape with `torus` and the lines as a file"))
+        "(utofu_query_my_coords), and give the shape with `network` and the lines as a file"))
 
 
 def _tasks(environ):

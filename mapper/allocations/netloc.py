@@ -27,7 +27,7 @@ def find(document: Document) -> Found:
         raise document.refuse("has no node of type host")
     facts = (Fact("network", f"{len(hosts)} hosts, {switches} switches, no coordinates", document.label),
              Fact("hosts", shortened(hosts), document.label))
-    return Found(facts, hosts=tuple(hosts), missing=f"{NO_TORUS}give this file with `graph`" if switches else None)
+    return Found(facts, hosts=tuple(hosts), missing=f"{NO_TORUS}give this file with `network`" if switches else None)
 
 
 def _graphml(document):

@@ -27,7 +27,7 @@ def find(document: Document) -> Found:
     number = document.lines("\n")[0][0]
     if shape is None:
         raise document.refuse(f"{name} is a Scotch target without coordinates; give a torus or mesh, e.g. torus3D 4 4 2, or "
-                              "for `graph` write one edge in each line", number)
+                              "for `network` write one edge in each line", number)
     if not shape or min(shape) < 1:
         raise document.refuse(f"{text!r} is not a target and its sizes, e.g. torus3D 4 4 2, meshXD 4 2 2 2 2 or hcub 4, "
                               f"with at most {MOST_DIMENSIONS} dimensions", number)

@@ -21,7 +21,7 @@ from pencilmap.model.base.reading import MOST_HOSTS
 
 UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
 KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
-WRITE_CABLES = (f"{NO_TORUS}write its cables to a file for `graph`: host1 switch1 12.5 GB/s in each line, and "
+WRITE_CABLES = (f"{NO_TORUS}write its cables to a file for `network`: host1 switch1 12.5 GB/s in each line, and "
                 "switch1 {'kind': 'switch'} for each switch")
 MOST_INCLUDES = 8
 MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together

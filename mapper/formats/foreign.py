@@ -14,10 +14,10 @@ from pencilmap.model.base.errors import MapfileError, PencilmapError
 
 GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
 HEAD = 1 << 16  # characters in which a format shows itself
-_EDGES = "for `graph` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
-_CABLES = ("for `graph` write one edge for each cable, e.g. host1 switch1 12.5 GB/s, and for each switch a line "
+_EDGES = "for `network` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
+_CABLES = ("for `network` write one edge for each cable, e.g. host1 switch1 12.5 GB/s, and for each switch a line "
            "switch1 {'kind': 'switch'}")
-_DISCOVER = "pencilmap discover FILE reads it"
+_DISCOVER = "pencilmap network FILE reads it"
 _COLUMNS = {"source", "target", "src", "dst", "rank", "slot", "hostname", "bandwidth", "weight", "latency"}
 _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", "type"}  # also names of vertices
 
@@ -131,7 +131,7 @@ FOREIGN = (
     Foreign("a METIS graph", is_metis, _EDGES),
     Foreign("a Scotch graph (.grf)", _is_scotch_graph, _EDGES),
     Foreign("a Scotch target (.tgt)", _begins(rf"({'|'.join(TARGETS)})\s+[0-9]"),
-            "give its shape with `torus`, e.g. 4x4x2 or 4x4x2:mesh; pencilmap discover FILE prints it", (DESCRIPTION,)),
+            "give its shape with `network`, e.g. 4x4x2 or 4x4x2:mesh; pencilmap network FILE prints it", (DESCRIPTION,)),
     Foreign("a DOT graph (Graphviz)", _begins(r"(strict\s+)?(di)?graph\b[^\[\]{]{0,200}\{"), _EDGES),
     Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
             "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
@@ -140,7 +140,7 @@ FOREIGN = (
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
-    Foreign("a SimGrid platform", _begins(r"<platform\b"), "for `graph` write one edge for each link, e.g. a b 12.5 GB/s"),
+    Foreign("a SimGrid platform", _begins(r"<platform\b"), "for `network` write one edge for each link, e.g. a b 12.5 GB/s"),
     Foreign("ibnetdiscover output", _has_line(r"((vendid|devid|sysimgguid|switchguid|caguid)=0x"
                                               r"|(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-|(Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
                                               r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"), _CABLES),
@@ -149,15 +149,15 @@ FOREIGN = (
     Foreign("the output of sinfo or squeue", _has_line(r"[A-Z].* NODELIST(\(REASON\))?\s*$"),
             "write the hosts to a file, as scontrol show hostnames prints them"),
     Foreign("the output of scontrol show job", _has_line(r"JobId=[0-9]+ "),
-            "run pencilmap discover inside the job, or write its NodeList to a file"),
+            "run pencilmap network inside the job, or write its NodeList to a file"),
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
-            "for `graph` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
+            "for `network` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
     Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
             _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
-            f"{_DISCOVER}; for `graph` write one edge for each host and switch", (DESCRIPTION,)),
-    Foreign("hwloc XML", _begins(r"<topology\b"), f"for `graph` or `hwloc` name it there, and {_DISCOVER}",
+            f"{_DISCOVER}; for `network` write one edge for each host and switch", (DESCRIPTION,)),
+    Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
-    Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `graph`", (GRAPH, DESCRIPTION)),
+    Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
     Foreign("an Open MPI rankfile", _has_line(r"rank\s+[0-9]+\s*=\s*\S"), "pencilmap check FILE reads it", (PLACEMENT,)),
     Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
 )
@@ -187,7 +187,7 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     ...     refuse_foreign(Document(b"graph G {\\n  a -- b;\\n}\\n", "net.dot"), GRAPH)
     ... except MapfileError as error:
     ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
-    net.dot looks like a DOT graph (Graphviz), which is not read as a graph; for `graph` write one edge in each line,
+    net.dot looks like a DOT graph (Graphviz), which is not read as a graph; for `network` write one edge in each line,
     e.g. a b 12.5 GB/s, or GraphML
     """
     found = foreign_format(document, kind)

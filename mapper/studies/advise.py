@@ -80,10 +80,10 @@ def time_of(p: Prediction) -> float:
     return known
 
 
-def settings(fft: str, machine: str | None = None, nodes: int | str | None = None, torus: str | None = None,
+def settings(fft: str, machine: str | None = None, nodes: int | str | None = None, network: str | None = None,
              tasks_per_node: int | None = None, bandwidth: str | None = None,
              environ: Mapping[str, str] | None = None) -> Setting:
-    """Return the setting of a question: a number of nodes of a machine, or the shape of a torus.
+    """Return the setting of a question: a number of nodes of a machine, or a network.
 
     The parameters are those of `pencilmap.mapper.setting.setting`.
 
@@ -95,8 +95,8 @@ def settings(fft: str, machine: str | None = None, nodes: int | str | None = Non
     if given_nodes(nodes).path is not None:
         raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
                            "whole shapes, and pencilmap predict takes a file of nodes")
-    return setting(machine=machine, torus=torus, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft,
-                   environ=environ)
+    return setting(machine=machine, network=network, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth,
+                   fft=fft, environ=environ)
 
 
 def advise(where: Setting) -> Advice:

@@ -15,11 +15,10 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import say
 
-FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
-                 help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file with "
-                      "a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
+                 help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file of lines "
+                      "NAME x y z [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
     click.option("--hwloc", metavar="FILE", shell_complete=FILES,
@@ -33,11 +32,11 @@ LAUNCHER = (
 def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
     """Return an option that takes the name of a format."""
     return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
-                        help=f"{meaning} {FORMAT_HELP}")
+                        help=meaning)
 
 
 FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
-                                "Format to write [that of the machine's launcher, else of the job around the command].")
+                                "Format to write [of the machine's launcher, else of this job's].")
 
 
 def format_to_write(name: str | None, where: Setting) -> Choice:

@@ -9,8 +9,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from pencilmap.model.base.errors import near
+from pencilmap.model.machines.files import machine_names
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+RENAMED_OPTIONS = {"--torus": "--network", "--graph": "--network", "--partition": "--nodes, or --network",
+                   "--partitions": "--nodes"}
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 WIDE = click.option("--wide", is_flag=True, help="Print every column.")
 
@@ -25,6 +28,16 @@ def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callab
 
 
 FILES = completed(tuple, files=True)
+MACHINE = click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
+                       help="A machine of `pencilmap help machines`, or a machine file.")
+NETWORK = click.option("--network", metavar="TEXT|FILE", shell_complete=FILES,
+                       help="A network: 8x8x8, 8x8x8:mesh, or a file of cables; on a machine, a partition.")
+NODES = click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
+                     help="The nodes to use: a number, a shape, or a file that lists them [all].")
+TASKS = click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
+BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g. '25 GB/s' [machine's]; in a file, of "
+                                                             "links without one.")
+FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE]", help="The transform, e.g. 512, 512x256x128, 512:r2c.")
 
 
 MOST_NAMES = 40  # characters of names in the heading of an option; longer lists go into the text of the option
@@ -64,12 +77,12 @@ def with_options(*options: Decorator) -> Decorator:
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
-def extra_arguments(ctx: click.Context, words: list[str], machines: Callable[[], Iterable[str]]) -> str:
+def extra_arguments(ctx: click.Context, words: list[str]) -> str:
     """Return the error for words that belong to no option, with the nearest option."""
     first = words[0]
     named = {option for parameter in ctx.command.params for option in parameter.opts}
-    option = ("--machine" if first in machines() or first.endswith(".toml") else
-              "--torus" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
+    option = ("--machine" if first in machine_names() or first.endswith(".toml") else
+              "--network" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
     said = f"{first!r} belongs to no option"
     return f"{said}; write {option} {first}" if option in named else f"{said}; this command takes options alone"
 

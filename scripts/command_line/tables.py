@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pencilmap.model.times.calibrate import Quality
     from pencilmap.model.times.held_out import Held
 
+SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
 PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
@@ -45,8 +46,13 @@ def console(stderr: bool = False) -> Console:
 
 
 def print_json(*found: Any) -> None:
-    """Print one JSON list on standard output, with an element for each item of the request, for every command."""
-    click.echo(json.dumps(found, indent=2))
+    """Print one JSON object on standard output: the answers of the running command, one for each item of the request.
+
+    ``answers.schema.json`` describes it.
+    """
+    context = click.get_current_context()
+    command = context.command_path.partition(" ")[2]
+    click.echo(json.dumps({"schema": SCHEMA, "command": command, "answers": found}, indent=2))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],

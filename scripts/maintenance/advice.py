@@ -43,7 +43,7 @@ def drawn(seed: int, cases: int) -> list[dict[str, object]]:
     while len(found) < cases:
         shape, mesh, tasks = rng.choice(SHAPES), rng.random() < 0.4, rng.choice((1, 1, 2))
         size = [rng.choice(SIZES) for _ in range(3)] if rng.random() < 0.3 else [rng.choice(SIZES)] * 3
-        found.append({"torus": shape + (":mesh" if mesh else ""), "bandwidth": "1 GB/s", "tasks_per_node": tasks,
+        found.append({"network": shape + (":mesh" if mesh else ""), "bandwidth": "1 GB/s", "tasks_per_node": tasks,
                       "fft": "x".join(map(str, size))})
     return found
 
@@ -91,7 +91,7 @@ def judged(case: dict) -> list[object]:
     times = [seconds(r) for r in simulate_all([simulation(where, p) for p in [advice.best, *rest]], workers=2)]
     best = min(range(len(times)), key=times.__getitem__)
     chosen = [advice.best, *rest][best]
-    return [f"{case['torus']}, {case['tasks_per_node']} a node", case["fft"], len(rest), name(advice.best), name(chosen),
+    return [f"{case['network']}, {case['tasks_per_node']} a node", case["fft"], len(rest), name(advice.best), name(chosen),
             f"{1e3 * times[0]:.4f}", f"{1e3 * times[best]:.4f}", f"{times[0] / times[best]:.3f}"]
 
 

@@ -33,15 +33,15 @@ NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", 
 SET_UP = 'mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && mkdir /run/netns && ip link set lo up && exec "$@"'
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 STATUS = {signal.SIGINT: {130, -signal.SIGINT}, signal.SIGTERM: {143, -signal.SIGTERM}, signal.SIGKILL: {-signal.SIGKILL}}
-SMALL = ("--torus", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4")
+SMALL = ("--network", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4")
 COMMANDS: Mapping[str, tuple[str, ...]] = {
-    "discover": ("discover",),
-    "shapes": ("shapes", "--nodes", "64", "--torus-dimensions", "2", "--bandwidth", "1 GB/s", "--fft", "128", "--top", "2",
-               "--plot", "shapes.svg"),
+    "discover": ("network",),
+    "shapes": ("study", "shapes", "--nodes", "64", "--torus-dimensions", "2", "--bandwidth", "1 GB/s", "--fft", "128",
+               "--top", "2", "--plot", "shapes.svg"),
     "simulate": ("simulate", *SMALL, "--placement", "default", "--output", "runs.jsonl"),
     "report": ("report", "given.jsonl", "--output", "page.html"),
-    "validate": ("validate", "--network", "simulated", "--suite", "quick", "--at-most", "32"),
-    "namespaces": ("validate", "--network", "namespaces", "--torus", "2x2:mesh", "--fft", "16", "--placement", "default",
+    "validate": ("validate", "simulated", "--suite", "quick", "--at-most", "32"),
+    "namespaces": ("validate", "namespaces", "--network", "2x2:mesh", "--fft", "16", "--placement", "default",
                    "--reps", "2"),
 }
 OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback of our code; otherwise Python itself was starting

@@ -23,36 +23,35 @@ from pencilmap.model.placement.grid import parse_grid
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
-PARTITIONS = [  # machine, option with the shape, shape, tasks per node, grid, formats
-    ("bluegene-l", "--partition", "8x8x8", 1, "8x64", "bgl"),
-    ("bluegene-p", "--partition", "4x4x4", 4, "16x16", "bgl"),
-    ("bluegene-q", "--partition", "2x2x2x2x2", 16, "16x32", "bgq"),
-    ("cray-xe6", "--torus", "4x4x8:mesh", 4, "16x32", "cray"),
-    ("fugaku", "--torus", "4x6x16", 1, "16x24", "vcoordfile rankmap"),
-    ("tpu-v4", "--partition", "8x8x8", 1, "8x64", "jax"),
-    ("tpu-v5p", "--partition", "4x4x4", 1, "4x16", "jax"),
-    (None, "--torus", "4x8x8:mesh", 1, "8x32", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
+PARTITIONS = [  # machine, network, tasks per node, grid, formats
+    ("bluegene-l", "8x8x8", 1, "8x64", "bgl"),
+    ("bluegene-p", "4x4x4", 4, "16x16", "bgl"),
+    ("bluegene-q", "2x2x2x2x2", 16, "16x32", "bgq"),
+    ("cray-xe6", "4x4x8:mesh", 4, "16x32", "cray"),
+    ("fugaku", "4x6x16", 1, "16x24", "vcoordfile rankmap"),
+    ("tpu-v4", "8x8x8", 1, "8x64", "jax"),
+    ("tpu-v5p", "4x4x4", 1, "4x16", "jax"),
+    (None, "4x8x8:mesh", 1, "8x32", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
 ]
 
 
 def entries() -> Iterator[tuple[dict[str, Any], str]]:
     """Yield all placements: (entry of the manifest, text of the file)."""
-    for machine, option, shape, tasks_per_node, grid, formats in PARTITIONS:
-        partition, torus = (shape, None) if option == "--partition" else (None, shape)
+    for machine, network, tasks_per_node, grid, formats in PARTITIONS:
         for format_name in formats.split():
-            where = setting(machine, torus, partition, tasks_per_node=tasks_per_node, launcher=format_name)
+            where = setting(machine, network, tasks_per_node=tasks_per_node, launcher=format_name)
             product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
-            yield (_entry(where, machine, option, shape, product, format_name),
+            yield (_entry(where, machine, network, product, format_name),
                    format_named(format_name).write(as_mapping(product, str(product)), Job(where.site)))
 
 
-def _entry(where, machine, option, shape, product, format_name):
+def _entry(where, machine, network, product, format_name):
     grid, tasks = product.grid, where.tasks_per_node
-    name = f"{machine or 'torus'}-{shape.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
-    words = ["pencilmap", "map", *(["--machine", machine] if machine else []), option, shape, "--tasks-per-node", str(tasks),
-             "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
+    name = f"{machine or 'torus'}-{network.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
+    words = ["pencilmap", "map", *(["--machine", machine] if machine else []), "--network", network,
+             "--tasks-per-node", str(tasks), "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
     default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
-    entry = {"file": name, "machine": machine, option.strip("-"): shape, "tasks_per_node": tasks, "ranks": grid.n_tasks,
+    entry = {"file": name, "machine": machine, "network": network, "tasks_per_node": tasks, "ranks": grid.n_tasks,
              "grid": str(grid), "placement": str(product), "format": format_name,
              "prediction": _numbers(where.predict(product)), "default": default, "command": shlex.join(words)}
     return entry | ({"other_defaults": others} if others else {})

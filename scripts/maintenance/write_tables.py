@@ -84,7 +84,7 @@ def exchanges() -> str:
 
 
 def reproduced() -> str:
-    """Return the publications, with the number of tables and figures that `pencilmap reproduce` computes."""
+    """Return the publications, with the number of tables and figures that `pencilmap study reproduce` computes."""
     rows = []
     for source, figures in SOURCES.items():
         computed = [figure for figure in figures.values() if figure.compute]

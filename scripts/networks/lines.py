@@ -66,7 +66,7 @@ class Case:
         return ",".join(words)
 
     def _where(self):
-        return setting(torus=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{self.rate:g} B/s")
+        return setting(network=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{self.rate:g} B/s")
 
     def _network(self):
         return SimulatedNetwork(as_torus(self._where().network), 0.0, self.rate if self.crossbar else 0.0, self.message_s,

@@ -124,7 +124,7 @@ def _simulated_strong(n, tasks, asked):
     """Return seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
     runs = []
     for nodes, shape in asked:
-        network = as_torus(setting(torus="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
+        network = as_torus(setting(network="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
         mapping = _block(network, tasks, shape)
         for name in ("alltoallv", "node"):
             runs.append(Simulation(SimulatedNetwork(network, 0.0, RATE, ALPHA_S), hosts(mapping), (n, n, n), mapping.grid,

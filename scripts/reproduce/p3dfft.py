@@ -41,7 +41,7 @@ def shape_for(nodes: int) -> str:
 
 def predicted_s(n: int, ranks: int, grid: ProcessGrid | None = None, decomposition: str = PENCIL.name) -> float:
     """Return the seconds of the exchanges of two transforms of n^3, by the links; by default, rows fill nodes."""
-    where = setting(machine=MACHINE, torus=shape_for(ceil(ranks / TASKS)), idle=True, fft=f"{n}:r2c",
+    where = setting(machine=MACHINE, network=shape_for(ceil(ranks / TASKS)), idle=True, fft=f"{n}:r2c",
                     decomposition=decomposition)
     text = str(grid or (ranks if decomposition != PENCIL.name else _near_node(ranks)))
     found = where.predictions(text, ["default"])[0].t_s

@@ -42,7 +42,7 @@ def test_real_ranks_are_probed(mpirun, schema, tmp_path, pencilmap_json):
     with pytest.raises(CalibrationError, match="several networks"):
         read_probes([path])
     path.write_text(json.dumps(located))
-    told = pencilmap_json("calibrate", "--probe", path)[0]
+    told = pencilmap_json("study", "calibrate", "--probe", path)[0]
     fit = fit_probe(read_probes([path]))
     assert told["messages"][0]["start_s"] == fit.messages[0].start_s >= 0 and told["cuts"][0]["axis"] == "x"
     assert [q["of"] for q in told["quality"]] == ["messages alone", "messages at once", "streams across a cut"]
@@ -89,8 +89,8 @@ def test_what_does_not_suffice(tmp_path, pencilmap):
     path.write_text(json.dumps(result(round_trips=result()["round_trips"][:2])))
     with pytest.raises(CalibrationError, match="3 sizes"):
         fit_probe(read_probes([path]))
-    status, _, err = pencilmap("calibrate", "--probe", path, "--honest")
+    status, _, err = pencilmap("study", "calibrate", "--probe", path, "--honest")
     assert status and "a probe is fitted whole" in err
     path.write_text(json.dumps(result(torus=None)))
-    status, _, err = pencilmap("calibrate", "--probe", path, "-o", tmp_path / "m.toml")
+    status, _, err = pencilmap("study", "calibrate", "--probe", path, "-o", tmp_path / "m.toml")
     assert status and "had no coordinates" in err and not (tmp_path / "m.toml").exists()

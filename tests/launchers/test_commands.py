@@ -10,14 +10,14 @@ from pencilmap.model.machines.machine import load_machine, machine_names
 
 
 def machine(name):
-    return ("--torus", "2x2x2x1x2" if name == "bgq" else "4x2x2", "--tasks-per-node", "2")
+    return ("--network", "2x2x2x1x2" if name == "bgq" else "4x2x2", "--tasks-per-node", "2")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_map_then_convert_then_check(tmp_path, pencilmap, pencilmap_json, name):
     first, second = tmp_path / "first.map", tmp_path / "second"
     assert pencilmap("map", *machine(name), "--grid", "8x4", "-f", "bgl", "-o", first)[0] == 0
-    done = pencilmap_json.one("convert", first, *machine(name), "--grid", "8x4", "-f", name, "-o", second,
+    done = pencilmap_json.one("map", "--from", first, *machine(name), "--grid", "8x4", "-f", name, "-o", second,
                               "--program", "./mine")
     assert (done["from"], done["format"], done["ranks"]) == ("bgq" if name == "bgq" else "bgl", name, 32)  # six columns
     assert (done["needs"] or done["job_script"]) and ("./mine" in done["launch"] or name in ("jax", "scotch"))
@@ -36,7 +36,7 @@ def test_map_prints_the_launch_line_and_what_it_needs(tmp_path, pencilmap):
 
 def test_nodes_in_the_launchers_order_move_the_ranks_of_a_cray_file(tmp_path, pencilmap):
     (tmp_path / "nodes").write_text("1 0\n0 0\n")
-    status, out, err = pencilmap("map", "--torus", "2x1", "--nodes", tmp_path / "nodes", "-g", "2x1", "-p", "default:xyt",
+    status, out, err = pencilmap("map", "--network", "2x1", "--nodes", tmp_path / "nodes", "-g", "2x1", "-p", "default:xyt",
                                  "-f", "cray", "-o", tmp_path / "order")
     assert status == 0, err
     assert (tmp_path / "order").read_text() == "1\n0\n" and "is assumed" not in out
@@ -46,11 +46,12 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
     (tmp_path / "names").write_text("alpha 0 0\nbeta 1 0\n0 1 gamma\n1 1 delta\n")
     for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"),
                           (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
-        status, _, err = pencilmap("map", "--torus", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts", hosts,
+        status, _, err = pencilmap("map", "--network", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts",
+                                   hosts,
                                    "-o", tmp_path / "h")
         assert status == 0, err
         assert (tmp_path / "h").read_text() == wanted
-        assert pencilmap("check", tmp_path / "h", "--torus", "2x2", "-g", "4x1", "--hosts", hosts)[0] == 0
+        assert pencilmap("check", tmp_path / "h", "--network", "2x2", "-g", "4x1", "--hosts", hosts)[0] == 0
 
 
 TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
@@ -61,9 +62,10 @@ LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "h
 @pytest.mark.parametrize("name", LAUNCHED)
 def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap, pencilmap_json, name):
     (tmp_path / "nodes").write_text(TWO_HOSTS)
-    where = ("--torus", "4x1", "--tasks-per-node", "8", "--nodes", tmp_path / "nodes", "-g", "8x4")
+    where = ("--network", "4x1", "--tasks-per-node", "8", "--nodes", tmp_path / "nodes", "-g", "8x4")
     assert pencilmap("map", *where, "-p", "default", "-f", "bgl", "-o", tmp_path / "bgl")[0] == 0
-    done = pencilmap_json.one("convert", tmp_path / "bgl", *where, "--from", "bgl", "-f", name, "-o", tmp_path / "file")
+    done = pencilmap_json.one("map", "--from", tmp_path / "bgl", *where, "--from-format", "bgl", "-f", name, "-o",
+                              tmp_path / "file")
     text = (tmp_path / "file").read_text()
     if LAUNCHED[name]:
         assert LAUNCHED[name] in done["launch"]
@@ -83,21 +85,23 @@ def test_two_hosts_at_each_node_take_half_of_its_slots_each(tmp_path, pencilmap,
 
 def test_tasks_that_hosts_cannot_share_are_refused(tmp_path, pencilmap):
     (tmp_path / "nodes").write_text(TWO_HOSTS)
-    status, _, err = pencilmap("map", "--torus", "4x1", "-t", "3", "--nodes", tmp_path / "nodes", "-g", "4x3", "-f", "slurm",
+    status, _, err = pencilmap("map", "--network", "4x1", "-t", "3", "--nodes", tmp_path / "nodes", "-g", "4x3", "-f",
+                               "slurm",
                                "-p", "default", "-o", tmp_path / "file")
     assert status == 2 and "3 tasks per node are not the same number on each of its 2 hosts" in err
     assert not (tmp_path / "file").exists()
 
 
 def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):
-    assert pencilmap("map", "--torus", "1", "-t", "2", "-g", "2x1", "-f", "openmpi4", "--cores-per-task", "4", "-p",
+    assert pencilmap("map", "--network", "1", "-t", "2", "-g", "2x1", "-f", "openmpi4", "--cores-per-task", "4", "-p",
                      "default", "-o", tmp_path / "r")[0] == 0
     assert (tmp_path / "r").read_text() == "rank 0=node-0 slot=0-3\nrank 1=node-0 slot=4-7\n"
 
 
 def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     (tmp_path / "m").write_text("0 1\n0 0\n")
-    status, out, _ = pencilmap("convert", tmp_path / "m", "--torus", "1", "-t", "2", "-f", "hydra", "-o", tmp_path / "h")
+    status, out, _ = pencilmap("map", "--from", tmp_path / "m", "--network", "1", "-t", "2", "-f", "hydra", "-o",
+                               tmp_path / "h")
     assert status == 0 and "note: hydra does not give slots" in out
 
 
@@ -105,7 +109,8 @@ def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     ("0 0 0 9\n", "line 1: node (0, 0, 0) slot 9"), ("<x>\n", "line 1: the format is not recognised"), ("", "is empty")])
 def test_broken_files_end_with_one_sentence(tmp_path, pencilmap, text, message):
     (tmp_path / "m").write_text(text)
-    status, _out, err = pencilmap("convert", tmp_path / "m", "--torus", "4x2x2", "-f", "cray", "-o", tmp_path / "out")
+    status, _out, err = pencilmap("map", "--from", tmp_path / "m", "--network", "4x2x2", "-f", "cray", "-o",
+                                  tmp_path / "out")
     assert status == 2 and message in err and err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
@@ -128,7 +133,7 @@ IN_A_JOB = {  # variables of a batch system, and the format of its launcher
     ("tpu-v4", "4x4x4", "jax", "jax.sharding.Mesh", []),
 ])
 def test_the_machine_decides_format_and_job_script(tmp_path, pencilmap_json, machine, shape, name, line, script):
-    done = pencilmap_json.one("map", "-m", machine, "--torus", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
+    done = pencilmap_json.one("map", "-m", machine, "--network", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
                           f"4x{64 * load_machine(machine).tasks_per_node // 4}" if shape.startswith("4x4x4") else
                           {"8x8x16": "16x64", "2x2x2x2x2": "16x32", "4x6x4": "16x24"}[shape])
     assert done["format"] == name and line in done["launch"]
@@ -158,12 +163,12 @@ def test_where_the_format_is_open_the_list_is_shown(machine):
 
 
 def test_an_open_format_writes_nothing(tmp_path, pencilmap):
-    status, _, err = pencilmap("map", "--torus", "4x4", "-g", "4x4", "-o", tmp_path / "file")
+    status, _, err = pencilmap("map", "--network", "4x4", "-g", "4x4", "-o", tmp_path / "file")
     assert status == 2 and "give --format, one of bgl, bgq" in err and not (tmp_path / "file").exists()
 
 
 def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
-    status, out, err = pencilmap("map", "-m", "fugaku", "--torus", "4x6x4", "-t", "1", "-g", "8x12", "-p", "default",
+    status, out, err = pencilmap("map", "-m", "fugaku", "--network", "4x6x4", "-t", "1", "-g", "8x12", "-p", "default",
                                  "-o", tmp_path / "v")
     assert status == 0, err
     assert "format vcoordfile for machine fugaku; rankmap would do as well" in out
@@ -173,7 +178,7 @@ def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
 
 def test_rows_are_not_made_up_for_a_format_that_writes_them(tmp_path, pencilmap):
     (tmp_path / "m").write_text("".join(f"{x} 0\n" for x in range(4)))
-    words = ("convert", tmp_path / "m", "--torus", "4", "-f", "jax", "-o", tmp_path / "d")
+    words = ("map", "--from", tmp_path / "m", "--network", "4", "-f", "jax", "-o", tmp_path / "d")
     status, _, err = pencilmap(*words)
     assert status == 2 and "name it with --grid RxC" in err and not (tmp_path / "d").exists()
     assert pencilmap(*words, "--grid", "2x2")[0] == 0
@@ -181,6 +186,6 @@ def test_rows_are_not_made_up_for_a_format_that_writes_them(tmp_path, pencilmap)
 
 def test_slurm_gets_a_path_that_it_takes_for_one(tmp_path, pencilmap_json, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ("map", "--torus", "4", "-g", "2x2", "-p", "default", "-f", "slurm", "-o")
+    words = ("map", "--network", "4", "-g", "2x2", "-p", "default", "-f", "slurm", "-o")
     assert pencilmap_json.one(*words, "hosts")["launch"].startswith("SLURM_HOSTFILE=./hosts srun ")
     assert pencilmap_json.one(*words, tmp_path / "hosts")["launch"].startswith(f"SLURM_HOSTFILE={tmp_path}/hosts srun ")

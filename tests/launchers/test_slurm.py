@@ -16,7 +16,7 @@ def test_srun_follows_the_hostfile(tmp_path, slurm, seed):
 
 
 def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):
-    """`pencilmap discover` reads the variables that srun really sets."""
+    """`pencilmap network` reads the variables that srun really sets."""
     out = succeed(["srun", "-N", "3", f"--ntasks-per-node={TASKS}", "-w", f"{HOSTS[3]},{HOSTS[0]},{HOSTS[2]}", "sh", "-c",
                    "env | grep ^SLURM_"], slurm)
     environ = dict(line.split("=", 1) for line in out.splitlines())

@@ -1,4 +1,4 @@
-"""`pencilmap advise`: first choices compared with all predictions, the deciding term, threads, and refusals."""
+"""`pencilmap plan`: first choices compared with all predictions, the deciding term, threads, and refusals."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ def test_one_task_of_threads_sends_fewer_messages():
 @pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
 def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
     """The least time of an exchange, from no link load, is below its prediction."""
-    where = settings("24x16x20", torus=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
+    where = settings("24x16x20", network=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
     object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
     for grid in ("3x4", "2x6"):
         [leader] = where.predictions(grid, ["default"])
@@ -88,7 +88,7 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
 
 def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
     """Under adaptive routing, messages of dense boxes meet in the middle; `node` sends all messages at once there."""
-    dense = setting(torus="8x8", bandwidth="1 GB/s", fft="64")
+    dense = setting(network="8x8", bandwidth="1 GB/s", fft="64")
     leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
     contention = sum(stage.terms.contention_s for stage in leader.stages)
     assert contention > 0.05 * leader.known_s
@@ -109,22 +109,22 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
 def test_grids_are_first_compared_without_a_search(monkeypatch):
     shares = []
     monkeypatch.setattr("pencilmap.mapper.setting.candidates", lambda *given: shares.append(given[-1]) or [])
-    advise(settings("64", torus="16x9", bandwidth="1 GB/s"))
+    advise(settings("64", network="16x9", bandwidth="1 GB/s"))
     assert shares and set(shares) == {0}
 
 
 def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_extents_both():
     for fft, both in (("128", False), ("128x128x256", True)):
-        grids = {grid.shape for grid in _grids(settings(fft, torus="32x16x16", bandwidth="1 GB/s"))}
+        grids = {grid.shape for grid in _grids(settings(fft, network="32x16x16", bandwidth="1 GB/s"))}
         assert (64, 128) in grids and ((128, 64) in grids) == both
-    grids = {grid.shape for grid in _grids(settings("512", torus="17x241", bandwidth="1 GB/s"))}
+    grids = {grid.shape for grid in _grids(settings("512", network="17x241", bandwidth="1 GB/s"))}
     assert (17, 241) in grids and (241, 17) not in grids, "4097 nodes are many"
-    assert (64, 64) in {grid.shape for grid in _grids(settings("128", torus="16x16x16", bandwidth="1 GB/s"))}
+    assert (64, 64) in {grid.shape for grid in _grids(settings("128", network="16x16x16", bandwidth="1 GB/s"))}
     assert {(4, 2), (2, 4)} <= {grid.shape for grid in _grids(settings("8", **SMALL))}
 
 
 def test_a_large_machine_has_advice_from_products_alone():
-    where = settings("4096", torus="32x32x16", bandwidth="1 GB/s")
+    where = settings("4096", network="32x32x16", bandwidth="1 GB/s")
     assert where.n_slots > LARGE
     advice = advise(where)
     assert all(p.product is not None for p in advice.found) and advice.best.certificate < 1.5
@@ -136,24 +136,24 @@ def test_partitions_are_those_of_the_machine():
 
 
 def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
-    words = ("--torus", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
-    found = pencilmap_json.one("advise", *words, "--top", 3)
+    words = ("--network", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+    found = pencilmap_json.one("plan", *words, "--top", 3)
     assert len(found["candidates"]) == 3 and found["deciding_term"] == "link_s" and found["measure"]
-    status, out, _ = pencilmap("advise", *words, "-t", 2, "--threads")
+    status, out, _ = pencilmap("plan", *words, "-t", 2, "--threads")
     assert status == 0 and "the busiest links" in out and max(map(len, out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("words, part", [
     (("--fft", "16"), "advice needs a machine"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
                                                   "no partition of 500"),
-    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"), (("--torus", "4x4", "--bandwidth", "1 GB/s", "--fft", "2"),
+    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"), (("--network", "4x4", "--bandwidth", "1 GB/s", "--fft", "2"),
                                                                  "so that every task has data"),
-    (("--torus", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
     (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
     (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pencilmap predict takes a file of nodes"),
-    (("--torus", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
 def test_what_cannot_be_advised_is_told(pencilmap, words, part):
-    status, out, err = pencilmap("advise", *words)
+    status, out, err = pencilmap("plan", *words)
     assert status == 2 and out == "" and part in err
 
 

@@ -640,20 +640,20 @@ def test_every_reader_reads_something():
 def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, monkeypatch):
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
-    status, out, err = pencilmap("discover", "--no-hardware", "-o", tmp_path / "nodes")
+    status, out, err = pencilmap("network", "--no-hardware", "-o", tmp_path / "nodes")
     assert status == 1 and "nodes was not written" in err and "give it with --torus" in out
-    assert pencilmap("discover", "--no-hardware")[0] == 0
+    assert pencilmap("network", "--no-hardware")[0] == 0
     assert not (tmp_path / "nodes").exists()
 
 
 def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monkeypatch):
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
-    status, out, err = pencilmap("discover", "--no-hardware", "--torus", "4", "-o", tmp_path / "nodes")
+    status, out, err = pencilmap("network", "--no-hardware", "--network", "4", "-o", tmp_path / "nodes")
     assert status == 0, err
     assert "SLURM_JOB_NODELIST" in out and "torus 4, 3 of 4 nodes" in out
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
-    assert pencilmap("map", "--torus", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
+    assert pencilmap("map", "--network", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0
     assert (tmp_path / "hosts").read_text().split() == ["n0", "n0", "n1", "n1", "n3", "n3"]
 
@@ -661,14 +661,14 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
 def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
     for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "PBS_NODEFILE", "PJM_NODE_X", "TPU_TOPOLOGY"):
         monkeypatch.delenv(name, raising=False)
-    status, out, _ = pencilmap("discover", "--no-hardware")
+    status, out, _ = pencilmap("network", "--no-hardware")
     assert status == 1 and "found nothing" in out and "Slurm: SLURM_JOB_NODELIST" in out
 
 
 def test_discover_as_json(tmp_path, pencilmap):
     (tmp_path / "topology").write_text(CRAY)
-    status, out, _ = pencilmap("discover", "--no-hardware", tmp_path / "topology", "--json")
-    found, = json.loads(out)
+    status, out, _ = pencilmap("network", "--no-hardware", tmp_path / "topology", "--json")
+    found, = json.loads(out)["answers"]
     assert status == 0 and found["torus"] == "3x2x2" and found["nodes"][1] == {"node": [2, 1, 0], "host": "nid00017"}
 
 
@@ -676,7 +676,7 @@ def test_discover_as_json(tmp_path, pencilmap):
 def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap_json, tmp_path):
     (tmp_path / "topology").write_text(CRAY)
     sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
-               pencilmap_json.one("discover", tmp_path / "topology")["facts"]}
+               pencilmap_json.one("network", tmp_path / "topology")["facts"]}
     assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 

@@ -389,7 +389,7 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
     families = import_module("pencilmap.mapper.placements.best")  # `best` in the package is the function
     monkeypatch.setattr(families, "SWAPS", 6000)
     monkeypatch.setattr(families, "EVALUATIONS", 6000)
-    where, usual, grid = setting(torus="8x8", robust=True), setting(torus="8x8"), ProcessGrid(4, 16)
+    where, usual, grid = setting(network="8x8", robust=True), setting(network="8x8"), ProcessGrid(4, 16)
     [shown] = where.predictions("4x16")
     worst = max(p.cost for p in usual.predictions("4x16", routing="all")[2:])
     assert shown.cost < worst and any("worst of 5" in note for note in shown.notes)
@@ -402,7 +402,7 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
 
 
 def test_what_does_not_fit_is_refused():
-    assert not setting(torus="8x8").site.idle
+    assert not setting(network="8x8").site.idle
     for text in ("best", "search"):
         with pytest.raises(GridError, match="60 slots"):
             place(text, SITES[0][0], ProcessGrid(8, 8))

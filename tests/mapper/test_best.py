@@ -58,7 +58,7 @@ def brute_loads(mapping):
     pytest.param("6x6x6", "16x27", 2, 4.67, marks=pytest.mark.slow),
     ("5x3", "3x5", 1, 3.74), ("2x2x4", "4x4", 1, 4.0), ("3x4:mesh", "3x4", 1, 6.0)])
 def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
-    site, grid = setting(torus=shape, tasks_per_node=tasks).site, parse_grid(grid)
+    site, grid = setting(network=shape, tasks_per_node=tasks).site, parse_grid(grid)
     found = place("best", site, grid)
     rows, columns = brute_loads(as_mapping(found, "found"))
     cost = max(rows.values()) + max(columns.values())
@@ -68,7 +68,7 @@ def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
 
 @pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
 def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
-    site, grid = setting(torus=shape).site, parse_grid(grid)
+    site, grid = setting(network=shape).site, parse_grid(grid)
     found = place("best", site, grid, at_once(2))
     rows, columns = brute_loads(as_mapping(found, "found"))
     assert isinstance(found, Product)
@@ -77,7 +77,7 @@ def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
 
 def test_the_time_of_the_schedule_decides_which_family_is_taken():
     """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the best tiling in sequence 7."""
-    where, grid = setting(torus="8x8x8"), parse_grid("16x32")
+    where, grid = setting(network="8x8x8"), parse_grid("16x32")
     found = where.place("best", grid, "overlap:4")
     assert where.predict(found, schedule="overlap:4").schedule.cost == 6 and not found.is_digits
     alone = where.place("best", grid)
@@ -86,14 +86,14 @@ def test_the_time_of_the_schedule_decides_which_family_is_taken():
 
 
 def test_ranking_takes_the_best_of_all_families_for_the_first_grids():
-    found = setting(torus="7x7").predictions()
+    found = setting(network="7x7").predictions()
     assert found[0].cost <= found[1].cost
     [square] = [p for p in found if str(p.grid) == "7x7"]
     assert square.cost <= predict(best_product(square.network, square.grid)).cost
 
 
 def test_of_equal_times_fewer_and_larger_messages_come_first():
-    found = setting(machine="bluegene-q", torus="4x4x4x4x2").predictions(placements=("default",))
+    found = setting(machine="bluegene-q", network="4x4x4x4x2").predictions(placements=("default",))
     times = [p.worth for p in found]
     first = [p for p in found if p.worth <= min(times) * TIE]
     assert found[:len(first)] == first
@@ -102,7 +102,7 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
 
 
 def test_large_machines_get_the_product_alone():
-    site, grid = setting(torus="16x16x16").site, parse_grid("64x64")
+    site, grid = setting(network="16x16x16").site, parse_grid("64x64")
     assert candidates(site, grid) == [best_product(site.network, grid)]
     assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
 
@@ -111,7 +111,7 @@ def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searc
     families = import_module("pencilmap.mapper.placements.best")
     monkeypatch.setattr(families, "MOST_MESSAGES", 0)
     monkeypatch.setattr(families, "search", lambda *given, **named: pytest.fail("searched"))
-    where = setting(torus="8x8", failed="1-2")
+    where = setting(network="8x8", failed="1-2")
     for grid in ("7x9", "9x7", "3x21", "1x63"):
         found = where.place("best", parse_grid(grid))
         where.site.check_mapping(found)
@@ -120,6 +120,6 @@ def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searc
 
 
 def test_grids_that_were_searched_briefly_are_said_to_be():
-    found = setting(torus="5x5", failed="0-0").predictions()
+    found = setting(network="5x5", failed="0-0").predictions()
     assert len(found) == 8 and any("searched briefly" in note for p in found for note in p.notes)
-    assert not any("searched" in note for p in setting(torus="5x5", failed="0-0").predictions("4x6") for note in p.notes)
+    assert not any("searched" in note for p in setting(network="5x5", failed="0-0").predictions("4x6") for note in p.notes)

@@ -35,7 +35,7 @@ def test_search_agrees_with_trying_all_products(torus, tasks, extents):
 
 @pytest.mark.parametrize("n, least_us", [(17, 2.112), (33, 12.16)])
 def test_best_knows_the_blocks_of_the_transform(n, least_us):
-    where = setting(torus="4x4x4", bandwidth="1 GB/s", fft=str(n))
+    where = setting(network="4x4x4", bandwidth="1 GB/s", fft=str(n))
     best, named = where.predictions("8x8", ["best", "digits:x=c2r2,y=c2r2,z=c2r2"])
     assert best.t_s <= named.t_s and best.t_s * 1e6 <= least_us + 1e-3
     assert where.predictions("best")[0].t_s <= best.t_s

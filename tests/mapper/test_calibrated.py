@@ -50,7 +50,7 @@ def write(records, path, **labels):
 def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path, pencilmap):
     runs = write([r for r in records if r["placement"]["tasks_per_node"] == 1], tmp_path / "runs.jsonl",
                  link_bandwidth=f"{BANDWIDTH}byte/s")
-    status, out, err = pencilmap("calibrate", runs, "-o", tmp_path / "found.toml")
+    status, out, err = pencilmap("study", "calibrate", runs, "-o", tmp_path / "found.toml")
     assert status == 0, err
     found = load_machine(str(tmp_path / "found.toml"))
     assert str(found.torus) == "8x8x8" and found.torus.bandwidth == (BANDWIDTH,) * 3
@@ -63,7 +63,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
 
 @pytest.mark.slow
 def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
-    found = pencilmap_json.one("calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
+    found = pencilmap_json.one("study", "calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
     figures = found["figures"]
     assert figures["link_bandwidth"]["text"] == "200 MB/s"
     assert figures["fft_rate_per_task"]["value"] == pytest.approx(1e9, rel=0.02)
@@ -83,7 +83,7 @@ def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_
 
 def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_path, pencilmap, pencilmap_json):
     runs, path = write(records, tmp_path / "runs.jsonl"), tmp_path / "found.toml"
-    assert pencilmap("calibrate", runs, "-o", path)[0] == 0
+    assert pencilmap("study", "calibrate", runs, "-o", path)[0] == 0
     again, = pencilmap_json("predict", "-m", path, "-g", "8x64", "-p", "box:2x2x2", "-n", "512")
     measured = records[10]["phases"]
     assert again["stages"][0]["time_s"] == pytest.approx(measured["exchange_row"]["max_s"][1], rel=0.02)
@@ -91,7 +91,7 @@ def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_pa
 
 
 def test_held_out_records_are_predicted(records, tmp_path, pencilmap_json):
-    found = pencilmap_json.one("calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
+    found = pencilmap_json.one("study", "calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
     halves = {(row["group"], row["half"]): row for row in found["quality"]}
     assert halves["exchanges", "predicted"]["model"]["n"] == 15
     assert halves["exchanges", "predicted"]["model"]["largest"] < 0.1
@@ -112,7 +112,8 @@ def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, t
         alone["phases"][name]["max_s"] = [0, 0, 0]
     samples, refused = record_samples({"r": alone}, (BANDWIDTH,))
     assert [s.phase for s in samples] == ["column", "fft"] and refused == ["r copy: left out: no time was measured"]
-    found = pencilmap_json.one("calibrate", write([*records, alone], tmp_path / "runs.jsonl", link_bandwidth="200 MB/s"))
+    found = pencilmap_json.one("study", "calibrate", write([*records, alone], tmp_path / "runs.jsonl",
+                                                           link_bandwidth="200 MB/s"))
     assert {row["group"]: row["model"]["n"] for row in found["quality"]}["exchanges"] == 2 * len(records) + 1
 
 
@@ -181,7 +182,7 @@ def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
     alone = [record(mapping_of(*run), Transform(n, n, n), cached, coordinate_source="assumed")
              for n in (128, 256, 512) for run in RUNS]
     runs = write(alone, tmp_path / "runs.jsonl")
-    status, _, err = pencilmap("calibrate", runs, "-m", "bluegene-l", "-o", tmp_path / "f.toml")
+    status, _, err = pencilmap("study", "calibrate", runs, "-m", "bluegene-l", "-o", tmp_path / "f.toml")
     assert status == 0, err
     before, after = load_machine("bluegene-l"), load_machine(str(tmp_path / "f.toml"))
     assert after.figures["injection_per_task"] == before.figures["injection_per_task"]
@@ -195,7 +196,7 @@ def test_an_earlier_calibration_that_is_not_borne_out_goes(tmp_path, pencilmap):
     base = tmp_path / "base.toml"
     machine = load_machine("bluegene-l")
     base.write_text(machine_text(machine, machine.figures).replace("148 MB/s", "200 MB/s"), "utf-8")
-    assert pencilmap("calibrate", runs, "-m", base, "-o", tmp_path / "f.toml")[0] == 0
+    assert pencilmap("study", "calibrate", runs, "-m", base, "-o", tmp_path / "f.toml")[0] == 0
     after = load_machine(str(tmp_path / "f.toml"))
     assert "injection_per_task" not in after.figures and "partition" in after.figures
     assert after.costs.exchange_cost_s == pytest.approx(30e-6, rel=0.02)
@@ -220,7 +221,7 @@ def test_bad_input_is_one_clear_sentence(arguments, message, records, tmp_path, 
     write([records[0] | {"placement": records[0]["placement"] | {"coordinate_source": "assumed"}}], tmp_path / "alone.jsonl")
     other = record(mapping_of("4x4", "4x4", "default", 1), Transform(64, 64, 64), TRUTH)
     write([records[0], other], tmp_path / "shapes.jsonl")
-    status, _, err = pencilmap("calibrate", *arguments)
+    status, _, err = pencilmap("study", "calibrate", *arguments)
     assert status == 2 and message in " ".join(err.split())
     assert not (tmp_path / "x.toml").exists()
 

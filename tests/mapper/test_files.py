@@ -94,13 +94,14 @@ def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
 
 @pytest.mark.parametrize("words", [
     ("map", "-m", "bluegene-l", "-g", "8x64", "-f", "bgl"), ("draw", "-m", "bluegene-l", "-g", "8x64"),
-    ("calibrate", "--published", "bluegene-l"), ("report", "runs.jsonl"), ("convert", "a.map", "-m", "bluegene-l"),
-    ("shapes", "-N", "64", "-d", "2", "-n", "64", "--bandwidth", "1 GB/s")])
+    ("study", "calibrate", "--published", "bluegene-l"), ("report", "runs.jsonl"), ("map", "--from", "a.map", "-m",
+                                                                                    "bluegene-l"),
+    ("study", "shapes", "-N", "64", "-d", "2", "-n", "64", "--bandwidth", "1 GB/s")])
 def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.setting.Setting.place", lambda *_: pytest.fail("searched"))
-    monkeypatch.setattr("pencilmap.scripts.command_line.commands.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
-    for module, name in (("report", "read_entries"), ("convert", "read_document"), ("shapes", "scale")):
-        monkeypatch.setattr(f"pencilmap.scripts.command_line.commands.{module}.{name}",
+    monkeypatch.setattr("pencilmap.scripts.command_line.studies.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
+    for module, name in (("commands.report", "read_entries"), ("converting", "read_document"), ("studies.shapes", "scale")):
+        monkeypatch.setattr(f"pencilmap.scripts.command_line.{module}.{name}",
                             lambda *_, **__: pytest.fail("worked"))
     suffix = {"calibrate": "toml", "report": "html", "draw": "svg", "shapes": "svg"}.get(words[0], "map")
     option = "--plot" if words[0] == "shapes" else "-o"

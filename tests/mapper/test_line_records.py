@@ -90,7 +90,7 @@ def test_records_of_lines_that_contradict_themselves_are_refused(problem, change
 
 def test_lines_are_placed_on_the_grid_with_which_they_take_least():
     """A pattern uses one of both grids, the launcher's order uses both."""
-    where, problem = setting(torus="4x3", bandwidth="100 MB/s"), PROBLEMS[3]
+    where, problem = setting(network="4x3", bandwidth="100 MB/s"), PROBLEMS[3]
     grids = problem.grids(12)
     assert [grid.shape for grid in grids] == [(2, 6), (6, 2)]
     assert placed_lines(where, problem, "digits:x=r2c2").grid == grids[0]

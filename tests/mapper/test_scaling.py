@@ -89,7 +89,7 @@ def test_a_table_gives_every_study(tmp_path, pencilmap, pencilmap_json):
     law = [80 / p + 4 / p ** (2 / 3) for p in (8, 64, 512)]
     path = tmp_path / "points.csv"
     path.write_text(TABLE.format(1.1 * law[0], law[0], law[1], 1.5 * law[1], law[2], 2 * law[0] * 7 / 6))
-    found = pencilmap_json.one("scaling", "--points", path, "--torus", "8x8x8", "--bandwidth", "1 MB/s", "--plot",
+    found = pencilmap_json.one("study", "scaling", "--points", path, "--network", "8x8x8", "--bandwidth", "1 MB/s", "--plot",
                                tmp_path / "a.svg")
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()
     study = found["strong"][0]
@@ -99,7 +99,7 @@ def test_a_table_gives_every_study(tmp_path, pencilmap, pencilmap_json):
     assert [p["efficiency"] for p in found["weak"][0]["points"]] == [1.0, pytest.approx(0.5)]
     assert found["slab_against_pencil"][0]["ratio"] == pytest.approx(1 / 1.1)
     assert [p["ratio"] for p in found["grids"][0]["points"]] == [pytest.approx(1.5), 1.0]
-    status, out, _ = pencilmap("scaling", "--points", path)
+    status, out, _ = pencilmap("study", "scaling", "--points", path)
     assert status == 0 and max(map(len, out.splitlines())) <= 80
     assert [r["ranks"] for r in read_points(path)[:1] for r in [r.__dict__]] == [8] and json.dumps(found)
 
@@ -113,15 +113,15 @@ def test_a_table_gives_every_study(tmp_path, pencilmap, pencilmap_json):
 def test_what_is_no_table_of_points_is_told(pencilmap, tmp_path, text, part):
     path = tmp_path / "p.csv"
     path.write_text(text)
-    status, out, err = pencilmap("scaling", "--points", path)
+    status, out, err = pencilmap("study", "scaling", "--points", path)
     assert status == 2 and out == "" and err.startswith("error: ") and part in err
 
 
 @pytest.mark.parametrize("words, part", [
     ((), "name at least one file"), (("--published", "p3dft"), "did you mean p3dfft?"),
     (("--published", "p3dfft", "--bandwidth", "1 GB/s"), "name the network too"),
-    (("--published", "p3dfft", "--torus", "8x8"), "no bandwidth"),
+    (("--published", "p3dfft", "--network", "8x8"), "no bandwidth"),
     (("--published", "p3dfft", "--plot", "x.gif"), "ends in .svg")])
 def test_what_cannot_be_asked_is_told(pencilmap, words, part):
-    status, _, err = pencilmap("scaling", *words)
+    status, _, err = pencilmap("study", "scaling", *words)
     assert status == 2 and part in err

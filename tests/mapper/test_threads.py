@@ -7,14 +7,14 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.threads import choices, messages_of_node
 
-WORDS = ("--torus", "4x2", "--bandwidth", "1 GB/s", "--tasks-per-node", 4)
+WORDS = ("--network", "4x2", "--bandwidth", "1 GB/s", "--tasks-per-node", 4)
 
 
 @pytest.mark.parametrize("grid, placement, decomposition", [
     ("4x8", "best", "pencil"), ("8x4", "default:txy", "pencil"), ("2x16", "default", "pencil"),
     ("32", "default:ytx", "slab")])
 def test_messages_of_a_node_are_those_of_its_tasks(grid, placement, decomposition):
-    where = setting(torus="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64", decomposition=decomposition)
+    where = setting(network="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64", decomposition=decomposition)
     [p] = where.predictions(grid, [placement])
     node = as_mapping(where.place(placement, p.grid), placement).node_of_rank
     sent = np.zeros(8, dtype=int)
@@ -39,14 +39,14 @@ def test_between_two_nodes_pass_t_squared_fewer_messages(pencilmap_json):
 
 
 def test_threads_compute_as_fast_together_as_tasks():
-    where = setting("bluegene-p", torus="4x2x2", tasks_per_node=4, fft="32")
+    where = setting("bluegene-p", network="4x2x2", tasks_per_node=4, fft="32")
     tasks, threads = choices(where, [4, 1], lambda here: here.predictions("best", ["default"])[0])
     assert threads.prediction.local.fft_s == pytest.approx(tasks.prediction.local.fft_s)
     assert threads.prediction.grid.n_tasks == 16 and tasks.prediction.grid.n_tasks == 64
 
 
 def test_an_exchange_that_moves_nothing_has_no_messages():
-    where = setting(torus="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64")
+    where = setting(network="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64")
     [one] = choices(where, [4], lambda here: here.predictions("1x32", ["default"])[0])
     assert one.message_bytes == 16 * 64**3 / 32**2
     assert (one.messages, one.peers) == (4 * 28, 4 * 33)

@@ -1,4 +1,4 @@
-"""`pencilmap transposes`: ratios of one file and of two files, and refusals of other files."""
+"""`pencilmap study transposes`: ratios of one file and of two files, and refusals of other files."""
 
 import json
 
@@ -19,12 +19,12 @@ def write(path, scale, exchanges=("alltoall", "p2p"), groups=(2, 4), sizes=(0, 3
 
 def test_exchanges_of_one_file_and_of_two(tmp_path, pencilmap, pencilmap_json):
     a, b = write(tmp_path / "a", 1.0), write(tmp_path / "b", 2.5, ("p2p", "node"), (4,))
-    one = pencilmap_json.one("transposes", a)
+    one = pencilmap_json.one("study", "transposes", a)
     assert one["reference"] == "alltoall" and list(one["ratios"]) == ["p2p / alltoall"]
     assert [r["ratio"] for r in one["ratios"]["p2p / alltoall"]] == [2.0] * 6 and len(one["times"]) == 12
-    two = pencilmap_json.one("transposes", a, b)
+    two = pencilmap_json.one("study", "transposes", a, b)
     assert {tuple(r.values()) for r in two["ratios"]["p2p, second / first"]} == {(0, 4, 1.25), (3, 4, 1.25), (64, 4, 1.25)}
-    status, out, _ = pencilmap("transposes", a, b)
+    status, out, _ = pencilmap("study", "transposes", a, b)
     assert status == 0 and "a ratio of 1.25" in out and max(map(len, out.splitlines()[:-1])) <= 80
 
 
@@ -37,5 +37,5 @@ def test_what_is_no_result_is_told(tmp_path, pencilmap, text, words, part):
     if text is not None:
         path.write_text(text)
     other = write(tmp_path / "b", 1.0, ("fftw",))
-    status, out, err = pencilmap("transposes", path, *(other if word == "OTHER" else word for word in words))
+    status, out, err = pencilmap("study", "transposes", path, *(other if word == "OTHER" else word for word in words))
     assert status == 2 and out == "" and err.startswith("error: ") and part in err

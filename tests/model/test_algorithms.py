@@ -87,7 +87,7 @@ def test_without_coordinates_a_rank_sends_one_message_in_a_step_of_p2p(case):
 @pytest.mark.parametrize("torus, grid", [("8x8", "8x8"), ("5x5", "5x5"), ("4x4x4", "8x8"), ("8x4:mesh", "4x8"),
                                          ("3x4x5", "3x20")])
 def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
-    where = setting(torus=torus, bandwidth="1 MB/s")
+    where = setting(network=torus, bandwidth="1 MB/s")
     phases, at_once = (where.predictions(grid, ["default"], None, name)[0].stages for name in ("p2p", "alltoallv"))
     for one, other in zip(phases, at_once):
         assert one.load == other.load
@@ -157,7 +157,7 @@ def test_node_sends_one_message_between_two_nodes_with_all_their_bytes(case):
 
 def test_the_times_of_rounds_add_up_and_so_do_their_messages():
     """The busiest link of a line of four carries 2 messages in each of two phases, and 4 of all messages at once."""
-    where = setting(torus="4:mesh", bandwidth="1 MB/s", fft="16")
+    where = setting(network="4:mesh", bandwidth="1 MB/s", fft="16")
     placed = where.place("default", where.grid("4x1"))
     steps, at_once = (predict(placed, where.transform, exchange=[name, "alltoallv"]).stages[0]
                       for name in ("p2p", "alltoallv"))
@@ -169,7 +169,7 @@ def test_the_times_of_rounds_add_up_and_so_do_their_messages():
 
 def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
     """On a line of six, the first of three phases is the slowest, and each phase has another busiest link."""
-    where = setting(torus="6:mesh", bandwidth="1 MB/s", fft="36")
+    where = setting(network="6:mesh", bandwidth="1 MB/s", fft="36")
     placed = where.place("default", where.grid("6x1"))
     loads = [routing("dimension-order").loads(where.network, each, np.arange(6))
              for each in algorithm_named("p2p").rounds(exchanges(placed.grid, where.transform)[0], placed)]
@@ -180,7 +180,7 @@ def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
 
 
 def test_a_step_costs_its_links_or_its_injection_whichever_is_slower():
-    where = setting(torus="4:mesh", bandwidth="1 MB/s", fft="16")
+    where = setting(network="4:mesh", bandwidth="1 MB/s", fft="16")
     costs = where.costs.__class__(injection_per_task=0.75e6, message_cost_s=1e-3, exchange_cost_s=1e-2)
     stage = predict(where.place("default", where.grid("4x1")), where.transform, costs=costs, exchange="p2p").stages[0]
     message_s = 16 * 16**3 / 16 / 1e6
@@ -188,7 +188,7 @@ def test_a_step_costs_its_links_or_its_injection_whichever_is_slower():
 
 
 def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
-    where = setting(torus="4x4", tasks_per_node=4, bandwidth="1 MB/s", fft="64")
+    where = setting(network="4x4", tasks_per_node=4, bandwidth="1 MB/s", fft="64")
     node, each = (where.predictions("8x8", ["default:nt"], None, name)[0].stages for name in ("node", "alltoallv"))
     for one, other in zip(node, each):
         assert one.t_s == pytest.approx(other.t_s) and one.load == other.load

@@ -93,8 +93,8 @@ def test_other_cases_are_not_called_alike(transform, grid, exchange, why):
     assert found.bounds.alike is None and found.lower_bound.argument != ALIKE, why
 
 
-@pytest.mark.parametrize("options", [["--torus", "4x4", "--failed", "1-1,2-2", "--grid", "1x14"],
-                                     ["--torus", "4x4", "--grid", "16x1", "--routing", "dimension-order:plus"]])
+@pytest.mark.parametrize("options", [["--network", "4x4", "--failed", "1-1,2-2", "--grid", "1x14"],
+                                     ["--network", "4x4", "--grid", "16x1", "--routing", "dimension-order:plus"]])
 def test_the_command_says_why(pencilmap, options):
     status, out, err = pencilmap("predict", *options, "-p", "default")
     assert status == 0, err

@@ -45,7 +45,7 @@ def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
 
 def test_the_pencils_between_are_those_with_the_least_time():
     """From all grids, each predicted as the only candidate."""
-    where = setting(torus="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
+    where = setting(network="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
     [*ranked] = where.predictions(placements=["default"])
     alone = {R: where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)}
     times = {R: p.time_s for R, p in alone.items()}
@@ -57,7 +57,7 @@ def test_the_pencils_between_are_those_with_the_least_time():
     ("4x4", "20x24x20", "2x4x2", "16x1"), ("4x4", "24", "4x1x4", "16x1"), ("8x2", "18x20x17", "4x4x1", "1x16")])
 def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken(torus, fft, bricks, chosen):
     """Other pencils may send fewer messages; the test counts the bytes element by element."""
-    where = setting(torus=torus, bandwidth="1 GB/s", fft=fft, decomposition=f"brick:{bricks}")
+    where = setting(network=torus, bandwidth="1 GB/s", fft=fft, decomposition=f"brick:{bricks}")
     alone = [where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)]
     least = min(p.time_s for p in alone)
     tied = {str(p.grid): moved_bytes(bricks, p.grid.shape, where.transform) for p in alone if p.time_s <= 1.01 * least}
@@ -84,8 +84,8 @@ def moved_bytes(bricks, grid, transform):
 
 def test_what_bricks_cannot_be_is_said_once():
     with pytest.raises(GridError, match="4x4x2 bricks are 32, but there are 16 tasks"):
-        setting(torus="4x4", fft="32", bandwidth="1 GB/s", decomposition="brick:4x4x2").predictions(placements=["default"])
+        setting(network="4x4", fft="32", bandwidth="1 GB/s", decomposition="brick:4x4x2").predictions(placements=["default"])
     with pytest.raises(GridError, match="bricks are remapped by their extents: name the transform"):
-        setting(torus="4x4", decomposition="brick:4x4x1").predictions("4x4", ["default"])
+        setting(network="4x4", decomposition="brick:4x4x1").predictions("4x4", ["default"])
     with pytest.raises(GridError, match="write brick:PxQxS"):
         decomposition_named("brick:4x4")

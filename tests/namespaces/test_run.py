@@ -26,7 +26,7 @@ from tests.patience import patience
 
 pytestmark = pytest.mark.namespaces
 PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
-VALIDATE = ("validate", "--network", "namespaces", "--torus", "4x4:mesh", "--rate", "10mbit")
+VALIDATE = ("validate", "namespaces", "--network", "4x4:mesh", "--rate", "10mbit")
 SIXTEEN, *ON_DEMAND, AT_ONCE = run_by(__file__)  # nodes: 16, then 32 and 64; schedules on 16
 
 
@@ -92,7 +92,7 @@ def test_gains_are_over_the_best_in_sequence(seconds, holds):
 @pytest.mark.parametrize("schedule", ("sequence", "overlap:4:x", "overlap:8:x"))
 def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
     """The claims are about the best placement under each schedule."""
-    network = ("--torus", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(overlap.TRANSFORM))
+    network = ("--network", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(overlap.TRANSFORM))
     _, out, _ = pencilmap("predict", *network, "--schedule", schedule, "-p", overlap.BOXES, "-p", "best", "--json")
     boxes, best = (found["schedule"]["t_s"] for found in json.loads(out))
     assert boxes == pytest.approx(best, rel=1e-12)
@@ -100,7 +100,7 @@ def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
 
 def test_the_suite_names_its_placements(pencilmap):
     for options, words in ((("--suite", "tori"), "known is overlap"), (("--suite", "overlap", "-p", "best"), "--placement")):
-        status, _, err = pencilmap("validate", "--network", "namespaces", *options)
+        status, _, err = pencilmap("validate", "namespaces", *options)
         assert status == 2 and words in err
 
 
@@ -134,7 +134,7 @@ def test_the_records_know_where_the_ranks_were(sixteen):
 def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monkeypatch):
     """Two nodes are one column of two, so its rows are single tasks. Remains of another MPI job do no harm."""
     monkeypatch.setenv("OMPI_MCA_ess", "singleton")
-    status, out, err = pencilmap("validate", "--network", "namespaces", "--torus", "2:mesh", "--placement", "default",
+    status, out, err = pencilmap("validate", "namespaces", "--network", "2:mesh", "--placement", "default",
                                  "--reps", "1")
     assert status == 0, out + err
     row = next(line.split() for line in out.splitlines() if " row " in line)

@@ -82,7 +82,7 @@ class Draw(random.Random):
         text, shape = self.torus(most)
         tasks = self.choice((1, 1, 1, 2, 3))
         slots = math.prod(shape) * tasks
-        options = ["--torus", text, "-t", str(tasks)]
+        options = ["--network", text, "-t", str(tasks)]
         if self.random() < 0.45:
             self.machine()
             options += ["-m", self.choice(MACHINES)]
@@ -160,7 +160,7 @@ def line(draw):
 def on_a_graph(draw):
     name, n = draw.edges()
     tasks = draw.choice((1, 1, 2))
-    return ["predict", "--graph", name, "-t", str(tasks), "--bandwidth", "100 MB/s", "-n", draw.fft(), "-g",
+    return ["predict", "--network", name, "-t", str(tasks), "--bandwidth", "100 MB/s", "-n", draw.fft(), "-g",
             draw.grid(n * tasks), "-p", draw.choice(("default", "default:tn", "default", "search")),
             *draw.often(0.3, "--routing", draw.choice(("optimal-minimal", "shortest-path", "all"))),
             *draw.often(0.3, "-e", draw.choice(EXCHANGES)), "--json"]
@@ -207,8 +207,8 @@ def read(draw):
     draw.write("given", "".join(lines))
     other = draw.choice(list(FORMATS))
     what = draw.choice((["check", "given", "-n", "32", *draw.often(0.3, "-f", name)],
-                        ["convert", "given", "-o", "made", "-f", other, *draw.often(0.3, "--from", name)]))
-    return [*what, "--torus", text, "-t", str(tasks), "--bandwidth", "1 GB/s", "-g", grid,
+                        ["map", "--from", "given", "-o", "made", "-f", other, *draw.often(0.3, "--from-format", name)]))
+    return [*what, "--network", text, "-t", str(tasks), "--bandwidth", "1 GB/s", "-g", grid,
             *draw.often(0.9, "--hosts", "n{node}"), *draw.often(0.5, "--json")]
 
 
@@ -239,7 +239,7 @@ def compared(draw):
 
 
 def fitted(draw):
-    return ["calibrate", records(draw, draw.randint(1, 12), draw.choice((0, 0.02, 0.2))),
+    return ["study", "calibrate", records(draw, draw.randint(1, 12), draw.choice((0, 0.02, 0.2))),
             *draw.often(0.4, "--rule", "every-second"), *draw.often(0.8, "--json")]
 
 
@@ -266,13 +266,14 @@ def probed(draw):
               "coordinate_source": "assumed", "reps": 1, "rounds": 1, "labels": {}, "round_trips": trips, "bursts": bursts,
               "streams": streams}
     draw.write("probe.jsonl", json.dumps(result) + "\n")
-    return ["calibrate", "--probe", "probe.jsonl", *draw.often(0.2, "-o", "made.toml"), *draw.often(0.7, "--json")]
+    return ["study", "calibrate", "--probe", "probe.jsonl", *draw.often(0.2, "-o", "made.toml"), *draw.often(0.7, "--json")]
 
 
 def shaped(draw):
     nodes = sorted(draw.sample((4, 6, 8, 9, 12, 16, 18, 24, 30, 32), draw.choice((1, 1, 2))))
     which = draw.choice((["-d", str(draw.randint(1, 3))], ["-m", draw.choice(MACHINES[:4])]))
-    return ["shapes", "-N", ",".join(map(str, nodes)), *which, "--bandwidth", "1 GB/s", "-t", str(draw.choice((1, 1, 2))),
+    return ["study", "shapes", "-N", ",".join(map(str, nodes)), *which, "--bandwidth", "1 GB/s", "-t",
+            str(draw.choice((1, 1, 2))),
             *draw.often(0.8, "-n", draw.fft()), *draw.often(0.2, "--mesh"), "--top", "3",
             *draw.often(0.2, "--scaling", "weak"), "--json"]
 
@@ -280,7 +281,7 @@ def shaped(draw):
 def advised(draw):
     draw.machine()
     text, _shape = draw.torus(12)
-    return ["advise", *draw.choice((["--bandwidth", "2 GB/s"], ["-m", "costs.toml"])), "--torus", text, "-t",
+    return ["plan", *draw.choice((["--bandwidth", "2 GB/s"], ["-m", "costs.toml"])), "--network", text, "-t",
             str(draw.choice((1, 2))), "-n", draw.fft(), *draw.often(0.4, "--threads"), *draw.often(0.7, "--json")]
 
 
@@ -290,7 +291,7 @@ def scaled(draw):
     rows = [f"{n},{p},{n**3 / 64**3 * p**-law * math.exp(0.05 * draw.gauss(0, 1)):.9g}\n" for n in sizes
             for p in (4, 8, 16, 32, 64)[:draw.randint(1, 5)]]
     draw.write("points.csv", "".join(["n,ranks,time_s\n", *rows]))
-    return ["scaling", "--points", "points.csv", *draw.often(0.5, "--torus", "4x4x4", "--bandwidth", "1 GB/s"),
+    return ["study", "scaling", "--points", "points.csv", *draw.often(0.5, "--network", "4x4x4", "--bandwidth", "1 GB/s"),
             *draw.often(0.5, "--transposes", str(draw.choice((2, 4)))), *draw.often(0.7, "--json")]
 
 

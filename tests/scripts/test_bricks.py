@@ -2,7 +2,7 @@
 
 import pytest
 
-NETWORK = ("--torus", "2x2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+NETWORK = ("--network", "2x2x2", "--bandwidth", "1 GB/s", "--fft", "16")
 BRICKS = (*NETWORK, "--decomposition", "brick:2x2x2")
 
 
@@ -21,17 +21,17 @@ def time_of(shape):
 
 
 def test_shapes_for_bricks_have_their_remaps_in_the_time(pencilmap_json):
-    some = ("shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32")
+    some = ("study", "shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32")
     with_bricks, pencils = (pencilmap_json.one(*some, *more)["shapes"] for more in (("--decomposition", "brick:4x4x2"), ()))
     assert all("remaps" in p for shape in with_bricks for p in shape["predictions"])
     assert min(map(time_of, with_bricks)) > min(map(time_of, pencils))
 
 
 @pytest.mark.parametrize("words, part", [
-    (("map", "--torus", "2x2x2", "--decomposition", "brick:2x2x2", "--format", "bgl", "-o", "x.map"),
+    (("map", "--network", "2x2x2", "--decomposition", "brick:2x2x2", "--format", "bgl", "-o", "x.map"),
      "name the transform with --fft"),
     (("map", *NETWORK, "--decomposition", "brick:2x2x3", "--format", "bgl", "-o", "x.map"), "12, but there are 8 tasks"),
-    (("shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32", "--decomposition", "brick:4x4x4"),
+    (("study", "shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32", "--decomposition", "brick:4x4x4"),
      "there are 32 tasks")])
 def test_what_is_refused(pencilmap, tmp_path, monkeypatch, words, part):
     monkeypatch.chdir(tmp_path)

@@ -51,12 +51,12 @@ def test_two_tasks_a_node_put_rows_inside_the_chip(pencilmap_json):
 
 
 def test_torus_overrides_the_shape_with_any_number_of_dimensions(pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4x2", "--grid", "8x16", "--fft", "64")
+    found, = pencilmap_json("predict", *BGL, "--network", "4x4x4x2", "--grid", "8x16", "--fft", "64")
     assert len(found["stages"][0]["m"]) == 4 and found["stages"][0]["t_s"] > 0
 
 
 def test_a_shape_can_be_studied_without_a_machine(pencilmap_json):
-    found, = pencilmap_json("predict", "--torus", "3", "--grid", "3x1")
+    found, = pencilmap_json("predict", "--network", "3", "--grid", "3x1")
     assert found["stages"][0]["m"] == [1.5] and found["stages"][0]["load"] == [pytest.approx(4 / 3)]
     assert found["stages"][0]["t_s"] is None and found["notes"]
 
@@ -77,7 +77,7 @@ def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
 
 
 def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap, pencilmap_json):
-    setting = ("--torus", "2x2", "--grid", "2x2")
+    setting = ("--network", "2x2", "--grid", "2x2")
     hosts = [f"node-{x}-{y}" for y in range(2) for x in range(2)]
     (tmp_path / "hosts").write_text("\n".join(hosts))
     (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
@@ -91,11 +91,11 @@ def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap
 
 
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):
-    assert "bluegene-l" in [m["name"] for m in pencilmap_json("machines")]
-    shown = pencilmap_json.one("machines", "bluegene-l")
+    assert "bluegene-l" in [m["name"] for m in pencilmap_json("network", "--machines")]
+    shown = pencilmap_json.one("network", "--machine", "bluegene-l")
     assert shown["link_bandwidth_byte_per_s"] == [148e6] * 3
     assert all(figure["source"] for figure in shown["figures"].values())
-    status, out, _ = pencilmap("machines", "bluegene-l")
+    status, out, _ = pencilmap("network", "--machine", "bluegene-l")
     assert status == 0 and "148 MB/s" in out
 
 
@@ -114,14 +114,14 @@ BAD_INPUT = {
     "order incomplete": (["predict", *BGL, "--grid", "8x64", "-p", "default:xyt"], ["default:txyz"]),
     "pattern": (["predict", *BGL, "--grid", "8x64", "-p", "digits:x=r3c2"], ["r3c2", "8"]),
     "axis": (["predict", *BGL, "--grid", "8x64", "-p", "line:w"], ["no axis 'w'"]),
-    "torus": (["predict", *BGL, "--torus", "8x8x8x", "--grid", "8x64"], ["'8x8x8x'", "8wx8x4w"]),
+    "torus": (["predict", *BGL, "--network", "8x8x8x", "--grid", "8x64"], ["'8x8x8x'", "8wx8x4w"]),
     "bandwidth": (["predict", *BGL, "--bandwidth", "fast", "--grid", "8x64"], ["'fast'", "148 MB/s"]),
     "bandwidth unit": (["predict", *BGL, "--bandwidth", "3 m", "--grid", "8x64"], ["'3 m'", "byte/s"]),
     "mapfile missing": (["check", "missing.map", *BGL, "--grid", "8x64"], ["missing.map cannot be read"]),
     "file nowhere": (["predict", *BGL, "--grid", "8x64", "-p", "file:"], ["file: needs a path"]),
-    "dimension too long": (["predict", "--torus", "1000003", "--grid", "best"],
+    "dimension too long": (["predict", "--network", "1000003", "--grid", "best"],
                            ["1000003 nodes", "8192", "more dimensions"]),
-    "long and irregular": (["predict", "--torus", "9001", "--failed", "0", "--grid", "90x100", "-p", "default"],
+    "long and irregular": (["predict", "--network", "9001", "--failed", "0", "--grid", "90x100", "-p", "default"],
                            ["9001", "8192"]),
     "record missing": (["compare", "missing.jsonl"], ["missing.jsonl cannot be read"]),
     "nothing to compare": (["compare"], ["--published"]),
@@ -235,7 +235,7 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
         "except KeyboardInterrupt:\n    raise RuntimeError('half of it is loaded')\n"
         f"sys.path.remove({str(tmp_path)!r})\ndel sys.modules[{name!r}]\nimport {name}\n")
     (tmp_path / "a").write_text("a b 1 GB/s\n")
-    done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--graph", tmp_path / "a", "--grid", "2x1",
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--network", tmp_path / "a", "--grid", "2x1",
                            "--placement", "default"],
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
                           capture_output=True, text=True, timeout=patience(60))
@@ -253,7 +253,7 @@ def test_ctrl_c_while_an_error_is_told_is_one_sentence():
 
 def test_a_hyphen_is_no_file_to_write(pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for words in (["map", *BGL, "-o"], ["convert", "a", "-o"], ["draw", *BGL, "-o"], ["report", "-o"]):
+    for words in (["map", *BGL, "-o"], ["map", "--from", "a", "-o"], ["draw", *BGL, "-o"], ["report", "-o"]):
         status, out, error = pencilmap(*words, "-")
         assert (status, out) == (2, "") and "- is no file; name one, or write ./- for" in error
     assert list(tmp_path.iterdir()) == []
@@ -262,18 +262,19 @@ def test_a_hyphen_is_no_file_to_write(pencilmap, tmp_path, monkeypatch):
 def test_help_tells_all(pencilmap):
     status, out, _ = pencilmap("--help")
     assert status == 0
-    for name in ("machines", "predict", "map", "check", "simulate", "compare", "demo"):
+    for name in ("network", "plan", "predict", "map", "check", "simulate", "compare", "study"):
         assert name in out
         assert pencilmap(name, "--help")[0] == 0
 
 
 def test_json_is_json_for_every_reading_command(pencilmap):
-    for arguments in (["machines"], ["machines", "bluegene-l"], ["predict", *BGL], ["compare", "--published"]):
+    for arguments in (["network", "--machines"], ["network", "--machine", "bluegene-l"], ["predict", *BGL], ["compare",
+                                                                                                             "--published"]):
         status, out, _ = pencilmap(*arguments, "--json")
-        assert status == 0 and isinstance(json.loads(out), list)
+        assert status == 0 and isinstance(json.loads(out)["answers"], list)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["machines"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["network", "--machines"]])
 def test_what_needs_no_numbers_loads_no_numpy(arguments):
     """NumPy would take longer to load than the rest of the command."""
     told = ("import sys; from pencilmap.scripts.command_line.cli import main\n"
@@ -295,8 +296,8 @@ def test_the_help_of_all_commands_is_that_of_each(pencilmap):
 
 
 def test_the_list_of_machines_shows_what_their_files_say(pencilmap, pencilmap_json):
-    _, out, _ = pencilmap("machines", "--wide")
-    for machine in pencilmap_json("machines"):
+    _, out, _ = pencilmap("network", "--machines", "--wide")
+    for machine in pencilmap_json("network", "--machines"):
         line = next(line for line in out.splitlines() if line.startswith(machine["name"]))
         told = {"shape", "tasks_per_node", "link_bandwidth", "partition"}
         assert machine["torus"].partition(":axes")[0] in line

@@ -57,7 +57,7 @@ def mapping_of(torus, grid, placement=None, tasks_per_node=1, **options):
 def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, ending, begins, tmp_path, pencilmap,
                                                                       pencilmap_json):
     first, second = tmp_path / f"first.{ending}", tmp_path / f"second.{ending}"
-    arguments = ("draw", "--what", what, "--torus", "4x3", "--grid", "4x3", "-p", "line")
+    arguments = ("draw", "--what", what, "--network", "4x3", "--grid", "4x3", "-p", "line")
     found = pencilmap_json.one(*arguments, "-o", first)
     assert found["file"] == str(first) and found["grid"] == [4, 3]
     status, out, _ = pencilmap(*arguments, "-o", second)
@@ -106,10 +106,10 @@ BAD = {
     "row below 0": (["-w", "image", *BGL, "--row", "-1", "-o", "a.svg"], ["row -1"]),
     "column": (["-w", "image", *BGL, "--column", "8", "-o", "a.svg"], ["column 8", "columns 0..7"]),
     "two images": (["-w", "image", *BGL, "-p", "best", "-p", "default", "-o", "a.svg"], ["2 placements", "lengths"]),
-    "large image": (["-w", "image", "--torus", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["32768 nodes", "20000"]),
-    "many lattices": (["-w", "image", "--torus", "3x3x3x3x3x3x3x3", "-g", "81x81", "-o", "a.svg"], ["243 lattices", "64"]),
-    "large loads": (["-w", "loads", "--torus", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["196608 links", "60000"]),
-    "no links": (["-w", "loads", "--torus", "1x1", "-g", "1x1", "-o", "a.svg"], ["0 links"]),
+    "large image": (["-w", "image", "--network", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["32768 nodes", "20000"]),
+    "many lattices": (["-w", "image", "--network", "3x3x3x3x3x3x3x3", "-g", "81x81", "-o", "a.svg"], ["243 lattices", "64"]),
+    "large loads": (["-w", "loads", "--network", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["196608 links", "60000"]),
+    "no links": (["-w", "loads", "--network", "1x1", "-g", "1x1", "-o", "a.svg"], ["0 links"]),
     "many bars": (["-w", "lengths", *BGL, *["-p", "best"] * 13, "-o", "a.svg"], ["13 placements", "at most 12"]),
     "what": (["-w", "sound", *BGL, "-o", "a.svg"], ["'sound'", "lengths"]),
 }
@@ -287,7 +287,7 @@ def test_figures_refuse_what_is_no_picture():
 
 
 def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
-    status, out, _ = pencilmap("draw", "--torus", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
+    status, out, _ = pencilmap("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
     lines = out.splitlines()
     assert status == 0 and lines[2] == "y  z=0          y  z=1" and max(map(len, lines)) <= 80
     planes = [line[3:].split("    ")[0].split()[:4] for line in lines[3:7]]
@@ -298,11 +298,11 @@ def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap
             node = 4 * up + right
             assert mark == {(True, True): "◆", (True, False): "●", (False, True): "■", (False, False): "·"}[
                 node in row, node in column]
-    assert pencilmap_json.one("draw", "--torus", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"] == lines
+    assert pencilmap_json.one("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"] == lines
 
 
 def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_json):
-    asked = ("--torus", "8x4", "-g", "8x4", "-p", "default")
+    asked = ("--network", "8x4", "-g", "8x4", "-p", "default")
     out = pencilmap("draw", "-w", "loads", *asked, "--exchange", "column")[1]
     shown = {name: float(value) for name, value in re.findall(r"^([+-][xy]) +█* +([\d.]+)", out, re.MULTILINE)}
     column = pencilmap_json("predict", *asked)[0]["stages"][1]
@@ -312,7 +312,7 @@ def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_js
 @pytest.mark.parametrize("words, drawn", [(("-g", "1x16"), "column"), (("-g", "16x1"), "row"), (("-g", "4x4"), "row"),
                                           (("--decomposition", "slab", "-g", "16"), "slab")])
 def test_the_exchange_that_is_drawn_moves_something(words, drawn, pencilmap):
-    out = pencilmap("draw", "-w", "loads", "--torus", "4x4", *words)[1]
+    out = pencilmap("draw", "-w", "loads", "--network", "4x4", *words)[1]
     assert f"{drawn} exchange" in out and "█" in out
 
 
@@ -328,7 +328,7 @@ def fat_tree(tmp_path):
 def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, pencilmap, captured, check_texts):
     from pencilmap.scripts.pictures.figures import graph
 
-    found = captured(graph, lambda: pencilmap("draw", "--graph", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
+    found = captured(graph, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
     check_texts(found)
     axes = found["axes"][0]
     marks = {c.get_gid(): np.asarray(c.get_offsets()) for c in axes.collections
@@ -339,7 +339,7 @@ def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, 
     links = next(c for c in axes.collections if c.get_gid() == "links")
     loads = pencilmap_loads(fat_tree)
     assert len(links.get_segments()) == 6 and max(links.get_array()) == max(loads)
-    out = pencilmap("draw", "--graph", fat_tree, "-g", "2x2")[1]
+    out = pencilmap("draw", "--network", fat_tree, "-g", "2x2")[1]
     assert re.search(rf"^\S+->\S+ +█{{30}} +{float(max(loads)):g}$", out, re.MULTILINE)
 
 
@@ -347,14 +347,14 @@ def pencilmap_loads(fat_tree):
     """Return the loads of the row exchange, the largest of each direction."""
     from pencilmap.mapper.setting import setting
 
-    where = setting(graph=str(fat_tree))
+    where = setting(network=str(fat_tree))
     return where.predict(where.place("default", where.grid("2x2"))).stages[0].load
 
 
 @pytest.mark.parametrize("words, says", [
-    (("-w", "image", "--graph", "TREE", "-g", "2x2"), "no coordinates"), (("-w", "graph", *BGL), "has coordinates"),
+    (("-w", "image", "--network", "TREE", "-g", "2x2"), "no coordinates"), (("-w", "graph", *BGL), "has coordinates"),
     (("-w", "lengths", *BGL), "--output"),
-    (("--torus", "32x32x32", "-g", "32x1024", "-p", "default"), "a terminal shows 4096")])
+    (("--network", "32x32x32", "-g", "32x1024", "-p", "default"), "a terminal shows 4096")])
 def test_what_is_not_drawn_here_names_what_is(words, says, fat_tree, pencilmap):
     status, out, err = pencilmap("draw", *(fat_tree if word == "TREE" else word for word in words))
     assert status == 2 and out == "" and says in err

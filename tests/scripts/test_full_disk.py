@@ -12,15 +12,16 @@ from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SMALL = ["--torus", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4"]
+SMALL = ["--network", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4"]
 PENCILMAP = [sys.executable, "-m", "pencilmap"]
 COMMANDS = {
     "simulate": ["simulate", *SMALL, "--placement", "default", "--output", "{disk}/runs.jsonl"],
     "report": ["report", "runs.jsonl", "--output", "{disk}/page.html"],
-    "shapes": ["shapes", "-N", "64", "-d", "2", "--bandwidth", "1 GB/s", "--fft", "64", "--top", "2", "--plot",
+    "shapes": ["study", "shapes", "-N", "64", "-d", "2", "--bandwidth", "1 GB/s", "--fft", "64", "--top", "2", "--plot",
                "{disk}/a.svg"],
-    "convert": ["convert", "a.map", "--torus", "32x32", "--from", "bgl", "--format", "openmpi4", "--output", "{disk}/b.map"],
-    "map": ["map", "--torus", "32x32", "--grid", "32x32", "--placement", "default", "--format", "openmpi4", "--output",
+    "convert": ["map", "--from", "a.map", "--network", "32x32", "--from-format", "bgl", "--format", "openmpi4",
+                "--output", "{disk}/b.map"],
+    "map": ["map", "--network", "32x32", "--grid", "32x32", "--placement", "default", "--format", "openmpi4", "--output",
             "{disk}/a.map"],
     "draw": ["draw", *SMALL[:4], "--grid", "4x4", "--placement", "default", "--output", "{disk}/a.svg"],
 }

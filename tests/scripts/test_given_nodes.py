@@ -39,7 +39,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
 def test_a_file_is_read_whatever_its_name_looks_like(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("1 0\n0 1\n")
-    assert setting(torus="2x2", nodes=name).site.allocation.nodes.tolist() == [1, 2]
+    assert setting(network="2x2", nodes=name).site.allocation.nodes.tolist() == [1, 2]
 
 
 def words_of(name, nodes, folder):
@@ -55,9 +55,9 @@ def words_of(name, nodes, folder):
 
 def test_simulate_takes_what_predict_takes(pencilmap):
     """Before the start of any program."""
-    for words, said in ((("--torus", "4x4", "--nodes", "8"), "not the 8 of --nodes"),
+    for words, said in ((("--network", "4x4", "--nodes", "8"), "not the 8 of --nodes"),
                         (("--nodes", "2x8"), "grid 2x2 has 4 tasks, but torus 2x8"),
-                        (("--torus", "4x4", "--nodes", "no-such"), "no-such cannot be read")):
+                        (("--network", "4x4", "--nodes", "no-such"), "no-such cannot be read")):
         grid = ("--grid", "2x2", "-p", "default", "--fft", "16", "--bandwidth", "1 GB/s")
         status, _, err = pencilmap("simulate", *words, *grid)
         assert status == 2 and said in err
@@ -66,7 +66,7 @@ def test_simulate_takes_what_predict_takes(pencilmap):
 @pytest.mark.parametrize("name", [name for name in WITH_NODES if name != "simulate"])
 def test_every_command_takes_a_shape_a_number_and_a_file(name, tmp_path, pencilmap):
     (tmp_path / "all").write_text("".join(f"{x} {y}\n" for y in range(4) for x in range(4)))
-    shape = [] if name == "shapes" else ["--torus", "4x4"]
+    shape = [] if name == "shapes" else ["--network", "4x4"]
     for nodes, more in (("4x4", []), ("16", shape), (tmp_path / "all", shape)):
         status, out, err = pencilmap(*words_of(name, nodes, tmp_path), *more)
         if name == "advise" and nodes == tmp_path / "all":
@@ -79,5 +79,6 @@ def test_shapes_counts_the_nodes_of_a_shape_and_a_file(tmp_path, pencilmap_json,
     (tmp_path / "hosts").write_text("a 0 0\n# none\nb 1 0\n")
     words = ("--torus-dimensions", "2", "--fft", "16")
     for given, count in (("2x4x2", "16"), (tmp_path / "hosts", "2")):
-        assert pencilmap_json("shapes", "--nodes", given, *words) == pencilmap_json("shapes", "--nodes", count, *words)
-    assert "write a number of nodes" in pencilmap("shapes", "--nodes", "no-such", *words)[2]
+        assert pencilmap_json("study", "shapes", "--nodes", given, *words) == pencilmap_json("study", "shapes",
+                                                                                             "--nodes", count, *words)
+    assert "write a number of nodes" in pencilmap("study", "shapes", "--nodes", "no-such", *words)[2]

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-TORUS = ("--torus", "4x4x4", "--bandwidth", "1 GB/s", "--placement", "default")
+TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--placement", "default")
 
 
 @pytest.mark.parametrize("words, said", [
@@ -30,7 +30,7 @@ def test_predict_has_the_halo_of_bricks(pencilmap_json, pencilmap):
 
 @pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 def test_simulate_has_the_halo_beside_the_exchanges(pencilmap_json):
-    rows = pencilmap_json("simulate", "--torus", "2x4", "--bandwidth", "1 MB/s", "--fft", "13x16x9:r2c", "--grid", "2x4",
+    rows = pencilmap_json("simulate", "--network", "2x4", "--bandwidth", "1 MB/s", "--fft", "13x16x9:r2c", "--grid", "2x4",
                           "--placement", "default", "--halo", "3")
     assert [row["stage"] for row in rows] == ["row", "column", "halo"]
     assert rows[-1]["measured_s"] == pytest.approx(rows[-1]["time_s"], rel=0.02)

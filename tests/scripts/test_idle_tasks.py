@@ -28,7 +28,7 @@ def test_idle_tasks_are_counted(size, decomposition):
 
 def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap, pencilmap_json):
     """2x32 has the least link time, but 48 of its 64 tasks hold no data."""
-    options = ["--torus", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default:nt"]
+    options = ["--network", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default:nt"]
     status, out, err = pencilmap("predict", *options)
     assert status == 0, err
     assert "take 8x8 default:nt" in out and "2x32*" in out and "48 of 64 on 2x32" in out and "8x8*" not in out
@@ -39,13 +39,13 @@ def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap
 
 
 def test_it_is_taken_where_nothing_else_is_possible_and_the_answer_says_so(pencilmap):
-    _, out, _ = pencilmap("predict", "--torus", "4x4", "-t", "4", "--fft", "4", "--bandwidth", "1 GB/s", "-p", "default")
+    _, out, _ = pencilmap("predict", "--network", "4x4", "-t", "4", "--fft", "4", "--bandwidth", "1 GB/s", "-p", "default")
     assert "of its 64 tasks hold nothing" in out.splitlines()[-1]
 
 
 def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
     """With cheap computing the idle grid is first; with expensive computing the busy grid is first."""
-    where = setting(torus="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
+    where = setting(network="4x4:mesh", tasks_per_node=4, fft="8", bandwidth="1 GB/s")
     for rate, first in ((1e15, (2, 32)), (1e7, (8, 8))):
         costly = replace(where, costs=Costs(fft_rate_per_task=rate))
         found = costly.predictions(placements=["default:nt"])
@@ -56,5 +56,5 @@ def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
 
 
 def test_a_transform_that_fills_every_grid_has_no_mark(pencilmap):
-    _, out, _ = pencilmap("predict", "--torus", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default")
+    _, out, _ = pencilmap("predict", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default")
     assert "hold nothing" not in out and Transform(64, 64, 64).idle_tasks(ProcessGrid(4, 4)) == 0

@@ -10,7 +10,7 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.predict.results import SCHEMA
 
 BGL = ("--machine", "bluegene-l", "--fft", "512")
-SHAPE = ("--torus", "4x4x4:mesh")
+SHAPE = ("--network", "4x4x4:mesh")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_predict_prints_a_list_of_predictions(arguments, n, names, pencilmap_jso
 
 def test_a_graph_has_the_same_json(graph, pencilmap_json, validate):
     for more in (("--grid", "2x2"), ("--decomposition", "slab", "--grid", "4")):
-        found = pencilmap_json("predict", "--graph", graph, *more, "-p", "default", "--bandwidth", "1 GB/s", "--fft", "16")
+        found = pencilmap_json("predict", "--network", graph, *more, "-p", "default", "--bandwidth", "1 GB/s", "--fft", "16")
         validate(found)
         assert found[0]["stages"][0]["t_s"] > 0
 
@@ -59,8 +59,10 @@ def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, v
     checked = pencilmap_json.one("check", tmp_path / "hosts", *BGL, *more, "--grid", grid)
     validate(checked["predictions"])
     assert checked["predictions"][0]["stages"] == mapped["predictions"][0]["stages"]
-    shapes = pencilmap_json.one("shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512", *more)["shapes"]
-    scaled = pencilmap_json.one("shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048", *more)["points"]
+    shapes = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512",
+                                *more)["shapes"]
+    scaled = pencilmap_json.one("study", "shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048",
+                                *more)["points"]
     for found in (*shapes, *scaled):
         validate(found["predictions"])
 

@@ -99,7 +99,7 @@ def answer(arguments):
         main(arguments)
     found = out.getvalue()
     if "--json" in arguments and found:
-        found = "\n".join(map(compact, json.loads(found)))
+        found = "\n".join(map(compact, json.loads(found)["answers"]))
     said = re.sub(r" in \d+\.\d s;", ";", err.getvalue())
     return re.sub(r"^help: .*\n", "", said, flags=re.MULTILINE) + found  # names the way Python was started
 

@@ -112,7 +112,7 @@ def check_gains(pencilmap, words, where, orders):
 def test_a_gain_on_a_machine_is_one_over_its_launch_order(name, pencilmap):
     orders, words = MACHINES[name]
     words = ["-m", name, *words.split()]
-    where = setting(machine=name, torus=words[3], tasks_per_node=int(words[5]), fft="256")
+    where = setting(machine=name, network=words[3], tasks_per_node=int(words[5]), fft="256")
     out = check_gains(pencilmap, words, where, orders)
     assert load_machine(name).launch_order.title in out
 
@@ -132,31 +132,31 @@ def test_every_launcher_has_a_launch_order():
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_path):
     torus = "4x2x4x2x2:axes=abcde" if name == "bgq" else "4x4x4"
-    where = setting(torus=torus, tasks_per_node=2, bandwidth="1 GB/s", fft="256")
+    where = setting(network=torus, tasks_per_node=2, bandwidth="1 GB/s", fft="256")
     grid, lines = where.grid(f"8x{where.n_slots // 8}"), f"line:{where.network.axes[0]}"
     best = where.predictions(str(grid), [lines])[0]
-    status, out, err = pencilmap("map", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256", "-g", str(grid),
+    status, out, err = pencilmap("map", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256", "-g", str(grid),
                                  "-p", lines, "-f", name, "-o", tmp_path / "file")
     assert status == 0, err
     real = [where.predict(real_mapping(where, grid, *order)) for order in LAUNCHERS[name]]
     said = next(line for line in out.splitlines() if line.startswith("take "))
     assert printed_gains(said) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
-    status, out, err = pencilmap("check", tmp_path / "file", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
+    status, out, err = pencilmap("check", tmp_path / "file", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
                                  "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
     assert status == 0, err
     assert printed_gains(out) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
 
 
 def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(pencilmap, tmp_path):
-    torus = setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
-    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s"],
-                setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="256"), [FILLS])
+    torus = setting(network="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
+    check_gains(pencilmap, ["--network", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s"],
+                setting(network="4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="256"), [FILLS])
     places = np.random.default_rng(3).permutation(16)
     listed = [tuple(c) for c in torus.network.coordinates(places).tolist()]
     (tmp_path / "nodes").write_text("".join(f"{x} {y}\n" for x, y in listed))
-    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes",
+    check_gains(pencilmap, ["--network", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes",
                             tmp_path / "nodes"],
-                setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256"),
+                setting(network="4x4", tasks_per_node=2, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256"),
                 [(filled, lambda shape: listed)])
 
 
@@ -165,8 +165,8 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
     """Even if they contradict the named machine and launcher."""
     for variable in variables.split():
         monkeypatch.setenv(*variable.split("=", 1))
-    words = ["-m", "cray-xe6", "--torus", "4x4x4", "-t", "4", "-g", "16x16"]
-    where = setting(machine="cray-xe6", torus="4x4x4", tasks_per_node=4, fft="256")
+    words = ["-m", "cray-xe6", "--network", "4x4x4", "-t", "4", "-g", "16x16"]
+    where = setting(machine="cray-xe6", network="4x4x4", tasks_per_node=4, fft="256")
     if slots is None:
         status, out, _ = pencilmap("predict", *words, "-n", "256", "-p", "line:x")
         assert status == 0 and not printed_gains(out) and "no gain is stated because the launch order is not known" in out
@@ -188,14 +188,14 @@ OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an 
 @pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
 def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
     """Run with both versions of Open MPI: neither reads the variables of the other one or of Slurm."""
-    site = setting(torus="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
+    site = setting(network="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
     set_here = launch_order(site, launcher=launcher, environ={variable: value}).reason == f"{variable}={value}"
     assert set_here == (launcher in launchers)
 
 
 def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(pencilmap, monkeypatch, tmp_path):
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
-    words = ["--torus", "4x4x4", "-t", "2", "-g", "8x16", "--bandwidth", "1 GB/s", "-n", "256", "-p", "line:x"]
+    words = ["--network", "4x4x4", "-t", "2", "-g", "8x16", "--bandwidth", "1 GB/s", "-n", "256", "-p", "line:x"]
     for machine in ([], ["-m", "cray-xe6"]):
         out = pencilmap("map", *machine, *words, "-f", "openmpi4", "-o", tmp_path / "ranks")[1]
         assert "Open MPI's order (ranks fill each node first" in out and "Slurm's" not in out
@@ -205,7 +205,7 @@ def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(p
 def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
     """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list decides."""
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
-    words, options = ["--torus", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
+    words, options = ["--network", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
         "torus": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
     out = check_gains(pencilmap, words, setting(**options), [(in_turn, first_axis_fastest), (in_turn, last_axis_fastest)])
     assert out.count("; assumed)") == 2
@@ -214,13 +214,13 @@ def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_nam
     out = check_gains(pencilmap, [*words, "--nodes", tmp_path / "nodes"], setting(nodes=tmp_path / "nodes", **options),
                       [(in_turn, lambda shape: listed)])
     assert "assumed" not in out
-    ring = check_gains(pencilmap, ["--torus", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
+    ring = check_gains(pencilmap, ["--network", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
                        setting(**{**options, "torus": "16"}), [(in_turn, first_axis_fastest)])
     assert ring.count("Slurm's cyclic order") == 1
 
 
 def test_an_order_without_a_list_is_assumed_if_nodes_failed(pencilmap):
-    words = ["predict", "--torus", "4x4", "-g", "3x5", "--failed", "1-1", "-p", "default"]
+    words = ["predict", "--network", "4x4", "-g", "3x5", "--failed", "1-1", "-p", "default"]
     assert "nodes in the order of their numbers; assumed" in pencilmap(*words)[1]
 
 
@@ -229,8 +229,8 @@ def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_pat
     hosts = np.random.default_rng(5).permutation(16) // 2
     nodes = [(int(h) % 4, int(h) // 4) for h in hosts]
     (tmp_path / "nodes").write_text("".join(f"nid{k} {x} {y}\n" for k, (x, y) in enumerate(nodes)))
-    words = ["--torus", "4x2", "-t", "4", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes", tmp_path / "nodes"]
-    where = setting(torus="4x2", tasks_per_node=4, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256")
+    words = ["--network", "4x2", "-t", "4", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes", tmp_path / "nodes"]
+    where = setting(network="4x2", tasks_per_node=4, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256")
     first = [k for k in range(16) if nodes[k] not in nodes[:k]]
 
     def hosts_filled(_, tasks):
@@ -246,18 +246,18 @@ def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_pat
 
 def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_NODELIST", "n[0-3]")
-    out = pencilmap("discover", "--no-hardware")[1]
+    out = pencilmap("network", "--no-hardware")[1]
     assert re.search(r"launch order +Slurm's block order \(ranks fill each node first\) +the job around this command", out)
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
-    out = pencilmap("discover", "--no-hardware")[1]
+    out = pencilmap("network", "--no-hardware")[1]
     assert re.search(r"launch order +Slurm's cyclic order \(ranks go round the nodes\) +SLURM_DISTRIBUTION=cyclic", out)
     monkeypatch.setenv("SLURM_DISTRIBUTION", "arbitrary")
-    assert "Slurm's arbitrary order, which is no order of axes or slots" in pencilmap("discover", "--no-hardware")[1]
+    assert "Slurm's arbitrary order, which is no order of axes or slots" in pencilmap("network", "--no-hardware")[1]
 
 
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     """Cray's own order on this part is as fast as the best placement."""
-    words = ["-m", "cray-xe6", "--torus", "4x4x8", "-t", "4", "-g", "16x32"]
+    words = ["-m", "cray-xe6", "--network", "4x4x8", "-t", "4", "-g", "16x32"]
     out = pencilmap("map", *words, "-f", "cray", "-p", "default", "-o", tmp_path / "identity")[1]
     assert "times faster" not in out and "this is Cray's SMP order (ranks fill each node first" in out
     out = pencilmap("check", tmp_path / "identity", *words)[1]
@@ -265,14 +265,14 @@ def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
 
 
 def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
-    words = ("-m", "bluegene-q", "--torus", "4x2x2x4x2", "-t", "2", "-g", "8x32")
+    words = ("-m", "bluegene-q", "--network", "4x2x2x4x2", "-t", "2", "-g", "8x32")
     assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0
     assert load_machine("bluegene-q").launch_order.title in pencilmap("check", tmp_path / "hosts", *words)[1]
 
 
 def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
     """Slurm's block order gives two nodes one task each; another launcher leaves a node empty."""
-    words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
+    words = ("predict", "-m", "bluegene-l", "--network", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
     assert "(x fastest; assumed)" in pencilmap(*words)[1]
 
 
@@ -287,7 +287,7 @@ def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path)
     (tmp_path / "dragonfly.edges").write_text("\n".join(lines))
     options = {"graph": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
     where = setting(**options)
-    status, out, err = pencilmap("predict", "--graph", options["graph"], "-t", "4", "-g", "best", "-n", "160")
+    status, out, err = pencilmap("predict", "--network", options["graph"], "-t", "4", "-g", "best", "-n", "160")
     assert status == 0, err
     taken = where.grid(re.search(r"^take (\S+) default", out, re.MULTILINE)[1])
     grids = {p.grid for p in where.predictions("best", ["default:nt"])}

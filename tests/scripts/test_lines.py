@@ -20,7 +20,7 @@ from pencilmap.scripts.networks.lines import (
 from tests.documents import ROOT, run_by
 
 DOCUMENT = ROOT / "docs" / "distributed-lines.md"
-LINE = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
+LINE = ("--network", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
 BRICKS = (*LINE[:4], "--placement", "default", "--decomposition", "brick:2x2x4", "--fft", "12x8x16")
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
                                    reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
@@ -44,11 +44,11 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     (["predict", *LINE, "--size", "100", "--algorithm", "binary2"], "not a multiple of 16 ranks; take 112 points"),
     (["predict", *LINE, "--size", "64", "--fft", "64"], "--fft is not for --decomposition line"),
     (["predict", *LINE, "--size", "64", "--schedule", "pipelined"], "--schedule is not for --decomposition line"),
-    (["predict", "--torus", "4x4", "--size", "64"], "--size is for --decomposition line"),
-    (["predict", "--torus", "4x4", "--ports", "3"], "--ports is for --decomposition line"),
+    (["predict", "--network", "4x4", "--size", "64"], "--size is for --decomposition line"),
+    (["predict", "--network", "4x4", "--ports", "3"], "--ports is for --decomposition line"),
     (["simulate", *LINE, "--size", "100", "--algorithm", "binary4"], "not a multiple of 16 ranks"),
-    (["map", "--torus", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "are for predict and simulate"),
-    (["map", "--torus", "4x4", "--grid", "4x4", "--decomposition", "brick:4x4x1", "--algorithm", "dft", "-o", "x"],
+    (["map", "--network", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "are for predict and simulate"),
+    (["map", "--network", "4x4", "--grid", "4x4", "--decomposition", "brick:4x4x1", "--algorithm", "dft", "-o", "x"],
      "are for predict and simulate"),
     (["predict", *BRICKS[:-2], "--algorithm", "dft"], "give its extents with --fft"),
     (["predict", *BRICKS, "--algorithm", "dft", "--size", "64"], "give its extents with --fft"),
@@ -58,7 +58,7 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     (["predict", *BRICKS[:-4], "--decomposition", "brick:2x2x2", "--fft", "8", "--order", "natural"],
      "2x2x2 bricks are 8, but there are 16"),
     (["predict", *BRICKS[:-4], "--decomposition", "brick", "--fft", "8", "--algorithm", "dft"], "write brick:PxQxS"),
-    (["predict", "--torus", "4x4", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS")])
+    (["predict", "--network", "4x4", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS")])
 def test_what_does_not_go_with_a_line_is_told(pencilmap, words, said):
     status, _, err = pencilmap(*words)
     assert status != 0 and said in " ".join(err.split()), err
@@ -73,7 +73,7 @@ def test_simulate_runs_and_verifies_a_line(pencilmap_json):
 
 def test_predict_routes_every_message_of_bricks(pencilmap_json):
     """By hand: the ranks of lines are rings of 4 nodes, on which a whole block passes each link in either stage."""
-    words = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "brick:4x4x1", "--fft", "32x16x1",
+    words = ("--network", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "brick:4x4x1", "--fft", "32x16x1",
              "--message-cost", "2 us", "--placement", "default")
     found = pencilmap_json.one("predict", *words, "--algorithm", "binary2", "--order", "transposed")
     assert found["size"] == [32, 16, 1] and found["bricks"] == [4, 4, 1] and found["break_evens"] == []

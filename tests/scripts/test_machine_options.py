@@ -17,14 +17,14 @@ def refused(run, *arguments):
 
 
 def test_machines_marks_what_is_uncertain(pencilmap):
-    status, out, _ = pencilmap("machines")
+    status, out, _ = pencilmap("network", "--machines")
     assert status == 0 and "* uncertain" in out
     line = {name: next(text for text in out.splitlines() if text.startswith(name + " ")) for name in machine_names()}
     assert "62 GB/s *" in line["tpu-v2"] and "148 MB/s *" not in line["bluegene-l"] and "148 MB/s" in line["bluegene-l"]
 
 
 def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
-    found = {m["name"]: m for m in pencilmap_json("machines")}
+    found = {m["name"]: m for m in pencilmap_json("network", "--machines")}
     assert list(found) == machine_names()
     assert found["fugaku"]["uncertain"] == ["shape", "partition", "launch_order"]
     assert found["fugaku"]["costs"]["injection_per_node"] == 40.8e9
@@ -32,36 +32,36 @@ def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
 
 @pytest.mark.parametrize("name", machine_names())
 def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_json, name):
-    figures = pencilmap_json.one("machines", name)["figures"]
+    figures = pencilmap_json.one("network", "--machines", name)["figures"]
     assert all(f["source"] for f in figures.values())
-    status, out, _ = pencilmap("machines", name)
+    status, out, _ = pencilmap("network", "--machines", name)
     assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"]
                                                                                        for f in figures.values())
 
 
 def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
-    found = pencilmap_json("machines", "bluegene-l", "--partitions", "1024")
+    found = pencilmap_json("network", "--machine", "bluegene-l", "--nodes", "1024")
     assert [p["torus"] for p in found] == ["8x8x16", "8x16x8", "16x8x8"] and found[0]["wrap"] == [True] * 3
-    status, out, _ = pencilmap("machines", "bluegene-l", "--partitions", "128")
+    status, out, _ = pencilmap("network", "--machine", "bluegene-l", "--nodes", "128")
     assert status == 0 and "8x4x4:mesh" in out and "rule: multiples of 8x8x8" in out
-    err = refused(pencilmap, "machines", "bluegene-l", "--partitions", "513")
+    err = refused(pencilmap, "network", "--machine", "bluegene-l", "--nodes", "513")
     assert "512 and 1024" in err
-    assert "name it" in refused(pencilmap, "machines", "--partitions", "512")
+    assert "name it" in refused(pencilmap, "machines", "--nodes", "512")
 
 
 def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16", "-p", "default")
+    found, = pencilmap_json("predict", *BGL, "--nodes", "8x4x4", "--grid", "8x16", "-p", "default")
     assert found["torus"] == "8x4x4:mesh"
     assert [n.partition(":")[0] for n in found["notes"]] == ["partition rule of machine bluegene-l is uncertain"]
-    whole, = pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128", "-p", "default")
+    whole, = pencilmap_json("predict", *BGL, "--nodes", "8x8x16", "--grid", "8x128", "-p", "default")
     assert whole["torus"] == "8x8x16"
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ((*BGL, "--partition", "8x8x4"), "there is no partition of 8x8x4 nodes"),
-    ((*BGL, "--partition", "8x4x4:torus"), "at most 8x4x4:mesh"),
-    ((*BGL, "--partition", "8x8x8", "--torus", "8x8x8"), "two shapes"),
-    (("--partition", "8x8x8"), "give --machine"),
+    ((*BGL, "--nodes", "8x8x4"), "there is no partition of 8x8x4 nodes"),
+    ((*BGL, "--nodes", "8x4x4:torus"), "at most 8x4x4:mesh"),
+    ((*BGL, "--nodes", "8x8x8", "--network", "8x8x8"), "two shapes"),
+    (("--nodes", "8x8x8"), "give --machine"),
     ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),
     ((*BGL, "--failed", "8-0-0"), "outside torus"),
     ((*BGL, "--failed", "1-1"), "2 coordinates"),
@@ -73,10 +73,10 @@ def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, mess
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
     eight = ("--grid", "8x8", "-p", "default")
-    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4", *eight)
+    found, = pencilmap_json("predict", *BGL, "--network", "4x4x4", *eight)
     assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
-    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", *eight)[0]["notes"] == []
-    status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", *eight)
+    assert pencilmap_json("predict", *BGL, "--network", "4x4x4:mesh", *eight)[0]["notes"] == []
+    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4", *eight)
     assert status == 0 and "note: torus 4x4x4 has rings" in out
 
 
@@ -95,10 +95,10 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
         notes = pencilmap_json("predict", "-m", "cray-xe6", "-t", "1", "-p", "default", *arguments)[0]["notes"]
         return sorted(n.partition(" of machine")[0] for n in notes if "is uncertain" in n)
 
-    weights, box = ["link bandwidth"], ("--torus", "4x4x4:mesh", "--grid", "8x8")
+    weights, box = ["link bandwidth"], ("--network", "4x4x4:mesh", "--grid", "8x8")
     assert doubted(*box) == weights                                   # bandwidth is the weight of the dimensions
     assert doubted(*box, "--bandwidth", "5 GB/s") == []
-    assert doubted("--partition", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
+    assert doubted("--nodes", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
     assert doubted(*box, "--fft", "64") == sorted([*weights, "hop latency", "injection rate of a node"])
     fugaku, = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best")
     assert any(n.startswith("shape of machine fugaku is uncertain") for n in fugaku["notes"])
@@ -115,21 +115,21 @@ def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
 def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_json):
     nodes = tmp_path / "job.nodes"
     nodes.write_text("# from the scheduler\n3 1 0\n0 0 0\n2 2 2\n1 0 3\n")
-    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default:nt")
+    job = ("--network", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default:nt")
     written = tmp_path / "job.map"
     pencilmap_json.one("map", *job, "-o", written, "--format", "bgl")
     assert written.read_text().split("\n")[:4] == ["3 1 0 0", "0 0 0 0", "2 2 2 0", "1 0 3 0"]
-    checked = pencilmap_json.one("check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
+    checked = pencilmap_json.one("check", written, "--network", "4x4x4", "--nodes", nodes, "--grid", "2x2")
     assert checked["valid"]
     nodes.write_text("3 1 0\n0 0 0\n2 2 2\n1 0 2\n")
-    assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid",
+    assert "not among the usable" in refused(pencilmap, "check", written, "--network", "4x4x4", "--nodes", nodes, "--grid",
                                              "2x2")
 
 
 def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap_json):
     nodes, written = tmp_path / "job.nodes", tmp_path / "job.hosts"
     nodes.write_text("nid7 3 1 0\nnid5 0 0 0\n")
-    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "slurm")
+    job = ("--network", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "slurm")
     pencilmap_json.one("map", *job, "--placement", "default", "-o", written)
     assert written.read_text() == "nid7\nnid5\n"
     assert pencilmap_json.one("check", written, *job)["valid"]
@@ -147,7 +147,7 @@ def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap
 def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, text, message):
     nodes = tmp_path / "job.nodes"
     nodes.write_text(text)
-    err = refused(pencilmap, "predict", "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x1", "-p", "default")
+    err = refused(pencilmap, "predict", "--network", "4x4x4", "--nodes", nodes, "--grid", "2x1", "-p", "default")
     assert re.search(message, err) and str(nodes) in err
 
 

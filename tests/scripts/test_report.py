@@ -35,7 +35,7 @@ def records_of(machine, torus, grid, placements, sizes, labels=()):
     """Return records with the times of the model."""
     found = []
     for n in sizes:
-        where = setting(machine=machine, torus=torus, fft=str(n))
+        where = setting(machine=machine, network=torus, fft=str(n))
         for text in placements:
             mapping = as_mapping(where.place(text, parse_grid(grid)), text)
             named = {"machine": machine, "placement": text, **dict(labels)}
@@ -152,7 +152,7 @@ def test_a_run_under_a_schedule_shows_what_all_exchanges_put_on_the_links_at_onc
 
 def predicted_page(path, pencilmap, *options):
     """Return the page of two predictions without a run, and the data of their tori."""
-    asked = ("--torus", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid", "8x64", "-p", "default",
+    asked = ("--network", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid", "8x64", "-p", "default",
              "-p", "box:2x2x2")
     status, printed, err = pencilmap("predict", *asked, *options, "--page", path)
     assert (status, err) == (0, "") and printed.endswith(f"wrote {path}\n")
@@ -181,8 +181,8 @@ def test_the_page_of_a_schedule_shows_both_at_once_first_and_its_time(tmp_path, 
     assert ["opposite (pair)", "8", "7.085 ms", "7.085 ms", "optimal"] in [row[4:9] for row in Outline(text).rows]
 
 
-@pytest.mark.parametrize("options, words", [(("--torus", "2x2", "--routing", "all"), "one rule"),
-                                            (("--graph", "net.txt"), "no coordinates")])
+@pytest.mark.parametrize("options, words", [(("--network", "2x2", "--routing", "all"), "one rule"),
+                                            (("--network", "net.txt"), "no coordinates")])
 def test_a_page_that_cannot_be_drawn_is_refused(options, words, tmp_path, pencilmap, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.txt").write_text("a b\nb c\nc d\nd a\n")
@@ -409,7 +409,7 @@ def test_a_warning_of_the_runner_stands_beside_its_times(cubes, written):
 
 
 def test_slabs_stand_beside_pencils_with_one_exchange(cubes, tmp_path, pencilmap):
-    where = setting(machine="bluegene-l", torus="4x4x4", fft="64", decomposition="slab")
+    where = setting(machine="bluegene-l", network="4x4x4", fft="64", decomposition="slab")
     mapping = as_mapping(where.place("default", where.grid("64")), "default")
     runs, figures = tmp_path / "r.jsonl", tmp_path / "figures"
     slab = record(mapping, where.transform, where.costs, {"machine": "bluegene-l", "placement": "default"})

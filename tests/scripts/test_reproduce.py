@@ -1,4 +1,4 @@
-"""`pencilmap reproduce`: exact results are reproduced exactly; every figure is listed; gaps are named."""
+"""`pencilmap study reproduce`: exact results are reproduced exactly; every figure is listed; gaps are named."""
 
 import shutil
 import signal
@@ -10,7 +10,7 @@ import pytest
 
 from pencilmap.mapper.base.progress import say
 from pencilmap.model.lines.distributed_line import crossbar_break_even
-from pencilmap.scripts.command_line.commands import reproduce
+from pencilmap.scripts.command_line.studies import reproduce
 from pencilmap.scripts.reproduce import SOURCES, jocksch
 from pencilmap.scripts.reproduce.figure import Found
 from pencilmap.scripts.reproduce.schulz import networks, published
@@ -30,10 +30,10 @@ def rows_of(name):
 
 
 def test_all_figures_are_listed(pencilmap, pencilmap_json):
-    listed = pencilmap_json("reproduce")
+    listed = pencilmap_json("study", "reproduce")
     assert {f["figure"].partition(":")[0] for f in listed} == {"schulz", "p3dfft", "jagode", "jocksch", "cramer"}
     assert {f["figure"] for f in listed if f["computed"]} == {*COMPUTED, *MEASURED}
-    status, out, _ = pencilmap("reproduce")
+    status, out, _ = pencilmap("study", "reproduce")
     assert status == 0 and all(f["figure"] in out for f in listed)
 
 
@@ -49,7 +49,7 @@ def test_figures_are_measured_whole(name):
 
 
 def test_table_1_is_exact(pencilmap_json):
-    found = pencilmap_json.one("reproduce", "jagode:table1")
+    found = pencilmap_json.one("study", "reproduce", "jagode:table1")
     assert len(found["rows"]) == 8 and all(row["equal"] for row in found["rows"])
 
 
@@ -97,7 +97,7 @@ def test_simulated_lines_take_what_the_formula_says(monkeypatch):
     ("jagode:table9", "did you mean table"), ("jagod:table1", "did you mean jagode?"), ("jagode", "has no figure ''"),
     ("jagode:fig1", "cannot be computed: a sketch"), ("schulz:fig6", "not available in text")])
 def test_what_cannot_be_reproduced_is_told(pencilmap, name, part):
-    status, out, err = pencilmap("reproduce", name)
+    status, out, err = pencilmap("study", "reproduce", name)
     assert status == 2 and out == "" and err.startswith("error: ") and part in err
 
 
@@ -115,12 +115,12 @@ def slow_figure(monkeypatch):
 
 
 def test_a_long_figure_says_how_far_it_is_and_that_it_goes_on(pencilmap, slow_figure):
-    status, out, err = pencilmap("reproduce", "jocksch:break-even")
+    status, out, err = pencilmap("study", "reproduce", "jocksch:break-even")
     assert status == 0 and "half of it" in err
     assert err.count("jocksch:break-even: still computing after 0 s") >= 2 and "still computing" not in out
 
 
 def test_a_figure_that_takes_too_long_is_ended(pencilmap, slow_figure):
-    status, out, err = pencilmap("reproduce", "jocksch:break-even", "--seconds", "0.3")
+    status, out, err = pencilmap("study", "reproduce", "jocksch:break-even", "--seconds", "0.3")
     assert status == 2 and "error: jocksch:break-even is not done within 0.3 s; give more with --seconds" in err
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0 and "x" not in out.split()

@@ -24,7 +24,7 @@ def fat_tree(tmp_path):
 
 
 def test_rules_take_arguments(pencilmap_json):
-    common = ("predict", "--torus", "8x8x8", "-g", "64x8", "-p", "box:4x4x4", "--routing")
+    common = ("predict", "--network", "8x8x8", "-g", "64x8", "-p", "box:4x4x4", "--routing")
     assert pencilmap_json(*common, "dimension-order:zyx:plus")[0]["stages"][1]["load"] == [8, 8, 8]
     found, = pencilmap_json(*common, "minimal-adaptive")
     assert found["routing"] == "minimal-adaptive" and [round(m / 4, 2) for m in found["stages"][0]["load"]] == [1.36] * 3
@@ -34,12 +34,12 @@ def test_rules_take_arguments(pencilmap_json):
     ("fastest", "known are dimension-order"), ("dimension-order:xy", "name each of x, y, z"),
     ("shortest-path", "does not work on torus 4x4x4")])
 def test_rules_that_cannot_be_followed_are_refused(pencilmap, rule, words):
-    status, out, err = pencilmap("predict", "--torus", "4x4x4", "-g", "8x8", "--routing", rule)
+    status, out, err = pencilmap("predict", "--network", "4x4x4", "-g", "8x8", "--routing", rule)
     assert status == 2 and not out and words in err
 
 
 def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
-    lines = pencilmap_json("predict", "--torus", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all",
+    lines = pencilmap_json("predict", "--network", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all",
                            "--fft", "32", "--bandwidth", "1 GB/s")
     named = [p["routing"] for p in lines]
     assert named[:3] == ["any (cut bound)", "optimal-minimal", "dimension-order"]
@@ -50,25 +50,25 @@ def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
 
 
 def test_all_rules_are_a_table_with_their_names(pencilmap):
-    status, out, _ = pencilmap("predict", "--torus", "4x4", "-g", "4x4", "-p", "default", "--routing", "all")
+    status, out, _ = pencilmap("predict", "--network", "4x4", "-g", "4x4", "-p", "default", "--routing", "all")
     assert status == 0 and "routing" in out.splitlines()[1]
     assert sum("minimal-adaptive" in line for line in out.splitlines()) == 2
 
 
 def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
-    status, out, _ = pencilmap("predict", "--torus", "16x16x16", "-g", "64x64", "-p", "box:4x4x4", "--routing", "all")
+    status, out, _ = pencilmap("predict", "--network", "16x16x16", "-g", "64x64", "-p", "box:4x4x4", "--routing", "all")
     assert status == 0 and "note: without optimal-minimal" in out
     assert not any("optimal-minimal " in line for line in out.splitlines() if not line.startswith("note"))
 
 
 def test_all_rules_need_one_grid(pencilmap):
-    status, _, err = pencilmap("predict", "--torus", "4x4", "--routing", "all")
+    status, _, err = pencilmap("predict", "--network", "4x4", "--routing", "all")
     assert status == 2 and "--grid RxC" in err
 
 
 def test_a_graph_is_predicted(pencilmap_json, fat_tree):
     """Every host sends to three others: 3/4 of its quarter of the array over 1 GB/s."""
-    found, = pencilmap_json("predict", "--graph", fat_tree, "-g", "4x1", "-p", "default", "--fft", "16")
+    found, = pencilmap_json("predict", "--network", fat_tree, "-g", "4x1", "-p", "default", "--fft", "16")
     assert found["stages"][0]["t_s"] == pytest.approx(16**3 * 16 / 4 * 3 / 4 / 1e9)
     assert (found["graph"], found["hosts"], found["switches"], found["routing"]) == ("tree.edges", 4, 3, "shortest-path")
     assert found["certificate"] == 1.0 and set(found["stages"][0]["busiest"]) == {"from", "to"}
@@ -77,21 +77,21 @@ def test_a_graph_is_predicted(pencilmap_json, fat_tree):
 def test_rows_inside_a_switch_are_better_than_rows_across(pencilmap_json, fat_tree, tmp_path):
     hosts = tmp_path / "hosts"
     hosts.write_text("a0\nb0\na1\nb1\n")
-    inside, across = (pencilmap_json("predict", "--graph", fat_tree, "-g", "2x2", "-p", p)[0]["stages"][0]["hops"]
+    inside, across = (pencilmap_json("predict", "--network", fat_tree, "-g", "2x2", "-p", p)[0]["stages"][0]["hops"]
                       for p in ("default", f"file:{hosts}"))
     assert inside < across
 
 
 def test_a_placement_on_a_graph_goes_round(pencilmap, pencilmap_json, fat_tree, tmp_path):
     out = tmp_path / "out.hosts"
-    assert pencilmap("map", "--graph", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
+    assert pencilmap("map", "--network", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
     assert out.read_text() == "a0\na1\nb0\nb1\n"
-    assert pencilmap_json.one("check", out, "--graph", fat_tree, "-g", "2x2")["valid"] is True
+    assert pencilmap_json.one("check", out, "--network", fat_tree, "-g", "2x2")["valid"] is True
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(pencilmap, fat_tree, tmp_path, name):
-    out, common = tmp_path / "out", ("--graph", fat_tree, "-g", "2x2", "-f", name)
+    out, common = tmp_path / "out", ("--network", fat_tree, "-g", "2x2", "-f", name)
     status, _, err = pencilmap("map", *common, "-p", "default", "-o", out)
     if FORMATS[name].by_coordinates:
         assert status == 2 and "names nodes by coordinates" in err and not out.exists()
@@ -101,7 +101,7 @@ def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(penci
 
 def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
-    found = pencilmap_json.one("check", tmp_path / "hosts", "--graph", fat_tree, "-g", "2x2", "--routing", "all")
+    found = pencilmap_json.one("check", tmp_path / "hosts", "--network", fat_tree, "-g", "2x2", "--routing", "all")
     rules = [p["routing"] for p in found["predictions"]]
     assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path"]
 
@@ -109,13 +109,13 @@ def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
 def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
     nodes = tmp_path / "nodes"
     nodes.write_text("b1\na0\n")
-    found, = pencilmap_json("predict", "--graph", fat_tree, "--nodes", nodes, "-g", "2x1", "-p", "default")
+    found, = pencilmap_json("predict", "--network", fat_tree, "--nodes", nodes, "-g", "2x1", "-p", "default")
     assert found["stages"][0]["hops"] > 0 and found["hosts"] == 4
 
 
 def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
     nx.write_graphml(nx.hypercube_graph(3), tmp_path / "cube.graphml")
-    common = ("predict", "--graph", tmp_path / "cube.graphml", "-g", "8x1", "-p", "default", "--fft", "16")
+    common = ("predict", "--network", tmp_path / "cube.graphml", "-g", "8x1", "-p", "default", "--fft", "16")
     assert pencilmap_json(*common)[0]["t_s"] is None
     assert pencilmap_json(*common, "--bandwidth", "1 GB/s")[0]["t_s"] > 0
 
@@ -123,17 +123,17 @@ def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
 @pytest.mark.parametrize("arguments, words", [
     (("-g", "2x2", "-p", "best"), "placement best needs a torus"), (("-g", "2x2", "-p", "box:2x2"), "needs a torus"),
     (("-g", "2x2", "-p", "search"), "needs a torus"), (("-g", "2x2", "-p", "default:xyt"), "not an order of graph"),
-    (("-g", "2x2", "-p", "default", "--torus", "2x2"), "replaces the machine"),
+    (("-g", "2x2", "-p", "default", "--network", "2x2"), "replaces the machine"),
     (("-g", "2x2", "-p", "default", "-m", "bluegene-l"), "replaces the machine"),
     (("-g", "3x2", "-p", "default"), "4 slots"), (("-p", "default", "--routing", "minimal-adaptive"), "does not work on")])
 def test_what_a_graph_cannot_have_is_refused(pencilmap, fat_tree, arguments, words):
-    status, _, err = pencilmap("predict", "--graph", fat_tree, *arguments)
+    status, _, err = pencilmap("predict", "--network", fat_tree, *arguments)
     assert status == 2 and words in err and "Traceback" not in err
 
 
 def test_a_graph_file_that_is_none_is_refused(pencilmap, tmp_path):
     (tmp_path / "g").write_text("a b 12 Gx\n")
-    status, _, err = pencilmap("predict", "--graph", tmp_path / "g", "-g", "1x2", "-p", "default")
+    status, _, err = pencilmap("predict", "--network", tmp_path / "g", "-g", "1x2", "-p", "default")
     assert status == 2 and err.startswith("error: ") and "'12 Gx' is not a quantity" in err
 
 

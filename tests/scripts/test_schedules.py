@@ -10,7 +10,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.predict import predict
 
-TORUS = ("--torus", "4x4x4", "--bandwidth", "1 GB/s", "--fft", "64")
+TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--fft", "64")
 
 
 def test_the_member_of_the_json(pencilmap_json):
@@ -49,7 +49,7 @@ def test_a_pair_has_one_line_and_its_direction_in_the_json(pencilmap, pencilmap_
 
 
 def test_all_grids_and_schedules_are_ranked_together(pencilmap):
-    where = setting(torus="4x4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
+    where = setting(network="4x4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
     found = where.predictions("best", schedule="best")
     times = [p.schedule.known_s for p in found if not p.idle_tasks]  # grids with idle tasks come last
     assert times == sorted(times)
@@ -66,7 +66,7 @@ def test_all_grids_and_schedules_are_ranked_together(pencilmap):
 
 
 def test_a_placement_is_searched_for_its_schedule():
-    where = setting(torus="8x8x8")
+    where = setting(network="8x8x8")
     grid = where.grid("8x64")
     costs = {(schedule, judged): predict(where.place("best", grid, schedule), schedule=judged).schedule.cost
              for schedule, judged in cartesian(("sequence", "two-way"), repeat=2)}
@@ -78,8 +78,8 @@ def test_the_mapfile_is_that_of_the_schedule(pencilmap, tmp_path):
     done = {}
     for schedule in ("sequence", "two-way"):
         path = tmp_path / schedule
-        pencilmap("map", "--torus", "4x4x8", "--grid", "8x16", "--schedule", schedule, "--format", "hostfile", "-o", path)
-        where = setting(torus="4x4x8")
+        pencilmap("map", "--network", "4x4x8", "--grid", "8x16", "--schedule", schedule, "--format", "hostfile", "-o", path)
+        where = setting(network="4x4x8")
         done[schedule] = predict(read_mapping(path, where.job(), where.grid("8x16")), schedule="two-way").schedule.cost
     assert done["two-way"] == 4 and done["sequence"] >= 4
 
@@ -89,7 +89,7 @@ def test_a_wrong_schedule_is_refused_with_what_is_allowed(pencilmap, text):
     status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", text)
     assert status and "write " in err and "overlap" in err
     with pytest.raises(ScheduleError):
-        setting(torus="4x4x4").predictions("4x16", schedule=text)
+        setting(network="4x4x4").predictions("4x16", schedule=text)
 
 
 def test_an_exchange_that_runs_alone_is_refused(pencilmap):

@@ -180,7 +180,7 @@ BGL = ("--machine", "bluegene-l", "--fft", "512")
 
 
 def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
-    arguments = ("shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512",
+    arguments = ("study", "shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512",
                  "--top", "3", "--grids", "2")
     found = pencilmap_json.one(*arguments)
     assert [len(s["predictions"]) for s in found["shapes"]] == [2, 2, 2] and found["shapes"][0]["torus"] == "8x8x16"
@@ -193,23 +193,23 @@ def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
 
 
 def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
-    found = pencilmap_json.one("shapes", "--nodes", "1024", *BGL)["shapes"][0]
+    found = pencilmap_json.one("study", "shapes", "--nodes", "1024", *BGL)["shapes"][0]
     best = found["predictions"][0]
-    again, = pencilmap_json("predict", *BGL, "--partition", found["torus"], "--grid", "x".join(map(str, best["grid"])),
+    again, = pencilmap_json("predict", *BGL, "--nodes", found["torus"], "--grid", "x".join(map(str, best["grid"])),
                            "--placement", best["patterns"])
     for key in ("t_s", "time_s", "total_s", "stages", "certificate"):
         assert again[key] == best[key]
 
 
 def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
-    found = pencilmap_json.one("shapes", "--nodes", "64", "-d", "3")
+    found = pencilmap_json.one("study", "shapes", "--nodes", "64", "-d", "3")
     assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["bound_s"] is None
-    assert "m = 2" in pencilmap("shapes", "--nodes", "64", "-d", "3")[1]
+    assert "m = 2" in pencilmap("study", "shapes", "--nodes", "64", "-d", "3")[1]
 
 
 @pytest.mark.parametrize("kind", ["strong", "weak"])
 def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_json, tmp_path):
-    arguments = ("shapes", "--nodes", "512,1024,2048", *BGL, "--scaling", kind)
+    arguments = ("study", "shapes", "--nodes", "512,1024,2048", *BGL, "--scaling", kind)
     found = pencilmap_json.one(*arguments, "--plot", tmp_path / "a.svg")
     assert [p["nodes"] for p in found["points"]] == [512, 1024, 2048] and found["scaling"] == kind
     assert found["points"][0]["efficiency"] == 1
@@ -223,7 +223,7 @@ def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_jso
 
 
 def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
-    status, _, _ = pencilmap("shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
+    status, _, _ = pencilmap("study", "shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert status == 0
     for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing",
@@ -267,7 +267,7 @@ BAD = {
 def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments, words = BAD[case]
-    status, out, err = pencilmap("shapes", *arguments)
+    status, out, err = pencilmap("study", "shapes", *arguments)
     assert status == 2 and out == "" and "Traceback" not in err
     for word in words:
         assert word in err
@@ -275,7 +275,7 @@ def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch
 
 
 def test_meshes_can_be_ranked_and_need_longer(pencilmap_json):
-    arguments = ("shapes", "--nodes", "64", "-d", "3", "--bandwidth", "1 GB/s", "--fft", "64")
+    arguments = ("study", "shapes", "--nodes", "64", "-d", "3", "--bandwidth", "1 GB/s", "--fft", "64")
     ring, line = (pencilmap_json.one(*arguments, *more)["shapes"][0] for more in ((), ("--mesh",)))
     assert line["torus"] == "4x4x4:mesh" and line["predictions"][0]["time_s"] > ring["predictions"][0]["time_s"]
 

@@ -19,21 +19,21 @@ from pencilmap.scripts.networks.namespaces.network import LinkCheck
 from pencilmap.scripts.networks.validation import Row
 
 COMMANDS = {
-    "machines": ("machines",),
-    "one machine": ("machines", "k-computer"),
+    "machines": ("network", "--machines",),
+    "one machine": ("network", "--machine", "k-computer"),
     "grids": ("predict", "-m", "bluegene-l", "-n", "512"),
     "placements": ("predict", "-m", "bluegene-l", "-g", "8x64", "-n", "256", "-p", "default", "-p", "box:2x2x2",
                    "-p", "digits:x=r2c4,y=r2c4,z=r2c4"),
-    "schedules": ("predict", "--torus", "4x4x4", "--bandwidth", "1 GB/s", "-n", "128", "--schedule", "best"),
-    "routings": ("predict", "--torus", "4x4", "--bandwidth", "1 GB/s", "-g", "4x4", "-n", "64", "-p", "default",
+    "schedules": ("predict", "--network", "4x4x4", "--bandwidth", "1 GB/s", "-n", "128", "--schedule", "best"),
+    "routings": ("predict", "--network", "4x4", "--bandwidth", "1 GB/s", "-g", "4x4", "-n", "64", "-p", "default",
                  "--routing", "all"),
-    "no times": ("predict", "--torus", "4x4x4x4x4", "-t", "4", "-g", "64x64", "-p", "default"),
+    "no times": ("predict", "--network", "4x4x4x4x4", "-t", "4", "-g", "64x64", "-p", "default"),
     "published": ("compare", "--published"),
-    "shapes": ("shapes", "-N", "512", "-d", "3", "--bandwidth", "2 GB/s", "-n", "512", "--top", "4"),
-    "validation": ("validate", "--network", "simulated", "--suite", "paper"),
-    "validated schedules": ("validate", "--network", "simulated", "--suite", "overlap"),
-    "validated links": ("validate", "--network", "namespaces"),
-    "scaling": ("shapes", "-N", "512,1024", "-m", "bluegene-l", "-n", "512", "--scaling", "weak"),
+    "shapes": ("study", "shapes", "-N", "512", "-d", "3", "--bandwidth", "2 GB/s", "-n", "512", "--top", "4"),
+    "validation": ("validate", "simulated", "--suite", "paper"),
+    "validated schedules": ("validate", "simulated", "--suite", "overlap"),
+    "validated links": ("validate", "namespaces"),
+    "scaling": ("study", "shapes", "-N", "512,1024", "-m", "bluegene-l", "-n", "512", "--scaling", "weak"),
 }
 
 
@@ -87,13 +87,13 @@ def test_wide_prints_lengths_loads_and_bounds(pencilmap):
 
 
 def test_grids_that_only_swap_rows_and_columns_share_a_line(pencilmap):
-    shown = pencilmap("predict", "--torus", "4x4x4", "--bandwidth", "1 GB/s", "-n", "64")[1]
+    shown = pencilmap("predict", "--network", "4x4x4", "--bandwidth", "1 GB/s", "-n", "64")[1]
     assert len(re.findall(r"^2x32, 32x2 ", shown, re.MULTILINE)) == 1
-    uneven = pencilmap("predict", "--torus", "8x2", "--bandwidth", "1 GB/s", "-n", "16x64x64", "-p", "line:x")[1]
+    uneven = pencilmap("predict", "--network", "8x2", "--bandwidth", "1 GB/s", "-n", "16x64x64", "-p", "line:x")[1]
     assert "8x2, 2x8" not in uneven
 
 
-WHERE = setting(torus="8x8x8", bandwidth="148 MB/s", fft="256")
+WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 
 
 def test_the_line_compares_with_the_launchers_order():
@@ -111,13 +111,13 @@ def test_the_line_compares_with_the_launchers_order():
 
 def test_the_line_names_the_first_of_the_list(pencilmap):
     """Grids within 1 % of the fastest are ordered by their messages; the line names the first."""
-    lines = pencilmap("predict", "--torus", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64")[1].splitlines()
+    lines = pencilmap("predict", "--network", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64")[1].splitlines()
     first = lines[next(i for i, line in enumerate(lines) if line.startswith("─")) + 1]
     assert lines[-1].startswith(f"take {first.split()[0].rstrip(',')} ")
 
 
 def test_the_line_says_where_no_placement_is_better():
-    where = setting(torus="4x4x4", bandwidth="1 GB/s", fft="64")
+    where = setting(network="4x4x4", bandwidth="1 GB/s", fft="64")
     best, = where.predictions("4x16", ["best"])
     assert answer([best]).endswith("and no placement of this grid has less busy links")
     alone, = where.predictions("1x64", ["best"])
@@ -125,7 +125,7 @@ def test_the_line_says_where_no_placement_is_better():
 
 
 def test_a_large_routed_order_is_not_compared_with():
-    holes = setting(torus="24x24x24", failed="0-0-0", idle=True)
+    holes = setting(network="24x24x24", failed="0-0-0", idle=True)
     assert not launched(holes, holes.predictions("16x512", ["default"])[0]).orders
 
 
@@ -204,11 +204,12 @@ def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_la
     nodes = tmp_path / "nodes"
     nodes.write_text("0\n1\n2\n3\n")
     alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]
-                     for where in (("--torus", "4:mesh"), ("--torus", "16", "--nodes", nodes)))
+                     for where in (("--network", "4:mesh"), ("--network", "16", "--nodes", nodes)))
     for out in (alone, listed):
         assert "busiest links: 1 is 1/16 of the array, a quarter of what one of 4 nodes holds" in out
         assert "load the busiest links with 6," in out
-    wide = pencilmap("predict", "--torus", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
+    wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
     assert "lengths and loads: 1 is 1/16 of the array" in wide and " 24 " not in wide
-    timed = pencilmap("predict", "--torus", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth", "1 GB/s")[1]
+    timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",
+                      "1 GB/s")[1]
     assert "busiest links: 1 is" not in timed

@@ -18,7 +18,7 @@ def test_the_table_has_every_division_of_eight():
 def test_the_table_of_tasks_or_threads_comes_out_again(pencilmap_json, tasks, numbers):
     shown = [float(number) for number in numbers.split(" | ")]
     for cost, expected in (([], shown[:3]), (["--message-cost", "2 us"], shown[3:])):
-        row, = pencilmap_json("simulate", "--torus", "4x4", "--bandwidth", "1 GB/s", "--tasks-per-node", tasks,
+        row, = pencilmap_json("simulate", "--network", "4x4", "--bandwidth", "1 GB/s", "--tasks-per-node", tasks,
                               "--fft", "64", "--decomposition", "slab", "--grid", str(16 * int(tasks)),
                               "--placement", "default", *cost)
         predicted, measured = row["time_s"], row["measured_s"]

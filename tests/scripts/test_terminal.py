@@ -18,7 +18,7 @@ from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 START = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
-TORUS = ("--torus", "4x4", "--grid", "4x4", "--placement", "default")
+TORUS = ("--network", "4x4", "--grid", "4x4", "--placement", "default")
 COMMANDS = cli.pencilmap.list_commands(click.Context(cli.pencilmap))
 COLUMNS = 80
 
@@ -70,12 +70,12 @@ PASTED = ("  ", "options for the other commands: ")  # lines for a shell or a jo
 @pytest.mark.parametrize("words, told", [
     (("map", *TORUS, "-f", "cray", "-o", f"{LONG}.map"), ("wrote", "needs:", "warning:", "launch with:")),
     (("map", "-m", "bluegene-l", "--grid", "8x64", "-p", "default", "-o", LONG), ("wrote", "needs:")),
-    (("check", "default.map", "--torus", "4x4", "--grid", "4x4"), ("default.map: valid",)),
-    (("convert", "default.map", "--torus", "4x4", "--grid", "4x4", "-f", "jax", "-o", LONG), ("wrote", "needs:")),
-    (("discover", "--no-hardware", "nodes"), ("torus", "options for the other")),
-    (("discover", "--no-hardware", "hosts"), ("missing:",)),
+    (("check", "default.map", "--network", "4x4", "--grid", "4x4"), ("default.map: valid",)),
+    (("map", "--from", "default.map", "--network", "4x4", "--grid", "4x4", "-f", "jax", "-o", LONG), ("wrote", "needs:")),
+    (("network", "--no-hardware", "nodes"), ("torus", "options for the other")),
+    (("network", "--no-hardware", "hosts"), ("missing:",)),
     (("predict", *TORUS, "--bandwidth", "1Gbit"), ("error: '1Gbit'",)),
-    (("predict", "--torus", "4x4", "--grid", "2x4", "--placement", "default"), ("error: grid 2x4",)),
+    (("predict", "--network", "4x4", "--grid", "2x4", "--placement", "default"), ("error: grid 2x4",)),
     (("map", *TORUS, "-f", "no-such-format", "-o", LONG), ("error:", "help:")),
 ], ids=lambda value: value[0] if isinstance(value[0], str) else "")
 def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
@@ -124,8 +124,8 @@ def test_a_missing_choice_is_one_sentence_without_escapes(pencilmap):
     (("predict", "bluegene-l"), "'bluegene-l' belongs to no option; write --machine bluegene-l"),
     (("map", "mine.toml", "-o", "x"), "'mine.toml' belongs to no option; write --machine mine.toml"),
     (("predict", "8x8x8:mesh", "--fft", "64"), "write --torus 8x8x8:mesh"),
-    (("advise", "4x4", "-n", "8"), "write --torus 4x4"),
-    (("shapes", "-N", "8", "bluegene-p"), "write --machine bluegene-p"),
+    (("plan", "4x4", "-n", "8"), "write --torus 4x4"),
+    (("study", "shapes", "-N", "8", "bluegene-p"), "write --machine bluegene-p"),
     (("predict", "something", *TORUS), "'something' belongs to no option; this command takes options alone")])
 def test_a_word_without_its_option_is_answered_with_the_option(pencilmap, words, said):
     status, out, err = pencilmap(*words)
@@ -161,5 +161,5 @@ def test_every_argument_that_a_message_of_the_library_names_is_an_option():
 
 
 def test_idle_slots_are_allowed_by_the_option_that_the_message_names(pencilmap):
-    words = ("predict", "--torus", "4x4", "--grid", "2x4", "--placement", "default")
+    words = ("predict", "--network", "4x4", "--grid", "2x4", "--placement", "default")
     assert "or allow idle slots with --idle" in pencilmap(*words)[2] and pencilmap(*words, "--idle")[0] == 0

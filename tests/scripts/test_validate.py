@@ -1,4 +1,4 @@
-"""`pencilmap validate --network simulated`: suites, claims, kept records, tables in documents."""
+"""`pencilmap validate simulated`: suites, claims, kept records, tables in documents."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
 from tests.documents import ROOT, run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
-QUICK = ("validate", "--network", "simulated", "--suite", "quick")
+QUICK = ("validate", "simulated", "--suite", "quick")
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
                                    reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
@@ -100,18 +100,18 @@ def test_a_claim_is_about_its_rows_only():
 
 
 BAD = {
-    "suite": (["--network", "simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
-    "nothing left": (["--network", "simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
-    "foreign option": (["--network", "simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
-    "foreign the other way": (["--network", "namespaces", "--suite", "quick"], ["'quick'", "known is overlap"]),
-    "rate": (["--network", "namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
-    "torus": (["--network", "namespaces", "--torus", "64x64"], ["4096 nodes", "256"]),
-    "grid": (["--network", "namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
-    "type": (["--network", "namespaces", "--fft", "32:r2c"], ["32x32x32:r2c", "extents alone"]),
-    "too small": (["--network", "namespaces", "--fft", "4"], ["4x4x4 is too small", "a run of 4x4x4 is subtracted"]),
-    "records": (["--network", "namespaces", "--records", "/nowhere/r.jsonl"], ["/nowhere/r.jsonl", "No such file"]),
-    "into nothing": (["--network", "namespaces", "--into", "/nowhere/v.md"], ["/nowhere/v.md", "No such file"]),
-    "into no place": (["--network", "simulated", "--into", "README.md"], ["README.md", "<!-- simulated quick -->"]),
+    "suite": (["simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
+    "nothing left": (["simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
+    "foreign option": (["simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
+    "foreign the other way": (["namespaces", "--suite", "quick"], ["'quick'", "known is overlap"]),
+    "rate": (["namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
+    "torus": (["namespaces", "--network", "64x64"], ["4096 nodes", "256"]),
+    "grid": (["namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
+    "type": (["namespaces", "--fft", "32:r2c"], ["32x32x32:r2c", "extents alone"]),
+    "too small": (["namespaces", "--fft", "4"], ["4x4x4 is too small", "a run of 4x4x4 is subtracted"]),
+    "records": (["namespaces", "--records", "/nowhere/r.jsonl"], ["/nowhere/r.jsonl", "No such file"]),
+    "into nothing": (["namespaces", "--into", "/nowhere/v.md"], ["/nowhere/v.md", "No such file"]),
+    "into no place": (["simulated", "--into", "README.md"], ["README.md", "<!-- simulated quick -->"]),
 }
 
 
@@ -194,7 +194,8 @@ def test_exchanges_beside_each_other_take_their_predicted_time(tmp_path):
 
 @needs_simgrid
 def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
-    asked = ("simulate", "--torus", "4x4", "--bandwidth", RATE, "--grid", "4x4", "-p", "default", "--fft", "32", "--verify")
+    asked = ("simulate", "--network", "4x4", "--bandwidth", RATE, "--grid", "4x4", "-p", "default", "--fft", "32",
+             "--verify")
     pair, = pencilmap_json(*asked, "--direction", "pair", "--schedule", "opposite")
     after, = pencilmap_json(*asked, "--direction", "pair")
     link_s = 2 * 2 * 16 * 32**3 / (4 * 16 * 148e6)

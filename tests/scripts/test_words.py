@@ -17,7 +17,7 @@ from pencilmap.scripts.command_line import memory
 from tests.documents import ROOT
 from tests.patience import patience
 
-TORUS = ("--torus", "4x4", "-g", "4x4")
+TORUS = ("--network", "4x4", "-g", "4x4")
 
 
 @pytest.mark.parametrize("words, meant", [
@@ -26,14 +26,14 @@ TORUS = ("--torus", "4x4", "-g", "4x4")
     (("predict", *TORUS, "-p", "bset"), "best"),
     (("predict", *TORUS, "-p", "defualt:tn"), "default"),
     (("predict", *TORUS, "--routing", "shortestpath"), "shortest-path"),
-    (("predict", "--torus", "16", "-g", "16", "--decomposition", "slap"), "slab"),
+    (("predict", "--network", "16", "-g", "16", "--decomposition", "slap"), "slab"),
     (("predict", *TORUS, "--exchange", "alltoalv"), "alltoallv"),
     (("predict", *TORUS, "--fft", "64", "--schedule", "overlop:4"), "overlap"),
     (("predict", *TORUS, "--fft", "64:r2r"), "r2c"),
     (("map", *TORUS, "-o", "never", "-f", "hostfil"), "hostfile"),
-    (("convert", "nothing", "--torus", "4x4", "-o", "never", "--from", "Jax", "-f", "bgl"), "jax"),
+    (("map", "--from", "nothing", "--network", "4x4", "-o", "never", "--from-format", "Jax", "-f", "bgl"), "jax"),
     (("draw", *TORUS, "-o", "never.svg", "--what", "lenghts"), "lengths"),
-    (("shapes", "-N", "64", "-m", "bluegene-l", "--scaling", "storng"), "strong"),
+    (("study", "shapes", "-N", "64", "-m", "bluegene-l", "--scaling", "storng"), "strong"),
 ])
 def test_a_wrong_name_is_answered_with_the_near_one(pencilmap, words, meant):
     status, out, err = pencilmap(*words)
@@ -48,7 +48,7 @@ def test_a_name_that_is_like_none_is_answered_with_the_list_alone(pencilmap):
 
 def test_a_wrong_placement_is_not_blamed_on_the_transform(pencilmap):
     """No grid of 1536 tasks fits the transform either, but the error is the name."""
-    _, _, err = pencilmap("predict", "-m", "fugaku", "--torus", "4x6x16", "--placement", "bset", "--fft", "512")
+    _, _, err = pencilmap("predict", "-m", "fugaku", "--network", "4x6x16", "--placement", "bset", "--fft", "512")
     assert err.startswith("error: placement 'bset' is unknown (did you mean best?)") and "transform" not in err
 
 
@@ -70,9 +70,9 @@ def test_options_that_are_lists_may_be_repeated(pencilmap_json):
 
 @pytest.mark.parametrize("words", [
     ("compare", "no/such.jsonl"), ("check", "no/such.map", *TORUS), ("predict", *TORUS, "--nodes", "no/such"),
-    ("predict", "--graph", "no/such"), ("predict", *TORUS, "-p", "file:no/such"), ("predict", "-m", "no/such.toml"),
-    ("discover", "no/such"), ("map", *TORUS, "-f", "bgl", "-o", "no/such/file"), ("predict", *TORUS, "-p", "images:no/such"),
-    ("report", "no/such.jsonl", "-o", "page.html"), ("calibrate", "no/such.jsonl", "-m", "bluegene-l"),
+    ("predict", "--network", "no/such"), ("predict", *TORUS, "-p", "file:no/such"), ("predict", "-m", "no/such.toml"),
+    ("network", "no/such"), ("map", *TORUS, "-f", "bgl", "-o", "no/such/file"), ("predict", *TORUS, "-p", "images:no/such"),
+    ("report", "no/such.jsonl", "-o", "page.html"), ("study", "calibrate", "no/such.jsonl", "-m", "bluegene-l"),
 ])
 def test_a_file_that_is_not_there_is_told_in_words(pencilmap, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ def completed(*words):
 
 @pytest.mark.parametrize("words, wanted", [
     (("predict", "-m", "blue"), [name for name in machine_names() if name.startswith("blue")]),
-    (("machines", "tpu-v5"), ["tpu-v5p"]),
+    (("network", "--machine", "tpu-v5"), ["tpu-v5p"]),
     (("map", "--placement", "d"), [name for name in PLACEMENTS if name.startswith("d")]),
     (("predict", "--routing", "s"), [name for name in ROUTINGS if name.startswith("s")]),
     (("map", "--format", "openmpi"), [name for name in FORMATS if name.startswith("openmpi")]),
@@ -138,13 +138,13 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     graph = nx.cycle_graph(4)
     nx.set_edge_attributes(graph, 2.5, "weight")
     getattr(nx, write)(graph, tmp_path / "graph")
-    words = ("predict", "--graph", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64")
+    words = ("predict", "--network", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64")
     found = pencilmap_json(*words)
     assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
     status, out, err = pencilmap(*words)
     assert status == 0 and "2x2" in out and err == (
         "note: no placement is searched on a graph; this is the launch order, --placement default\n")
-    assert pencilmap("map", "--graph", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
+    assert pencilmap("map", "--network", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
     assert "needs a torus" in pencilmap(*words, "-p", "best")[2], "what is asked for by name is not replaced"
 
 
@@ -154,7 +154,7 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
 
     asked = []
     monkeypatch.setattr(simulate, "simulate_all", lambda runs, **more: asked.extend(runs) or [])
-    words = ("simulate", "-m", "bluegene-l", "--torus", "2x2x2", "-g", "2x4", "--fft", "1024", "-p", "default")
+    words = ("simulate", "-m", "bluegene-l", "--network", "2x2x2", "-g", "2x4", "--fft", "1024", "-p", "default")
     monkeypatch.setattr(memory, "available", lambda: 16 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note: transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free; the ranks share" in err
@@ -169,7 +169,7 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
 def test_a_whole_machine_is_predicted_with_a_word(pencilmap):
     asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
     assert "note: this is the whole of cray-xe6, 156,672 tasks; a job on a part" in pencilmap(*asked)[2]
-    part = ("predict", "-m", "cray-xe6", "--torus", "4x4x4", "-g", "48x64", "-p", "default:txyz")
+    part = ("predict", "-m", "cray-xe6", "--network", "4x4x4", "-g", "48x64", "-p", "default:txyz")
     assert "the whole of" not in pencilmap(*part)[2]
     assert "the whole of" not in pencilmap("predict", "-m", "bluegene-l", "-g", "8x64")[2]
 
@@ -178,7 +178,7 @@ def test_a_long_ranking_says_where_it_is(pencilmap, monkeypatch):
     from pencilmap.mapper import setting
 
     monkeypatch.setattr(setting, "now_and_then", lambda say_line: say_line)     # as if each grid took more than five seconds
-    _, _, err = pencilmap("predict", "--torus", "4x4")
+    _, _, err = pencilmap("predict", "--network", "4x4")
     assert [line for line in err.splitlines() if line.startswith("grid ")] == [
         f"grid {r}x{16 // r}, placement best" for r in (1, 2, 4, 8, 16)]
 

@@ -52,10 +52,10 @@ def test_a_probe_finds_what_is_known(build, tmp_path, shape, bandwidth, latency_
 
 def test_predictions_with_what_was_probed(build, pencilmap, pencilmap_json, tmp_path):
     """The prediction includes the ports, and agrees with the simulation."""
-    network = ["--torus", "4x4", "--bandwidth", "10 GB/s", "--message-cost", "5 us", "--ports", "3"]
+    network = ["--network", "4x4", "--bandwidth", "10 GB/s", "--message-cost", "5 us", "--ports", "3"]
     probe, machine = tmp_path / "probe.jsonl", tmp_path / "known.toml"
     pencilmap("simulate", *network, "--probe", probe)
-    pencilmap("calibrate", "--probe", probe, "-o", machine)
+    pencilmap("study", "calibrate", "--probe", probe, "-o", machine)
     transform = ["--grid", "8x2", "--fft", "16", "--placement", "default"]
     [told] = pencilmap_json("predict", "--machine", machine, *transform)
     assert told["stages"][0]["terms"]["messages_s"] == pytest.approx(15e-6, rel=0.02)  # 7 messages in 3 batches

@@ -6,22 +6,31 @@ from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recogni
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.predict.question import Question
+from pencilmap.model.routing import default_routing, routing as routing_named
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
+from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check")
+@click.command("check", cls=Page, usual="machine network nodes fft grid format hosts routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "R tasks in a row and C in a column; for slabs, P tasks.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, WIDE, JSON)
+              ROUTING)
+@click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
+@with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, wide: bool, as_json: bool) -> None:
-    """Validate a placement file of any format against machine and grid and print its loads."""
+            hwloc: str | None, routing: str | None, draw: bool, wide: bool, as_json: bool) -> None:
+    """Check a placement file, and predict what it costs.
+
+    The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
+    """
     tasks = where.grid(grid)
     document = read_document(file)
     if format_name is None:
@@ -44,5 +53,17 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     for launcher, why in judged.items():
         if why:
             say(f"{file}: not valid for {launcher}: {why}")
+    if draw:
+        click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launched(where, found[0], Question(routing)), start=file))
+
+
+def _picture(where, mapping, routing):
+    """The loads of the first exchange between several tasks, as lines of text."""
+    names = mapping.grid.decomposition.names
+    number = next((k for k, tasks in enumerate(mapping.grid.shape) if tasks > 1), 0)
+    named = routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network)
+    rule = routing_named(named, mapping.network)
+    loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.node_of_rank)
+    return [f"load of one cable in the {names[number]} exchange, on the scale of m", "", *loads_text(loads)]

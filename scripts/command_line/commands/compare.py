@@ -9,6 +9,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import RULES, quality, split
 from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -17,7 +18,7 @@ from pencilmap.scripts.pictures.figures.published import draw_published
 PUBLISHED, RULE = "bluegene-l", "every-second"  # rule of the calibration in the package's machine file
 
 
-@click.command("compare")
+@click.command("compare", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",

@@ -18,6 +18,7 @@ from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
@@ -155,7 +156,7 @@ GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for
 EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name in d.names))
 
 
-@click.command("draw")
+@click.command("draw", cls=Page, usual="machine network nodes fft what grid placement exchange output title")
 @click.option("--what", "-w", type=Name(list(PICTURES)),
               help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items())
               + ". [default: image, of a graph graph]")

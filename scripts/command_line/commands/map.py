@@ -1,8 +1,9 @@
-"""`pencilmap map`: write a placement for the launcher."""
+"""`pencilmap map`: write a placement for the launcher, or a placement file for another launcher."""
 
 from dataclasses import asdict
 
 import click
+from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
@@ -10,28 +11,48 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
 
+PLACING = ("placement", "schedule", "robust")  # options of a new placement, for which a given file has no use
 
-@click.command("map")
+
+@click.command("map", cls=Page, usual="machine network nodes fft grid placement format output hosts from")
 @on_machine
-@with_options(GRID, placements(multiple=False), SCHEDULE, ROBUST, FORMAT_TO_WRITE)
+@with_options(GRID, placements(multiple=False), SCHEDULE, ROBUST, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
-def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
-            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, wide: bool,
-            as_json: bool) -> None:
-    """Write the best placement, or the one named, and print its prediction next to that of the launch order, and how to
-    launch it."""
-    form = format_to_write(format_name, where)
+@click.pass_context
+def command(ctx: click.Context, where: Setting, grid: str, placement: str, schedule: str, from_file: str | None,
+            from_format: str | None, format_name: str | None, output: str, hosts: str | None, cores_per_task: int,
+            hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
+    """Write a placement for your launcher, or convert one.
+
+    Without a placement, the first choice of `pencilmap plan` is written. The answer says how to launch it. With --from, a
+    placement file is read, checked, and written in another format.
+    """
     check_writable(output)
+    form = format_to_write(format_name, where)
+    job = where.job(hosts, cores_per_task, hwloc, program)
+    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    if from_file is not None:
+        if foreign := [name for name in PLACING if name in named]:
+            raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
+        found = converted(where, job, from_file, from_format, form.name, grid if "grid" in named else None, output)
+        if as_json:
+            print_json(from_as_dict(found, form))
+        else:
+            show_converted(found, form)
+        return
+    if from_format:
+        raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     with hearing():
         tasks = where.grid(grid, schedule)
-        job = where.job(hosts, cores_per_task, hwloc, program)
         chosen = where.place(placement, tasks, schedule)
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, form.name, job)
@@ -40,7 +61,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
     shown = [best, *(p for _, p in launch.orders)]
     how = launch_of(mapping, output, form.name, job)
     if as_json:
-        print_json({"file": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
+        print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
                     "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table(shown, where.where, wide)

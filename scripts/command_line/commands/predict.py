@@ -9,8 +9,7 @@ import click
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
-from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
-from pencilmap.model.base.errors import FigureError, GridError, MachineError
+from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict.question import Question
@@ -23,7 +22,7 @@ from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
-    GRID,
+    ONE_GRID,
     ROBUST,
     ROUTING,
     SCHEDULE,
@@ -31,17 +30,15 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table, threads_table
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table
 
 
-@click.command("predict")
+@click.command("predict", cls=Page, usual="machine network nodes fft grid placement schedule routing wide json")
 @on_machine
-@with_options(GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
-@click.option("--threads", type=click.IntRange(1), metavar="T",
-              help="Compare tasks of 1 to T threads on the same cores, for each number that divides T, each "
-              "with its best grid.")
+@with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @with_options(HALO)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="For distributed lines: cost to start a message, e.g. '2 us' "
@@ -52,8 +49,8 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @with_options(WIDE, JSON)
-def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, threads: int | None, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
+def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
+            direction: str, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
     if line:
@@ -70,19 +67,18 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
+    if grid in (None, BEST):
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
+                               "grids", click.get_current_context())
     question = Question(routing, exchange, schedule, direction)
     in_sequence = replace(question, schedule=SEQUENCE)
-    if threads:
-        _threads(where, threads, grid, placement, question, as_json)
-        return
     with hearing():
         found = where.answers(question, grid, placement)
-        alone = where.answers(in_sequence, grid, placement) if grid == BEST and schedule != SEQUENCE else []
         halos = predicted_halos(where, found, halo, schedule) if halo else []
     launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], in_sequence)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
-        write_page(page, where, [*both, *found], schedule, answer(found, launch, alone[0] if alone else None))
+        write_page(page, where, [*both, *found], schedule, answer(found, launch))
     if as_json:
         print_json(*[p.as_dict() for p in found] if not halo else [
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
@@ -94,26 +90,10 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         if halo:
             halo_table(found, halos, halo)
         if routing != ALL_ROUTINGS:
-            say(answer(found, launch, alone[0] if alone else None))
+            say(answer(found, launch))
         if page:
             click.echo()
             say(f"wrote {page}")
-
-
-def _threads(where, threads, grid, placement, question, as_json):
-    if grid != BEST or question.routing == ALL_ROUTINGS:
-        raise GridError("with `threads` there are fewer ranks, and the best grid of each number is taken: leave out "
-                        "`grid` and routing all")
-    if where.tasks_per_node % threads:
-        raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
-                        f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
-    with hearing():
-        found = choices(where, [where.tasks_per_node // n for n in reversed(divisors_of(threads))],
-                        lambda here: here.answers(question, BEST, placement)[0])
-    if as_json:
-        print_json(*[shared_dict(s, prediction=s.prediction.as_dict()) for s in found])
-        return
-    threads_table(found, lambda p: p.known_s if p.schedule is None else p.schedule.known_s)
 
 
 def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str, verdict: str) -> None:

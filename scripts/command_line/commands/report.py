@@ -7,6 +7,7 @@ import click
 from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
@@ -25,7 +26,7 @@ PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
 
 
-@click.command("report")
+@click.command("report", cls=Page)
 @click.argument("records", nargs=-1, required=True, type=click.Path())
 @click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")

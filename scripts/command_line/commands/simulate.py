@@ -17,6 +17,7 @@ from pencilmap.scripts.command_line.halos import HALO, halo_messages
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
@@ -30,7 +31,7 @@ from pencilmap.scripts.networks.simulated import (
 )
 
 
-@click.command("simulate")
+@click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")
 @on_machine
 @with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
 @with_options(HALO)

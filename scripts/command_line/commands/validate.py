@@ -24,6 +24,7 @@ from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.result_files import FOLDER, check_result_file, result_file, write_result
@@ -235,7 +236,7 @@ def _percent(value):
 
 
 def _torus(given):
-    return parse_torus(given["torus"] or "4x4:mesh")
+    return parse_torus(given["network"] or "4x4:mesh")
 
 
 def _network_place(given):
@@ -349,23 +350,18 @@ def _over(first, other):
 
 NETWORKS = {
     "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, _network_place, ("suite", "torus", "rate", "mtu", "grid", "placement", "fft", "reps",
-                                                         "records")),
+    "namespaces": Network(_namespaces, _network_place, ("suite", "network", "rate", "mtu", "grid", "placement", "fft",
+                                                        "reps", "records")),
 }
 
 
-@click.command("validate")
-@click.option("--network", type=Name(list(NETWORKS)), required=True,
-              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
-                   "of network namespaces with shaped links; needs root or user namespaces.")
-@click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
-              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items())
-              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 256 ranks, and "
-              "lines on bricks; minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few "
-              "minutes of a quiet machine. [default: bytes of each link]")
+@click.command("validate", cls=Page, usual="suite at-most network grid placement fft records json")
+@click.argument("kind", type=Name(list(NETWORKS)))
+@click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
+              help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: overlap [the bytes of each link].")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
-              "of suite lines, networks up to N ranks, 1024 the largest, a quarter of an hour.")
-@click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
+              "of suite lines, networks up to N ranks.")
+@click.option("--network", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
 @click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
@@ -383,16 +379,18 @@ NETWORKS = {
               help="Also write the claims into their marked place in a Markdown file, and all rows into a file of "
                    "comma-separated values in the folder results beside it.")
 @with_options(WIDE, JSON)
-def command(network: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
-    """Run fft_runner on a network and test predictions against it.
+def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
+    """Test the predictions on a simulated or an emulated network.
 
-    The exit status is 1 when they do not agree, and 3 when this machine cannot make the network.
+    The unmodified fft_runner runs on the network: `simulated` is a torus of SimGrid, `namespaces` is Open MPI on a torus of
+    network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1 if the
+    predictions do not hold, and 3 if this machine cannot make the network.
     """
-    chosen = NETWORKS[network]
+    chosen = NETWORKS[kind]
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:
-        raise ValidationError(f"--{foreign[0].replace('_', '-')} does not apply to --network {network}; it takes "
+        raise ValidationError(f"--{foreign[0].replace('_', '-')} does not apply to {kind}; it takes "
                               f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
-    place = f"{network} {chosen.place(given)}"
+    place = f"{kind} {chosen.place(given)}"
     if into:
         check_place(into, place)
         check_result_file(result_file(into, f"validate {place}"))

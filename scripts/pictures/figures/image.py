@@ -158,7 +158,7 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
     panels = prod(torus.shape[i] for i in lattices.further)
     if torus.n_nodes > MAX_NODES or panels > MAX_PANELS:
         raise FigureError(f"torus {torus} has {torus.n_nodes} nodes and needs {panels} lattices; a picture takes "
-                          f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller `torus`")
+                          f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller `network`")
     empty = np.setdiff1d(np.arange(torus.n_nodes), mapping.node_of_rank)
     legend = _legend(groups, empty)
     with _page(lattices, title, sum(len(text) * LETTER + KEY for text in legend.values())) as (drawn, axes):

@@ -1,4 +1,4 @@
-"""`pencilmap demo`: the paper's result, from the machine description to the comparison, and both exchanges at once."""
+"""`pencilmap study demo`: the paper's result, from the machine description to the comparison, and both exchanges at once."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -14,6 +14,7 @@ from pencilmap.mapper.runs.compare import compare_published, compare_records, sc
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -21,11 +22,11 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
 PLACEMENTS = ("default", "box:2x2x2")
 # Both exchanges at once run on a part of the torus with the same loads, because the run takes a fraction of the time.
-PART, PART_GRID, PART_SIZE = "8x8x2", "8x16", "128"
+PART, PART_GRID, PART_SIZE = "8x8x2:torus", "8x16", "128"
 SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overlap:8"), ("default", "two-way"))
 
 
-@click.command("demo")
+@click.command("demo", cls=Page)
 @click.option("--output", "-o", type=click.Path(file_okay=False), default="demo-out", show_default=True,
               help="Folder for the mapfiles, the run records and demo.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
@@ -43,7 +44,7 @@ def command(output: str, as_json: bool) -> None:
     if not as_json:
         prediction_table(predicted, f"1. predicted: {where.where}, transform {where.transform}")
         print_table("2. mapped", ["placement", "mapfile"], list(zip(PLACEMENTS, mapfiles)))
-    part = setting(machine=MACHINE, torus=PART, fft=PART_SIZE)
+    part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
     records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
                         + _runs(part, part.grid(PART_GRID), SCHEDULES), folder / "records.jsonl")
     rows = [row for text, found in zip(PLACEMENTS, records) for row in compare_records(found, text)]

@@ -1,27 +1,13 @@
-"""`pencilmap machines`: the known machines, and the sources of their figures."""
-
-import click
+"""`network --machines` and `network --machine`: the known machines, and the sources of their figures."""
 
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.machines.files import machine_names, package_figures
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, completed
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 
-@click.command("machines")
-@click.argument("name", required=False, shell_complete=completed(machine_names, files=True))
-@click.option("--partitions", "n_nodes", type=click.IntRange(1), metavar="N",
-              help="List the partitions of N nodes that the machine hands out, with their wraps.")
-@WIDE
-@JSON
-def command(name: str | None, n_nodes: int | None, wide: bool, as_json: bool) -> None:
-    """List the machines, or show every figure of one with its source, or its partitions of a size."""
-    if name is None:
-        if n_nodes:
-            raise click.UsageError("--partitions needs one machine: name it, e.g. pencilmap machines bluegene-l "
-                                   "--partitions 1024")
-        _show_all(wide, as_json)
-    elif n_nodes:
+def show_machine(name: str, n_nodes: int | None, as_json: bool) -> None:
+    """Show every figure of a machine with its source, or its partitions of a number of nodes."""
+    if n_nodes:
         _show_partitions(_loaded(name), n_nodes, as_json)
     else:
         _show_one(_loaded(name), as_json)
@@ -33,7 +19,8 @@ def _loaded(name):
     return load_machine(name)
 
 
-def _show_all(wide, as_json):
+def show_machines(wide: bool, as_json: bool) -> None:
+    """List the machines."""
     if as_json:
         print_json(*[_summary(_loaded(name)) for name in machine_names()])
         return
@@ -42,9 +29,8 @@ def _show_all(wide, as_json):
     print_table(None, ["machine", *(["title"] if wide else []), *columns],
                 [_line(name, columns.values(), wide) for name in machine_names()],
                 ["format: of the file that `pencilmap map` writes for the launcher; --wide: titles and partition rules",
-                 "* uncertain; `pencilmap machines NAME` shows every figure with its source"])
-    say("take one by --machine NAME, a part of it by --partition SHAPE, --torus SHAPE or --nodes FILE; another network "
-        "by --torus SHAPE --bandwidth RATE or --graph FILE")
+                 "* uncertain; --machine NAME shows every figure with its source"])
+    say("take one with --machine NAME, a part of it with --nodes; another network with --network")
 
 
 def _line(name, keys, wide):

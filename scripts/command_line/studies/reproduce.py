@@ -1,4 +1,4 @@
-"""`pencilmap reproduce`: every table and figure of the five sources, with its computed or measured substitute."""
+"""`pencilmap study reproduce`: every table and figure of the five sources, with its computed or measured substitute."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.model.base.errors import RecordError
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
@@ -20,7 +21,7 @@ MOST_S = 1800.0   # by default: jocksch:break-even takes 3.5 min of processor ti
 NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in figures]
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Page)
 @click.argument("figure", required=False, metavar="[SOURCE:FIGURE]", shell_complete=completed(lambda: NAMES))
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=MOST_S, show_default=True,
               help="The longest time that a figure may take.")

@@ -1,4 +1,4 @@
-"""`pencilmap calibrate`: the figures of a machine from measured times."""
+"""`pencilmap study calibrate`: the figures of a machine from measured times."""
 
 import re
 from dataclasses import asdict
@@ -26,13 +26,14 @@ from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
 from pencilmap.model.times.probe import fit_probe
 from pencilmap.model.times.published import PUBLISHED
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--probe", is_flag=True, help="The files are results of network_probe: fit starts, rates and ports of "
               "messages, hops and links.")

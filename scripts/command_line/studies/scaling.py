@@ -1,10 +1,11 @@
-"""`pencilmap scaling`: strong and weak scaling, 1D against 2D, shapes of grids, and the bandwidth of the bisection."""
+"""`pencilmap study scaling`: strong and weak scaling, 1D against 2D, shapes of grids, and the bandwidth of the bisection."""
 
 from typing import Any
 
 import click
 
 from pencilmap.mapper.runs.records import read_records
+from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import (
     PUBLICATIONS,
     against_slabs,
@@ -17,19 +18,18 @@ from pencilmap.mapper.studies.scaling import (
     weak_efficiencies,
 )
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.base.units import milliseconds, parse
-from pencilmap.model.machines.files import machine_names
-from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.times.scaling import LEAST_POINTS, Fit, bisection_bandwidth, crossing_bytes, fit
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed, with_options
+from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.plain_options import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 
 TRANSPOSES = 2  # of one transform of pencils
 
 
-@click.command("scaling")
+@click.command("scaling", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
               help="A table n,ranks,time_s[,grid,decomposition,transforms,point_bytes,mean_s,deviation_s] (CSV) of other "
@@ -40,23 +40,22 @@ TRANSPOSES = 2  # of one transform of pencils
               "half of their bytes cross the bisection [2 for each transform, 1 for slabs].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P",
               help="Ranks whose bisection is printed [the most of the study].")
-@click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
-              help="The machine, whose bisection is the peak.")
-@click.option("--torus", metavar="SHAPE", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
+@MACHINE
+@click.option("--network", metavar="TEXT", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
               "the peak.")
-@click.option("--bandwidth", metavar="RATE", help="Of a link in one direction, with --torus, e.g. '4.8 GB/s'.")
+@BANDWIDTH
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
               help="Draw the strong scaling with its fits (svg, png or pdf).")
 @with_options(JSON)
 def command(records: tuple[str, ...], points: tuple[str, ...], published: str | None, transposes: int | None,
-            ranks: int | None, machine: str | None, torus: str | None, bandwidth: str | None, plot: str | None,
+            ranks: int | None, machine: str | None, network: str | None, bandwidth: str | None, plot: str | None,
             as_json: bool) -> None:
     """Tell how run records (JSON lines of fft_runner), and points of other programs, scale with the ranks."""
     if not records and not points and not published:
         raise click.UsageError("name at least one file of run records, or --points FILE, or --published NAME")
     if plot:
         suffix(plot)
-    peak = _peak(machine, torus, bandwidth)
+    peak = _peak(machine, network, bandwidth)
     found = [p for path in records for p in points_of_records(read_records(path), path)]
     found += [p for path in points for p in read_points(path)]
     found += PUBLICATIONS[published][0]() if published else []
@@ -78,18 +77,13 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
         say(f"wrote {plot}", err=as_json)
 
 
-def _peak(machine, torus, bandwidth):
+def _peak(machine, network, bandwidth):
     """Bytes per second through the bisection of the named network; None if no network was named."""
-    rate = None if bandwidth is None else parse(bandwidth, "byte/s")
-    if torus is None and machine is None:
-        if rate is not None:
-            raise RecordError("--bandwidth is that of a link: name the network too, --torus SHAPE or --machine NAME")
+    if network is None and machine is None:
+        if bandwidth is not None:
+            raise RecordError("--bandwidth is that of a link: name the network too, --network TEXT or --machine NAME")
         return None
-    network = parse_torus(torus) if torus else load_machine(machine).torus
-    if torus and (rate is not None or machine):
-        given = load_machine(machine).torus.bandwidth[0] if rate is None else rate
-        network = parse_torus(torus, bandwidth=(given,) * network.n_dimensions)
-    return bisection_bandwidth(network)
+    return bisection_bandwidth(as_torus(setting(machine=machine, network=network, bandwidth=bandwidth).network))
 
 
 def _strong(study, transposes, ranks, peak):

@@ -1,4 +1,4 @@
-"""`pencilmap transposes`: ratios of transpose_bench's times, in the form of the tables of Schulz (2008)."""
+"""`pencilmap study transposes`: ratios of transpose_bench's times, in the form of the tables of Schulz (2008)."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ import click
 
 from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios, read_transposes
 from pencilmap.model.base.errors import RecordError, near
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
 
 
-@click.command("transposes")
+@click.command("transposes", cls=Page)
 @click.argument("samples", type=click.Path())
 @click.argument("other", required=False, type=click.Path())
 @click.option("--reference", metavar="EXCHANGE",

@@ -1,4 +1,4 @@
-"""`pencilmap discover`: the facts about the job's nodes, and their sources."""
+"""`network` without a machine: the facts about the nodes of the job, and their sources."""
 
 import os
 import shutil
@@ -16,29 +16,18 @@ from pencilmap.mapper.base.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.model.base.errors import printable
 from pencilmap.model.network.torus import format_torus
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, spelled, with_options
+from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 LSTOPO_TIMEOUT_S = 20
 
 
-@click.command("discover")
-@click.argument("files", nargs=-1, type=click.Path())
-@click.option("--torus", metavar="SHAPE", help="The shape, where no source gives it or a source is wrong.")
-@click.option("--hardware/--no-hardware", default=True, show_default=True,
-              help="Ask lstopo for the processors of this node.")
-@click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
-@with_options(JSON)
-def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
-    """Print what the environment and FILES say about the job's nodes, and the source of each fact. Exit status 1 when
-    nothing is found, or there are no nodes to write.
-
-    Files are recognised by their content; docs/formats.md lists the known ones.
-    """
+def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
+    """Print what the environment and files say about the job's nodes; return 1 if nothing is found or written, else 0."""
     with temporary_folder() as folder:
         asked = _hardware(folder, hardware)
-        picture = look_around(os.environ, [*files, *asked], torus)
+        picture = look_around(os.environ, [*files, *asked], network)
         told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader only knows a temporary name
         facts = [f._replace(source=told.get(f.source, f.source)) for f in picture.facts]
         picture = replace(picture, facts=(*facts, *_launch_order()))
@@ -111,6 +100,6 @@ def _show(picture, output):
         say(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:
         say(f"wrote {output}")
-    options = _options(picture, output or "NODES (discover -o NODES writes it)")
+    options = _options(picture, output or "NODES (pencilmap network -o NODES writes it)")
     if options:
         click.echo(f"options for the other commands: {options}")  # on one line, so that users can paste the options

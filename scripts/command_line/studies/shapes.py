@@ -1,4 +1,4 @@
-"""`pencilmap shapes`: the best partition for a transform."""
+"""`pencilmap study shapes`: the best partition for a transform."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,14 +15,24 @@ from pencilmap.mapper.studies.shapes import LONGEST_RING, ScalingPoint, efficien
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.command_line.options import FFT, grid_option
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.options import grid_option
+from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.plain_options import (
+    BANDWIDTH,
+    FFT,
+    JSON,
+    MACHINE,
+    OUTPUT_FILE,
+    TASKS,
+    WIDE,
+    Name,
+    with_options,
+)
 from pencilmap.scripts.command_line.tables import fitted, from_optimal, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
@@ -108,15 +118,14 @@ class NodeCounts(click.ParamType):
         return counts
 
 
-@click.command("shapes")
+@click.command("shapes", cls=Page)
 @click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several for a scaling study.")
-@click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
-              help="Only the partitions that this machine hands out.")
+@MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions, whatever the machine hands out.")
 @click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
-@click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
-@click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'.")
+@TASKS
+@BANDWIDTH
 @FFT
 @grid_option("best", "One grid instead of the best.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many shapes to search and list.")

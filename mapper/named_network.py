@@ -1,0 +1,80 @@
+"""The network of a question, as the option `network` names it: a text or a file, alone or on a machine."""
+
+import re
+from dataclasses import replace
+from os import PathLike, fspath
+
+from pencilmap.mapper.given_nodes import SHAPE, is_file
+from pencilmap.mapper.graphs import read_graph
+from pencilmap.model.base.errors import MachineError, NetworkError, near
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.machine import Machine
+from pencilmap.model.network.kind import bandwidths
+from pencilmap.model.network.kinds import KINDS, is_network, network_named
+from pencilmap.model.network.network import Network
+
+USAGE = "a shape such as 8x8x8 or 8x8x8:mesh, or a file of its cables"
+
+
+def given_network(network: str | PathLike[str], bandwidth: str | None = None) -> Network:
+    """Return the network of a text or a file.
+
+    Parameters
+    ----------
+    network : str or path
+        A text of `pencilmap.model.network.kinds.network_named`, or ``FILE[,FORMAT]``, see `pencilmap.mapper.graphs.GRAPHS`.
+    bandwidth : str, optional
+        Rate of every link, or of each class of links; in a file, of links without a rate.
+
+    Raises
+    ------
+    NetworkError, TorusError, GraphError
+        If the text is neither a network nor a file, or if the file is not understood.
+
+    Examples
+    --------
+    >>> str(given_network("8wx8x4w")), given_network("4x4", "1 GB/s").bandwidth
+    ('8wx8x4w', (1000000000.0, 1000000000.0))
+    """
+    text = fspath(network)
+    path, _, format_name = text.partition(",")
+    if not is_network(text):
+        if is_file(path):
+            return read_graph(path, format_name or None, None if bandwidth is None else parse(bandwidth, "byte/s"))
+        if not text[:1].isdigit():
+            nearest = near(text.partition(":")[0], KINDS)
+            raise NetworkError(f"network {text[:60]!r} is neither a file nor a network{nearest}; give {USAGE}")
+    return network_named(text, bandwidth=bandwidth)
+
+
+def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None) -> Network:
+    """Return a network of a machine: one of its partitions if the text is a plain shape, else the wraps that it names.
+
+    None stands for the usual shape of the machine.
+
+    Raises
+    ------
+    PartitionError
+        If the machine hands out no partition of a plain shape.
+    MachineError
+        If the text is no shape.
+    """
+    torus = machine.torus if network is None else _shaped(machine, fspath(network))
+    return torus if bandwidth is None else replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
+
+
+def is_plain(network: str) -> bool:
+    """Return whether a text is a shape that leaves the wraps to a machine.
+
+    >>> is_plain("4x6x16"), is_plain("4x6x16:torus"), is_plain("4wx6x16")
+    (True, False, False)
+    """
+    return bool(SHAPE.fullmatch(network)) and not re.search("w|:", network)
+
+
+def _shaped(machine, text):
+    if is_file(text.partition(",")[0]):
+        raise MachineError(f"`network` {text} is a file, which replaces the machine; omit `machine`")
+    if is_plain(text) and machine.partitions is not None:
+        return machine.partition(text)
+    return machine.with_shape(text).torus

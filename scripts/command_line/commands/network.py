@@ -1,0 +1,45 @@
+"""`pencilmap network`: the network of the job, or of a machine."""
+
+import click
+
+from pencilmap.model.machines.files import machine_names
+from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
+
+
+@click.command("network", cls=Page)
+@click.argument("files", nargs=-1, type=click.Path())
+@MACHINE
+@click.option("--machines", is_flag=True, help="List the machines.")
+@click.option("--nodes", "-N", type=click.IntRange(1), metavar="K", help="With --machine: its partitions of K nodes, with "
+                                                                         "their wraps.")
+@click.option("--network", metavar="TEXT", help="The shape, if no source gives it or a source is wrong.")
+@click.option("--hardware/--no-hardware", default=True, show_default=True,
+              help="Ask lstopo for the processors of this node.")
+@click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
+@with_options(WIDE, JSON)
+@click.pass_context
+def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, machines: bool, nodes: int | None,
+            network: str | None, hardware: bool, output: str | None, wide: bool, as_json: bool) -> int:
+    """Show the network of this job, or of a machine.
+
+    Without arguments, the environment of the job and this node are asked, and each fact is shown with its source. FILES
+    that describe a job or a machine are recognised by their content. The exit status is 1 if nothing is found.
+    """
+    if named := next((file for file in files if file in machine_names()), None):
+        raise click.UsageError(f"{named!r} is a machine; write --machine {named}", ctx)
+    if nodes and not machine:
+        raise click.UsageError("--nodes needs a machine: name it with --machine", ctx)
+    if (machine or machines) and (files or network or output):
+        raise click.UsageError("files, --network and --output are for the network of a job; leave --machine out", ctx)
+    if machine or machines:
+        from pencilmap.scripts.command_line.machines import show_machine, show_machines
+
+        if machine:
+            show_machine(machine, nodes, as_json)
+        else:
+            show_machines(wide, as_json)
+        return 0
+    from pencilmap.scripts.command_line.job_network import show_job
+
+    return show_job(files, network, hardware, output, as_json)

@@ -1,0 +1,16 @@
+"""`pencilmap study`: longer studies, each a command of its own."""
+
+import click
+
+from pencilmap.scripts.command_line import studies
+from pencilmap.scripts.command_line.folder import Folder
+
+GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce", "demo")}
+
+
+@click.group("study", cls=Folder, package=studies, groups=GROUPS, invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Run a study: calibrate, scaling, shapes, transposes, reproduce or demo."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,89 @@
+"""`map --from`: a placement file, written for another launcher."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+
+from pencilmap.mapper.format_choice import Choice
+from pencilmap.mapper.formats import (
+    FORMATS,
+    Job,
+    format_named,
+    launch_of,
+    mapping_of,
+    read_document,
+    recognise,
+    write_mapping,
+)
+from pencilmap.mapper.formats.format import Launch
+from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.scripts.command_line.launching import format_option, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.plain_options import FILES
+from pencilmap.scripts.command_line.tables import say
+
+FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
+                     help="Convert this placement file in place of a new placement."),
+        format_option(("--from-format",), None, "Format of that file [recognised]."))
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A placement file that was written in another format."""
+
+    file: str
+    from_format: str
+    output: str
+    mapping: Mapping
+    launch: Launch
+    notes: tuple[str, ...]
+
+
+def converted(where: Setting, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
+              output: str) -> Converted:
+    """Read and check a placement file, and write it in another format.
+
+    Raises
+    ------
+    GridError
+        If the format needs the process grid, which is not given.
+    """
+    if format_named(to_format).says_grid and not grid:
+        raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
+                        f"{where.decomposition.usage}")
+    document = read_document(file)
+    name = from_format or recognise(document)
+    mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, name)
+    where.site.check_mapping(mapping)
+    write_mapping(mapping, output, to_format, job)
+    return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),
+                     tuple(_notes(mapping, name, to_format)))
+
+
+def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
+    """Return the answer as JSON values."""
+    return {"file": found.file, "from": found.from_format, "output": found.output, "ranks": found.mapping.n_tasks,
+            **launch_as_dict(found.launch, form), "notes": list(found.notes)}
+
+
+def show_converted(found: Converted, form: Choice) -> None:
+    """Print the answer for people."""
+    say(f"{found.file}: {found.mapping.n_tasks} ranks, format {found.from_format}\nwrote {found.output}, {form}")
+    for note in found.notes:
+        say(f"note: {note}")
+    show_launch(found.launch, form)
+
+
+def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
+    if not FORMATS[from_name].says_slots:
+        yield f"{from_name} does not give slots: the ranks of a node take them in order"
+    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+                                                                  slots_in_order(mapping.node_of_rank)):
+        yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
+               "(traffic between nodes does not change)")
