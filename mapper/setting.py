@@ -34,7 +34,6 @@ from pencilmap.model.base.errors import (
 )
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.kinds import network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
@@ -306,20 +305,6 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     machine : str, optional
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
-<<<<<<< HEAD
-    torus : str, optional
-        Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``. Without a machine, any network of
-        `pencilmap.model.network.kinds.KINDS`: ``fat-tree:leaves=32,hosts=16,up=8``.
-    partition : str, optional
-        Shape in place of the machine's; the machine's rule decides which dimensions wrap.
-    graph : str, optional
-        ``FILE[,FORMAT]``: a network without coordinates in place of a machine, see `pencilmap.mapper.graphs.GRAPHS`.
-    tasks_per_node : int, optional
-        The machine's by default, 1 without a machine.
-    bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; for a
-        graph, of the links that give none.
-=======
     network : path or str, optional
         ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``, or ``FILE[,FORMAT]`` of cables, see
         `pencilmap.mapper.graphs.GRAPHS`. On a machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
@@ -329,7 +314,6 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``, or of each class, ``x=2 GB/s,y=1 GB/s``; in a file, of the
         links that give none.
->>>>>>> cli
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `network`.
@@ -357,13 +341,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     """
     transform = parse_transform(fft) if fft else None
     listed_by = given_nodes(nodes)
-<<<<<<< HEAD
-    torus, partition = shape_of(listed_by, machine, torus, partition, graph)
-    described, shape = _network(machine, torus, partition, graph, bandwidth)
-=======
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
->>>>>>> cli
     if listed_by.count not in (None, shape.n_nodes):
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
@@ -390,35 +369,12 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
-<<<<<<< HEAD
-def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
-             bandwidth: str | None) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and the network."""
-    if graph is None:
-        described, shape = _shape(machine, torus, partition)
-        return described, with_bandwidth(shape, bandwidth)
-    if machine or torus or partition:
-        raise MachineError(f"`graph` {graph} replaces the machine; omit `machine`, `torus` and `partition`")
-    path, _, format_name = graph.partition(",")
-    return None, read_graph(path, format_name or None, None if bandwidth is None else parse(bandwidth, "byte/s"))
-
-
-def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and its torus or the network that `torus` names."""
-    if torus and partition:
-        raise MachineError(f"`torus` {torus} and `partition` {partition} name two shapes; give one of them")
-    if machine is None:
-        if torus is None:
-            raise MachineError("no machine: give `machine` NAME, `torus` SHAPE to study a shape, or `graph` FILE")
-        return None, network_named(torus)
-=======
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
     """The machine, None when there is none, and the network."""
     if machine is None:
         if network is None:
             raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
         return None, given_network(network, bandwidth)
->>>>>>> cli
     described = load_machine(machine)
     return described, network_on(described, network, bandwidth)
 
