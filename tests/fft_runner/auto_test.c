@@ -202,7 +202,7 @@ static void times_are_compared_with_those_beside_them(void)
     CHECK(isinf(pf_times_beside(&none, all, 4)));
 }
 
-/* Four runs halve the doubt of a single run; refused runs do not count. */
+/* Four runs halve the doubt of a single run; skipped runs do not count. */
 static void more_runs_leave_less_doubt(void)
 {
     struct pf_times one = {.n = 2, .seconds = {2, INFINITY}}, four = {.n = 4, .seconds = {2, 20, 2, 1}}, none = {0};

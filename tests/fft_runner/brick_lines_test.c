@@ -253,7 +253,7 @@ static void check_refusals(int rank, int ranks)
     d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks + 1;
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
-    for (int whole = 0; whole < 3; whole++) { /* as many as the ranks, for a whole axis */
+    for (int whole = 0; whole < 3; whole++) { /* the product fits, but two numbers are negative */
         for (int axis = 0; axis < 3; axis++)
             d.bricks[axis] = axis == whole ? ranks : -1;
         CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
