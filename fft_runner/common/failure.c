@@ -1,8 +1,8 @@
-/* What fails on one rank fails on all.
- * Idea:   every rank contributes its rank if it failed and the communicator's size if not; the minimum is the rank whose
- * message all take.
+/* A failure on one rank becomes a failure on all ranks.
+ * Idea:  every rank contributes its rank if it failed and the communicator's size if not; all take the message of the rank
+ *        that is the minimum.
  * Source: FFTW, mpi/any-true.c (agreement by a reduction before going on).
- * Cost:   one all-reduce of an int, and two broadcasts when something failed. */
+ * Cost:  an all-reduce of an int, and two broadcasts after a failure. */
 #include "common/failure.h"
 
 #include <stdio.h>

@@ -9,6 +9,6 @@ struct grid {
     const char *letters; /* of the dimensions, in digit patterns: rows and columns, slabs */
 };
 
-/* 0, or a failure without a message: the caller knows what the grid is for. */
+/* 0, or a failure without a message: the caller knows the purpose of the grid. */
 int grid_parse(const char *text, struct grid *grid);
 void grid_text(const struct grid *grid, char text[GRID_TEXT]);

@@ -1,4 +1,4 @@
-/* Idea:  the text is read once, its lines are sorted by name, and hosts are looked up by halving. */
+/* Idea:  the text is read once, its lines are sorted by name, and hosts are looked up by bisection. */
 #include "common/host_table.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A file of lines "NAME x y z": the coordinates of hosts. # starts a comment line; other text behind them is not read. */
+/* A file of lines "NAME x y z": the coordinates of hosts. # starts a comment line; other text behind is not read. */
 #pragma once
 
 #include "common/torus.h"

@@ -1,8 +1,7 @@
-/* Reading a mapfile of the Blue Gene form.
- * Line i (blank lines and lines that begin with # not counted) places grid rank i: the node's coordinates, then the
- * slot, separated by blanks. Every rank has one place, and no place has two ranks.
- * Cost: one pass over the file, and a sort of the places to find duplicates. Lines are read into a buffer of fixed size and
- * must be text, so a wrong file costs neither memory nor time. */
+/* Reading a mapfile of the Blue Gene form. Line i (blank lines and lines that begin with # not counted) places grid rank i:
+ * the node's coordinates, then the slot, separated by blanks. Every rank has a place of its own.
+ * Cost: a pass over the file, and a sort of the places to find duplicates. Lines are read into a buffer of fixed size and
+ *       must be text, so a wrong file costs neither memory nor time. */
 #include "common/mapfile.h"
 
 #include <ctype.h>
@@ -51,7 +50,7 @@ static int next_line(struct reader *r)
 
 static const char blanks[] = " \t\n\v\f\r";
 
-/* The integers of a line; a # ends them. The number found, or -1 at something that is no integer. */
+/* The integers of a line; a # ends them. Returns their number, or -1 at other text. */
 static int integers(const char *at, int *values, int most)
 {
     int found = 0;

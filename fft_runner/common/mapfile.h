@@ -9,7 +9,7 @@ struct placing {
     const char *name; /* of the mapfile or placement, for messages */
     int ranks;
     int64_t *place;
-    int *line; /* of the mapfile; NULL where there is none */
+    int *line; /* of the mapfile; NULL without a mapfile */
 };
 
 /* Read the mapfile of that name (a text) for that many ranks. On failure there is nothing to release. */

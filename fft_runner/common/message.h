@@ -1,4 +1,4 @@
-/* One message per failure. Knows no MPI; failure.h agrees on it among ranks. */
+/* One message per failure. Knows no MPI; failure.h makes ranks agree on a message. */
 #pragma once
 
 #ifdef __cplusplus
@@ -7,7 +7,7 @@ extern "C" {
 
 enum {
     PF_MESSAGE_SIZE = 1024,
-    PF_REFUSED = 100 /* status of what runner, reorder library and common parts refuse; beside those of pencilfft_status */
+    PF_REFUSED = 100 /* refusals of runner, reorder library and common parts, beside the values of pencilfft_status */
 };
 
 /* Keep the message for this thread and return the status. */

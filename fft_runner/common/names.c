@@ -21,7 +21,7 @@ const char *pf_table_name(const struct pf_table *table, int i)
     return row ? *(const char *const *)row : NULL;
 }
 
-/* As many of the known names as a short message has room for. */
+/* As many of the known names as fit into a short message. */
 static void refuse(const struct pf_table *table, const char *name)
 {
     char known[250] = "";

@@ -1,11 +1,11 @@
-/* Tables of named things: each row is a struct whose first member is `const char *name`, or a pointer to one. */
+/* Tables of named things: each row is a struct whose first member is `const char *name`, or a pointer to such a struct. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct pf_table {
-    const char *kind; /* what a row is, for messages: "exchange" */
+    const char *kind; /* the noun for messages: "exchange" */
     const void *rows;
     size_t row_bytes; /* 0: rows are pointers */
     int count;
@@ -19,5 +19,5 @@ const char *pf_table_name(const struct pf_table *table, int i); /* NULL outside 
 /* The row of that name, or NULL with a message that lists the known names. */
 const void *pf_table_find(const struct pf_table *table, const char *name);
 
-/* The same for the same bytes. FNV-1a. */
+/* FNV-1a hash: equal bytes have equal hashes. */
 uint64_t pf_hash(const char *bytes, size_t n);

@@ -1,7 +1,7 @@
-/* Arguments that differ between ranks, found before anything depends on them.
+/* Find arguments that differ between ranks before anything depends on them.
  * Idea:  each argument becomes a number: an integer itself, a real number its bits, a text its hash. A number is the same on
  *        all ranks if the largest number is the complement of the largest complement.
- * Cost:  one all-reduce of 64 numbers. */
+ * Cost:  an all-reduce of 64 numbers. */
 #include "common/same.h"
 
 #include <stdio.h>

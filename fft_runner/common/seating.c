@@ -1,7 +1,7 @@
-/* Idea:  rank 0 learns the names of all, decides coordinates, slots and ranks (sources.c), and hands each process its seat.
- *        One MPI_Comm_split with the rank as key makes the communicator; nothing else moves ranks. Then each process
- *        compares where it is with the place of the rank it got.
- * Cost:  a gather and a scatter of one seat a process; the places, 8 bytes a rank, go to all. */
+/* Idea:  rank 0 learns the names of all processes, decides coordinates, slots and ranks (sources.c), and hands each process
+ *        its seat. An MPI_Comm_split with the rank as key makes the communicator; nothing else moves ranks. Then each
+ *        process compares its own location with the place of its rank.
+ * Cost:  a gather and a scatter of a seat for each process; the places, 8 bytes a rank, go to all. */
 #include "common/seating.h"
 
 #include <stdio.h>
@@ -23,10 +23,10 @@ static int describe_myself(MPI_Comm world, struct seat *me)
     return 0;
 }
 
-/* ---- what rank 0 decides ---------------------------------------------------------------------------------------- */
+/* ---- decisions of rank 0 ---------------------------------------------------------------------------------------- */
 
 struct decision {
-    struct seat *seats; /* of all, in order of launch; on rank 0 only */
+    struct seat *seats; /* of all processes, in order of launch; on rank 0 only */
     struct placing placing;
 };
 

@@ -1,6 +1,6 @@
-/* Idea:   a source is one row of the table and reads the node of one process; `auto` takes the first that understands all
- *         of them. Slots are counted in order of launch among the processes of a node, unless the source tells them.
- * Needs:  the table of all processes in one place. Cost: O(P log P). */
+/* Idea:  a source is a row of the table and reads the node of one process; `auto` takes the first source that understands
+ *        all processes. Slots are counted in order of launch among the processes of a node, unless the source names slots.
+ * Needs: the table of all processes in one place. Cost: O(P log P). */
 #include "common/sources.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 /* ---- coordinates in a host name --------------------------------------------------------------------------------- */
 
-/* Read the digits that end at host[end - 1]; the place before them, or -1 when there are none. */
+/* Read the digits that end at host[end - 1]; the place before them, or -1 if there are none. */
 static int number_before(const char *host, int end, int *value)
 {
     int begin = end;
@@ -25,7 +25,7 @@ static int number_before(const char *host, int end, int *value)
     return begin;
 }
 
-/* The integers at the end of the name without its domain, single characters between them: node-3-0-7, r1c2n3. */
+/* The integers at the end of the name without its domain, with single characters between: node-3-0-7, r1c2n3. */
 bool coordinate_from_hostname(const char *host, int dims, struct coordinate *node, int *slot)
 {
     int end = (int)strcspn(host, ".");
@@ -66,7 +66,7 @@ bool coordinate_from_blue_gene(const char *host, int dims, struct coordinate *no
 struct clues {
     const struct torus *torus;
     int tasks_per_node;
-    const char *argument; /* after the colon; empty without one */
+    const char *argument; /* after the colon; empty without a colon */
     struct fill_order order;
     struct host_table table;
 };
@@ -119,7 +119,7 @@ static int from_order(const struct clues *c, struct seat *seat)
 static const struct source {
     const char *name, *usage;
     source_reader read;
-    bool automatic; /* whether auto tries it */
+    bool automatic; /* auto tries this source */
 } sources[] = {
     {"auto", "auto", NULL, false},
     {"environment", "environment", from_environment, true},
@@ -146,7 +146,7 @@ static const char *behind_colon(const char *where)
     return colon ? colon + 1 : "";
 }
 
-/* The source that `where` names, and what stands behind its colon; NULL with a message when there is none. */
+/* The source that `where` names, and its argument behind the colon; NULL with a message if there is no such source. */
 static const struct source *find_source(const char *where, const char **argument)
 {
     char known[PF_MESSAGE_SIZE / 2] = "";
@@ -178,7 +178,7 @@ const char *seats_order(const struct seats_request *q, int source)
     return *argument ? argument : q->order && *q->order ? q->order : USUAL_ORDER;
 }
 
-/* ---- where all processes are ------------------------------------------------------------------------------------ */
+/* ---- nodes of all processes ------------------------------------------------------------------------------------- */
 
 static int read_all(const struct source *source, const struct clues *c, struct seat *seats, int n)
 {
@@ -238,7 +238,7 @@ static int check_inside(const struct torus *torus, const struct seat *seats, int
 
 static const struct seat *sorted_by; /* qsort has no context */
 
-/* Seats of a node, or of a host where nodes are not known, side by side in order of launch. `place` holds the node. */
+/* Seats of a node, or of a host if nodes are unknown, side by side in order of launch. `place` holds the node. */
 static int by_node(const void *a, const void *b)
 {
     const struct seat *first = sorted_by + *(const int *)a, *second = sorted_by + *(const int *)b;

@@ -1,19 +1,19 @@
-/* Where each process sits: how that is known, in one table. Works on a table of all processes; no MPI. */
+/* The location of each process, and a table of its sources. Works on a table of all processes; no MPI. */
 #pragma once
 
 #include "common/mapfile.h"
 
 enum { HOST_SIZE = 256 };
 
-/* What a process can go by, and what comes of it. Plain data: it travels as bytes. */
+/* Clues to the location of a process, and the result. Plain data: a seat travels as bytes. */
 struct seat {
     int launched;          /* rank before */
     char host[HOST_SIZE];  /* MPI's processor name */
-    char named[HOST_SIZE]; /* PENCILMAP_HOST; empty when it is not set */
+    char named[HOST_SIZE]; /* PENCILMAP_HOST; empty if unset */
     bool located;
     struct coordinate node;
     int slot;
-    int64_t place; /* -1 when not located */
+    int64_t place; /* -1 if not located */
     int rank;      /* in the grid */
 };
 
@@ -28,18 +28,18 @@ struct seats_request {
 
 /* Whether `where` names a source. A status. */
 int source_check(const char *where);
-/* The i-th source, NULL after the last; how it is written; its number. */
+/* The i-th source, NULL after the last; its text in output; its number. */
 const char *source_name(int i);
 const char *source_usage(int i);
 
 /* Node, slot and place of each process, in order of launch. *source is the number of the source, -1 without a torus;
- * *tasks_per_node is what holds. A status. */
+ * *tasks_per_node is the result. A status. */
 int seats_locate(const struct seats_request *request, struct seat *seats, int n, int *source, int *tasks_per_node);
-/* The launch order by which that source located the processes; NULL if it is not `assumed`. */
+/* The launch order by which that source located the processes; NULL unless the source is `assumed`. */
 const char *seats_order(const struct seats_request *request, int source);
-/* The rank that a placing gives each process; without one its rank as launched. A status. */
+/* The rank of each process by a placing; without a placing its rank as launched. A status. */
 int seats_rank(const struct torus *torus, int tasks_per_node, const struct placing *placing, struct seat *seats, int n);
 
-/* Coordinates in a host name. False when it has none of that form. */
+/* Coordinates in a host name. False if the name has none of that form. */
 bool coordinate_from_hostname(const char *host, int dims, struct coordinate *node, int *slot);
 bool coordinate_from_blue_gene(const char *host, int dims, struct coordinate *node, int *slot);

@@ -10,7 +10,7 @@
 
 static const off_t largest = (off_t)1 << 28;
 
-/* Why a file that is there is not read; NULL where it is. */
+/* Why an existing file is not read; NULL if it is readable. */
 static const char *unreadable(const struct stat *about)
 {
     if (S_ISDIR(about->st_mode))

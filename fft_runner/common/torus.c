@@ -21,7 +21,7 @@ static int refuse(const char *text)
                    text, MAX_DIMS);
 }
 
-/* One extent with its optional w; what follows it, or NULL. */
+/* One extent with its optional w; returns the text behind, or NULL. */
 static const char *parse_extent(const char *at, int *extent, bool *w)
 {
     char *end;
@@ -48,7 +48,7 @@ static const char *parse_extents(const char *at, struct torus *torus, bool *any_
     return NULL;
 }
 
-/* What follows `word` at the text, or NULL. */
+/* The text behind `word`, or NULL. */
 static const char *after(const char *at, const char *word)
 {
     size_t length = strlen(word);
@@ -143,15 +143,15 @@ int torus_axis(const struct torus *torus, char letter)
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
 
-/* Letters of which an order consists: those of the axes and t, or n and t. */
+/* The letters of an order: the letters of the axes and t, or n and t. */
 struct counted {
     char letter;
     int64_t extent, stride; /* of a step, in places */
-    int64_t step;           /* what the digits so far count */
+    int64_t step;           /* unit of the digits so far */
     bool named, done;
 };
 
-/* The digits of an order; false if the text is none. */
+/* The digits of an order; false if the text is no order. */
 static bool read_digits(const char *text, struct counted *all, int n, struct fill_order *fill)
 {
     for (fill->digits = 0; *text && fill->digits < MAX_ORDER_DIGITS; fill->digits++) {

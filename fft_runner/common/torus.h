@@ -11,7 +11,7 @@ extern "C" {
 
 enum { MAX_DIMS = 8, COORDINATE_TEXT = 128, MAX_ORDER_DIGITS = 64 };
 
-/* Most launchers fill a node before the next one. */
+/* Most launchers fill a node before the next node. */
 #define USUAL_ORDER "tn"
 
 struct torus {
@@ -26,24 +26,24 @@ struct coordinate {
     int at[MAX_DIMS];
 };
 
-/* "8x8x8" (all wrapped), "8x8x8:mesh" (none), "8wx8x4w" (those with w), and then ":axes=xyz" where the axes have other
- * letters than xyz (abcdefgh beyond three dimensions). A status. */
+/* "8x8x8" (all wrapped), "8x8x8:mesh" (none), "8wx8x4w" (axes with w), and then ":axes=xyz" if the axes have other letters
+ * than xyz (abcdefgh beyond three dimensions). A status. */
 int torus_parse(const char *text, struct torus *torus);
 int64_t torus_nodes(const struct torus *torus);
-/* First dimension in which the coordinate is outside; -1 when it is inside. */
+/* First dimension in which the coordinate is outside; -1 if it is inside. */
 int torus_outside(const struct torus *torus, const struct coordinate *coordinate);
 int64_t torus_node(const struct torus *torus, const struct coordinate *coordinate);
 struct coordinate torus_coordinate(const struct torus *torus, int64_t node);
-/* Dimension of that letter; torus->dims for t, the slots; -1 when there is none. */
+/* Dimension of that letter; torus->dims for t, the slots; -1 if there is none. */
 int torus_axis(const struct torus *torus, char letter);
 void torus_text(const struct torus *torus, char text[COORDINATE_TEXT]); /* 8x8x8 */
 void coordinate_text(const struct coordinate *coordinate, char text[COORDINATE_TEXT]); /* (4, 0, 2) */
 
-/* The order in which ranks fill the places, as digits: the first one counts fastest. */
+/* The order in which ranks fill the places, as digits: the first digit counts fastest. */
 struct fill_order {
     int digits;
     struct order_digit {
-        int64_t count, stride; /* steps, and places that one step goes */
+        int64_t count, stride; /* steps, and places per step */
     } digit[MAX_ORDER_DIGITS];
 };
 
@@ -53,7 +53,7 @@ struct fill_order {
 int torus_order(const struct torus *torus, int tasks_per_node, const char *order, struct fill_order *fill);
 /* The place that comes i-th in that order. */
 int64_t order_place(const struct fill_order *fill, int64_t i);
-/* Tasks per node: as asked for, or as few as hold all when that is 0. A status when the processes do not fit. */
+/* Tasks per node: as requested, or as few as hold all if the request is 0. A status if the processes do not fit. */
 int torus_fit(const struct torus *torus, int processes, int asked, int *tasks_per_node);
 
 #ifdef __cplusplus

@@ -1,14 +1,16 @@
-/* Electrostatic energy and forces of charges in a periodic cube by particle-mesh Ewald, with real-complex transforms and halos.
+/* Electrostatic energy and forces of charges in a periodic cube by particle-mesh Ewald, with real-complex transforms and
+ * halos.
  *     mpirun -n 4 pme_c --random 500 --check
- * The energy is the half sum of q q'/r over all pairs and periodic images. Ewald's splitting: erfc(alpha r)/r is summed up to a
- * cutoff (direct part), the rest by its Fourier series on a mesh (reciprocal part), minus what each charge does to itself.
+ * The energy is the half sum of q q'/r over all pairs and periodic images. Ewald's splitting: erfc(alpha r)/r is summed up
+ * to a cutoff (direct part), the rest by its Fourier series on a mesh (reciprocal part), minus the energy of each charge
+ * with itself.
  *
- * Reciprocal part: U. Essmann and others, A smooth particle mesh Ewald method, J. Chem. Phys. 103 (1995). Each charge is spread to
- * p x p x p points of the mesh by cardinal B-splines of order p: those of its cell and p - 1 below along each axis, so the rank that
- * owns the cell needs a halo of p - 1 planes below. What is spread into the halo is added to its owners (accumulate);
+ * Reciprocal part: U. Essmann and others, A smooth particle mesh Ewald method, J. Chem. Phys. 103 (1995). Each charge is
+ * spread to p x p x p points of the mesh by cardinal B-splines of order p: its cell and p - 1 cells below along each axis.
+ * So the rank that owns the cell needs a halo of p - 1 planes below. Charge in the halo is added to its owners (accumulate);
  * the potential at these points is brought back (exchange).
- * Ranks: all do both parts, or R of them (--reciprocal-ranks) do the reciprocal part beside the others: C. E. Cramer, J. A. Board,
- * The development and integration of a distributed 3D FFT for a cluster of workstations, 2000. */
+ * Ranks: all do both parts, or R ranks (--reciprocal-ranks) do the reciprocal part beside the others: C. E. Cramer, J. A.
+ * Board, The development and integration of a distributed 3D FFT for a cluster of workstations, 2000. */
 #include <complex.h>
 #include <math.h>
 #include <pencilfft.h>
@@ -106,7 +108,7 @@ static double uniform(unsigned long long *state) /* xorshift64*: Vigna, 2016 */
     return (double)((*state * 2685821657736338717ULL) >> 11) / 9007199254740992.0;
 }
 
-/* As dense as rock salt, no two nearer than half of its distance, charges from -1 to 1 in pairs that add up to 0. */
+/* As dense as rock salt, any two at least half its distance apart, charges from -1 to 1 in pairs that add up to 0. */
 static struct charges random_charges(int n, int seed)
 {
     struct charges c = charges_of(n, cbrt(n));
@@ -131,9 +133,9 @@ static struct charges random_charges(int n, int seed)
     return c;
 }
 
-/* ---- direct part -------------------------------------------------------------------------------------------------------- */
+/* ---- direct part ------------------------------------------------------------------------------------------------------ */
 
-/* Energy and force that a charge at distance d of charge i brings about through erfc(alpha r)/r. */
+/* Energy and force of erfc(alpha r)/r between charge i and a charge at distance d. */
 static void add_pair(double alpha, double qq, const double d[3], double r2, double *energy, double force[3])
 {
     double r = sqrt(r2), potential = erfc(alpha * r) / r;
@@ -143,7 +145,7 @@ static void add_pair(double alpha, double qq, const double d[3], double r2, doub
         force[axis] += qq * slope * d[axis];
 }
 
-/* Charges by cell, in lists: cells are not smaller than the cutoff, or there is one. */
+/* Charges by cell, in lists: cells are not smaller than the cutoff, or there is a single cell. */
 struct cells {
     int side, *first, *next;
 };
@@ -157,7 +159,7 @@ static int cell_of(const struct charges *c, int side, int i, int axis)
 static struct cells cells_of(const struct charges *c, double cutoff)
 {
     struct cells cells = {.side = (int)(c->edge / cutoff)};
-    cells.side = cells.side < 3 ? 1 : cells.side > 64 ? 64 : cells.side; /* of two cells a neighbour would be met twice */
+    cells.side = cells.side < 3 ? 1 : cells.side > 64 ? 64 : cells.side; /* with two cells a neighbour would count twice */
     size_t n = (size_t)cells.side * (size_t)cells.side * (size_t)cells.side;
     cells.first = room(n, sizeof *cells.first);
     cells.next = room((size_t)c->n, sizeof *cells.next);
@@ -187,7 +189,7 @@ static void add_cell(const struct charges *c, const struct settings *s, const st
     }
 }
 
-/* Of all charges that are this rank's share of the direct part. */
+/* For this rank's share of all charges in the direct part. */
 static void direct_part(const struct charges *c, const struct settings *s, MPI_Comm comm, struct sums *sums)
 {
     int me, p;
@@ -205,14 +207,14 @@ static void direct_part(const struct charges *c, const struct settings *s, MPI_C
                 for (int z = at[2] - reach; z <= at[2] + reach; z++)
                     add_cell(c, s, &cells, (x % cells.side * cells.side + y % cells.side) * cells.side + z % cells.side, i,
                              sums);
-        sums->energy -= s->alpha / sqrt(pi) * c->q[i] * c->q[i]; /* what the charge does to itself */
+        sums->energy -= s->alpha / sqrt(pi) * c->q[i] * c->q[i]; /* energy of the charge with itself */
     }
     free(cells.first);
     free(cells.next);
     lap(sums->seconds, DIRECT, &since);
 }
 
-/* ---- reciprocal part ---------------------------------------------------------------------------------------------------- */
+/* ---- reciprocal part -------------------------------------------------------------------------------------------------- */
 
 struct mesh {
     pencilfft_plan plan;
@@ -239,7 +241,7 @@ static void spline(int order, double w, double value[MOST_ORDER], double slope[M
     }
 }
 
-/* What the splines make of a wave: formula 4.4 of Essmann. The shortest wave of an odd order is lost. */
+/* The spectrum of the splines: formula 4.4 of Essmann. The shortest wave of an odd order is lost. */
 static void set_moduli(int n, int order, double *moduli)
 {
     double value[MOST_ORDER], slope[MOST_ORDER];
@@ -283,7 +285,7 @@ static void free_mesh(struct mesh *m)
     free(m->moduli);
 }
 
-/* The points of a charge: of its cell and below it. 0 where another rank owns the cell. */
+/* The points of a charge: of its cell and below. 0 if another rank owns the cell. */
 struct points {
     int64_t start; /* element of the padded mesh of the cell */
     double value[3][MOST_ORDER], slope[3][MOST_ORDER];
@@ -294,7 +296,7 @@ static int points_of(const struct charges *c, const struct settings *s, const st
     p->start = 0;
     for (int axis = 0; axis < 3; axis++) {
         double u = c->at[i][axis] / c->edge, scaled = (u - floor(u)) * s->mesh;
-        int64_t cell = (int64_t)scaled % s->mesh; /* rounded up to the edge, it is the first one */
+        int64_t cell = (int64_t)scaled % s->mesh; /* after rounding up to the edge, the first cell */
         if (cell < m->box.offset[axis] || cell >= m->box.offset[axis] + m->box.extent[axis])
             return 0;
         spline(s->order, scaled - floor(scaled), p->value[axis], p->slope[axis]);
@@ -369,7 +371,7 @@ static void reciprocal_part(const struct charges *c, const struct settings *s, s
     lap(seconds, GATHER, &since);
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------------------------------- */
 
 static void clear(const struct charges *c, struct sums *sums)
 {
@@ -377,7 +379,7 @@ static void clear(const struct charges *c, struct sums *sums)
     memset(sums->force, 0, (size_t)c->n * sizeof(double[3]));
 }
 
-/* Collects the shares of all ranks; each then has all. */
+/* Collects the shares of all ranks on all ranks. */
 static void collect(const struct charges *c, struct sums *sums)
 {
     MPI_Allreduce(MPI_IN_PLACE, &sums->energy, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -423,9 +425,9 @@ static void particle_mesh_ewald(const struct charges *c, const struct settings *
         snprintf(where, 64, "%d ranks for both parts (mesh %dx%d)", ranks, grid[0], grid[1]);
 }
 
-/* ---- the same without mesh, cells and splines ---------------------------------------------------------------------------- */
+/* ---- the same without mesh, cells and splines ------------------------------------------------------------------------- */
 
-/* Ewald's two sums as they stand, over images and over waves, each until terms are below 1e-15 of the first. */
+/* Ewald's two sums directly, over images and over waves, each until terms are below 1e-15 of the first. */
 static void add_images(const struct charges *c, double alpha, double reach, int i, struct sums *sums)
 {
     int images = (int)(reach / c->edge) + 1;
@@ -479,9 +481,9 @@ static void direct_sum(const struct charges *c, struct sums *sums)
     collect(c, sums);
 }
 
-/* ---- what is printed ------------------------------------------------------------------------------------------------------ */
+/* ---- output --------------------------------------------------------------------------------------------------------- */
 
-/* Root of the mean square of the differences, in parts of that of the forces. */
+/* Root of the mean square of the differences, relative to that of the forces. */
 static double force_error(const struct charges *c, const struct sums *found, const struct sums *right)
 {
     double difference = 0, size = 0;
@@ -512,7 +514,7 @@ static void print_madelung(const struct charges *c, const char *name, double ene
     printf("Madelung constant by %s %.12f, %.0e from 1.747564594633\n", name, madelung, fabs(madelung - 1.747564594633));
 }
 
-/* Energy and force of each charge, for others to compare. */
+/* Energy and force of each charge, for comparison with other programs. */
 static void print_charges(const struct charges *c, const struct sums *s)
 {
     printf("edge %.17g energy %.17g\n", c->edge, s->energy);
@@ -526,7 +528,7 @@ struct task {
     int cells, n, seed, check, scan, print;
 };
 
-/* The next even number of points of which transforms are fast. */
+/* The next even number of points with a fast transform. */
 static int fast_mesh(double least)
 {
     int n = 2 * (int)ceil(least / 2), rest = n;
@@ -536,7 +538,8 @@ static int fast_mesh(double least)
     return rest == 1 ? n : fast_mesh(n + 1);
 }
 
-/* For errors below 1e-6 from order 5 on, as measured: where the cutoff takes in so many others, and so that erfc(alpha r) is small enough beyond it. */
+/* For errors below 1e-6 from order 5 on, measured: the cutoff takes in so many charges, and erfc(alpha r) is small enough
+ * beyond the cutoff. */
 static void choose(const struct charges *c, struct settings *s)
 {
     enum { NEIGHBOURS = 150 };
@@ -576,7 +579,7 @@ static void run(const struct charges *c, const struct task *task)
             print_madelung(c, "the direct sum", right.energy);
         if (task->check)
             printf("against the direct sum: energy %.0e", energy_error(&found, &right));
-        if (task->check && !task->cells) /* where no force is 0 */
+        if (task->check && !task->cells) /* then no force is 0 */
             printf(", forces %.0e", force_error(c, &found, &right));
         printf("%s", task->check ? "\n" : "");
         for (int part = 0; part < PARTS; part++)
@@ -587,7 +590,7 @@ static void run(const struct charges *c, const struct task *task)
     free(found.force);
 }
 
-/* The same accuracy by a little more of one part and a little less of the other. */
+/* Keep the accuracy with a little more of a part and a little less of the other. */
 static void scan(const struct charges *c, const struct task *task)
 {
     struct sums found = {.force = room((size_t)c->n, sizeof(double[3]))}, right = found;

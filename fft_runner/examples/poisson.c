@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     int R, C, rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    pencilfft_desc_init(&desc); /* R and C stay 0: the library chooses them */
+    pencilfft_desc_init(&desc); /* R and C stay 0: the library chooses R and C */
     desc.nx = n[0], desc.ny = n[1], desc.nz = n[2], desc.type = "r2c";
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
     need(pencilfft_alloc(plan, (void **)&f));

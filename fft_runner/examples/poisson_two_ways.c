@@ -1,5 +1,5 @@
-/* Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 as in poisson.c, once in sequence and once by two ways: some
- * planes exchange rows before columns, the others columns before rows. Check u, and compare the two speeds.
+/* Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 as in poisson.c, in sequence and by schedule two-way: some planes
+ * exchange rows before columns, the others columns before rows. Check u, and compare the two speeds.
  *     mpirun -n 4 poisson_two_ways_c */
 #include <math.h>
 #include <pencilfft.h>
@@ -33,7 +33,7 @@ static double solution(const int64_t w[3], double *laplacian)
     return a + b;
 }
 
-/* The next element of a box, x, y, z from its first one on, and where it is; 0 after the last. */
+/* The next element of a box, x, y, z from its first element on, and its place; 0 after the last. */
 static int next(const pencilfft_box *box, int64_t w[3], int64_t *at)
 {
     for (int axis = 2; axis >= 0; axis--) {
@@ -119,7 +119,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the slowest rank's seconds. */
+/* Median of the slowest rank's seconds. */
 static double median(struct solver *s)
 {
     MPI_Allreduce(MPI_IN_PLACE, s->seconds, REPETITIONS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

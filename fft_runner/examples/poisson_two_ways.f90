@@ -1,4 +1,4 @@
-!> Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 as in poisson.f90, once in sequence and once by two ways: some
+!> Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 as in poisson.f90, in sequence and by schedule two-way: some
 !! planes exchange rows before columns, the others columns before rows. Check u, and compare the two speeds.
 !!     mpirun -n 4 poisson_two_ways_fortran
 program poisson_two_ways
@@ -131,13 +131,13 @@ contains
         call MPI_Allreduce(mine, worst, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
     end function
 
-    !> Of the slowest rank's seconds.
+    !> Median of the slowest rank's seconds.
     real(c_double) function median(mine)
         real(c_double), intent(in) :: mine(repetitions)
         real(c_double) :: slowest(repetitions)
         integer :: i
         call MPI_Allreduce(mine, slowest, repetitions, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
-        do i = 1, repetitions/2 ! takes away the smallest
+        do i = 1, repetitions/2 ! removes the smallest
             slowest(minloc(slowest)) = huge(slowest)
         end do
         median = minval(slowest)

@@ -1,4 +1,4 @@
-!> A communicator whose ranks sit where a placement puts them, from Fortran. It is then used like any other.
+!> A communicator whose ranks sit where a placement puts them, from Fortran. Use it like any other communicator.
 !!     mpirun -n 4 reordered_fortran "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt" 2x2
 program reordered
     use mpi

@@ -1,7 +1,7 @@
-/* Laplacian of a periodic function, computed on whole lines with the library's transposes alone, without its FFTs. mpirun -n
- *     4 transposes_c
- * Z pencils hold whole lines along z, Y pencils along y, X pencils along x; the work along each axis is done there. Here it
- * is the second derivative by a matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
+/* Laplacian of a periodic function, computed on whole lines with the library's transposes alone, without its FFTs.
+ *     mpirun -n 4 transposes_c
+ * Z pencils hold whole lines along z, Y pencils along y, X pencils along x; the work along each axis runs on these lines.
+ * Here the work is the second derivative by a matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
 #include <math.h>
 #include <pencilfft.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void need(int status)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Array of the calling rank in one pencil. */
+/* Array of the calling rank in a pencil. */
 struct array {
     pencilfft_box box;
     double *data;
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     pencilfft_desc_init(&desc);
     desc.nx = n[0], desc.ny = n[1], desc.nz = n[2];
     desc.R = dims[1], desc.C = dims[0];
-    desc.type = "dct"; /* real numbers in all pencils; c2c moves complex ones */
+    desc.type = "dct"; /* real numbers in all pencils; c2c moves complex numbers */
     desc.skip = "xyz"; /* all axes: only the transposes are planned */
     desc.layout = "stride1"; /* the undivided axis is contiguous in each pencil */
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));

@@ -11,7 +11,7 @@ program transposes
     real(c_double), parameter :: two_pi = 6.283185307179586_c_double
     type(pencilfft_plan) :: plan
     type(c_ptr) :: u, total, u_y, total_y, u_x, total_x
-    real(c_double), allocatable :: u_kept(:, :, :) ! a transpose loses it
+    real(c_double), allocatable :: u_kept(:, :, :) ! a transpose loses u
     real(c_double) :: error, mine
     integer :: ranks, rank, ierror, dims(2)
 

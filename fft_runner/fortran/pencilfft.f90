@@ -1,7 +1,7 @@
 !> libpencilfft from Fortran.
 !!
-!! Index order: the last index of C is the first of Fortran. What pencilfft.h writes as A[x][y][z], with z fastest, is a(z,
-!! y, x) here. The local part of an array has the shape n(1:3) = pencilfft_shape(plan, array); for pencils::
+!! Index order: the last index of C is the first of Fortran. A[x][y][z] of pencilfft.h, with z fastest, is a(z, y, x) here.
+!! The local part of an array has the shape n(1:3) = pencilfft_shape(plan, array); for pencils::
 !!
 !!     layout natural   Z, Y and X pencils   (z, y, x)
 !!     layout stride1   Z pencil             (z, y, x)      Y pencil  (y, z, x)      X pencil  (x, y, z)
@@ -17,37 +17,37 @@ module pencilfft
     implicit none
     private
 
-    !> Return codes; pencilfft.h says when each occurs.
+    !> Return codes; pencilfft.h explains each.
     integer(c_int), parameter, public :: pencilfft_ok = 0, pencilfft_bad_call = 1, pencilfft_bad_size = 2, &
         pencilfft_bad_grid = 3, pencilfft_unknown_name = 4, pencilfft_mismatch = 5, pencilfft_too_large = 6, &
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
-    !> Which way an exchange goes, and of a plan both, added up.
+    !> Direction of an exchange; of a plan both, added up.
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
     !> Arrays of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
-    !> What a forward transform takes, and what it gives.
     !> As a number of threads: as many as OpenMP would take.
     integer(c_int), parameter, public :: pencilfft_omp_threads = -1
+    !> The input and the output of a forward transform.
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
-    !> The same after its remap and before its remap, where bricks or other boxes are remapped.
+    !> The same after its remap and before its remap, if bricks or other boxes are remapped.
     integer(c_int), parameter, public :: pencilfft_inner_input = -4, pencilfft_inner_output = -3
     !> Exchanges of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
-    !> Remaps, wherever an exchange is asked for.
+    !> Remaps, as the argument of any function for an exchange.
     integer(c_int), parameter, public :: pencilfft_remap_in = -2, pencilfft_remap_out = -1
 
     !> No plan has more.
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
 
-    integer, parameter :: longest_name = 2048 ! longer than any text that is understood: schedule overlap has up to 256 sizes
+    integer, parameter :: longest_name = 2048 ! longer than any valid text: schedule overlap has up to 256 sizes
 
     !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
     type, bind(C), public :: pencilfft_box
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
     end type
 
-    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element
-    !! start + (f - first_field) * field_stride + (what the box says) of the buffer. Fields and elements count from 0.
+    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element start + (f - first_field) *
+    !! field_stride + (element within the box) of the buffer. Fields and elements count from 0.
     type, bind(C), public :: pencilfft_part
         type(pencilfft_box) :: box
         integer(c_int64_t) :: start
@@ -125,15 +125,15 @@ module pencilfft
     procedure(name_of), bind(C, name="pencilfft_exchange_stage") :: c_exchange_stage
     procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
 
-    interface ! to what needs no more than C has
-        !> The part of this rank in an array; fails where the array has several parts. Local.
+    interface ! to functions that need no more than their C form
+        !> The part of this rank in an array; fails if the array has several parts. Local.
         integer(c_int) function pencilfft_box_mine(plan, array, box) bind(C)
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: array
             type(pencilfft_box), intent(out) :: box
         end function
-        !> Backward after forward gives this times the input. Local.
+        !> Backward after forward gives the input times `scaling`. Local.
         integer(c_int) function pencilfft_scale(plan, scaling) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -145,7 +145,7 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(out) :: threads
         end function
-        !> A buffer for execute. It belongs to the plan and is freed with it.
+        !> A buffer for execute. It belongs to the plan and is freed with the plan. Local.
         integer(c_int) function pencilfft_alloc(plan, buffer) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -163,21 +163,21 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: from, to
         end function
-        !> How many parts an array has: two where half of it goes another way (schedules two-way and opposite).
+        !> The number of parts of an array: two if half of the array goes another way (schedules two-way and opposite).
         integer(c_int) function pencilfft_parts(plan, array, n) bind(C)
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: array
             integer(c_int), intent(out) :: n
         end function
-        !> One of them, counted from 0, of this rank.
+        !> A part of this rank, counted from 0. Local.
         integer(c_int) function pencilfft_part_mine(plan, array, i, part) bind(C)
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: array, i
             type(pencilfft_part), intent(out) :: part
         end function
-        !> A forward transform of one array beside a backward one of another: at once under schedule opposite.
+        !> A forward transform of one array beside a backward transform of another: at once under schedule opposite.
         integer(c_int) function pencilfft_execute_pair(plan, forward_from, forward_to, backward_from, backward_to) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -190,8 +190,8 @@ module pencilfft
             integer(c_int), value :: exchange, direction
             type(c_ptr), value :: from, to
         end function
-        !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above it, all periodic.
-        !! It does not need the plan any more. Collective.
+        !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above, all
+        !! periodic. The halo does not need the plan any more. Collective.
         integer(c_int) function pencilfft_halo_create(plan, array, low, high, halo) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -199,26 +199,27 @@ module pencilfft
             integer(c_int64_t), intent(in) :: low(3), high(3)
             type(pencilfft_halo), intent(out) :: halo
         end function
-        !> The part of this rank with its halo: part%fields * part%field_stride elements in all, in the memory order of the array.
-        !! Offsets may be below 0 and ends beyond the array. Local.
+        !> The part of this rank with its halo: part%fields * part%field_stride elements in all, in the memory order of the
+        !! array. Offsets may be below 0 and ends beyond the array. Local.
         integer(c_int) function pencilfft_halo_part(halo, part) bind(C)
             import
             type(pencilfft_halo), value :: halo
             type(pencilfft_part), intent(out) :: part
         end function
-        !> Copies the array into `padded`, and fills its halo from the neighbours; c_null_ptr where it lies in there already.
+        !> Copies the array into `padded`, and fills its halo from the neighbours; c_null_ptr if the elements are in `padded`
+        !! already.
         integer(c_int) function pencilfft_halo_exchange(halo, array, padded) bind(C)
             import
             type(pencilfft_halo), value :: halo
             type(c_ptr), value :: array, padded
         end function
-        !> The adjoint: adds each value of the halo to the element that it stands for, in the array or, with c_null_ptr, in `padded`.
+        !> The adjoint: adds each value of the halo to its element, in the array or, with c_null_ptr, in `padded`.
         integer(c_int) function pencilfft_halo_accumulate(halo, padded, array) bind(C)
             import
             type(pencilfft_halo), value :: halo
             type(c_ptr), value :: padded, array
         end function
-        !> What this rank sends to each rank, forward to exchange, backward to accumulate; as long as there are ranks.
+        !> Traffic from this rank to each rank, forward to exchange, backward to accumulate; as long as there are ranks.
         integer(c_int) function pencilfft_halo_traffic(halo, direction, bytes, messages) bind(C)
             import
             type(pencilfft_halo), value :: halo
@@ -238,7 +239,7 @@ module pencilfft
             integer(c_int), value :: array, rank
             integer(c_int64_t), intent(out) :: points
         end function
-        !> Which points of the line these are, counted from 0; as many as pencilfft_line_points says. Local.
+        !> The indices of these points in the line, counted from 0; pencilfft_line_points gives their number. Local.
         integer(c_int) function pencilfft_line_indices(plan, array, rank, indices) bind(C)
             import
             type(pencilfft_line_plan), value :: plan
@@ -253,7 +254,7 @@ module pencilfft
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
         end function
-        !> What this rank sends to each rank in one exchange, counted from 0; both as long as there are ranks. Local.
+        !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks. Local.
         integer(c_int) function pencilfft_line_traffic(plan, exchange, direction, bytes, messages) bind(C)
             import
             type(pencilfft_line_plan), value :: plan
@@ -288,7 +289,7 @@ module pencilfft
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
         end function
-        !> What this rank sends to each rank in one exchange, counted from 0; both as long as there are ranks. Local.
+        !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks. Local.
         integer(c_int) function pencilfft_brick_lines_traffic(plan, exchange, direction, bytes, messages) bind(C)
             import
             type(pencilfft_brick_lines), value :: plan
@@ -307,8 +308,7 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             real(c_double), intent(out) :: seconds(*)
         end function
-        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0
-        !! first.
+        !> Traffic from this rank to each other rank in an exchange; both as long as there are ranks, rank 0 first. Local.
         integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -472,8 +472,8 @@ module pencilfft
 contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
-    !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc; of boxes, offset and
-    !! extent are read. Collective.
+    !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names equal the members of pencilfft_desc; of boxes,
+    !! offset and extent are read. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
@@ -490,7 +490,7 @@ contains
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
-        desc = c_desc_new() ! if it is null, it is refused below on all ranks
+        desc = c_desc_new() ! a null descriptor is refused below on all ranks
         call set_integer(desc, "nx", n(1))
         call set_integer(desc, "ny", n(2))
         call set_integer(desc, "nz", n(3))
@@ -519,7 +519,7 @@ contains
         call c_desc_free(desc)
     end function
 
-    !> Sets a given argument; an absent one keeps its default.
+    !> Sets a given argument; an absent argument keeps its default.
     subroutine set_integer(desc, member, n)
         type(c_ptr), intent(in) :: desc
         character(*), intent(in) :: member
@@ -539,7 +539,7 @@ contains
     end subroutine
 
     !> Plan transforms of lines of n points that are distributed over the ranks of comm, an MPI communicator as an integer.
-    !! lines are transformed together (1); the names are those of pencilfft_line_desc. Collective.
+    !! lines are transformed together (1); the names equal the members of pencilfft_line_desc. Collective.
     integer(c_int) function pencilfft_line_create(n, comm, plan, lines, algorithm, order, precision, rigor, sync) &
         result(status)
         integer(c_int64_t), intent(in) :: n
@@ -555,7 +555,7 @@ contains
                                c_text(precision, names(3)), c_text(rigor, names(4)), c_text(sync, names(5)), comm, plan)
     end function
 
-    !> A given text, copied to `room` as a C string; null for an absent one.
+    !> A given text, copied to `room` as a C string; null for an absent text.
     type(c_ptr) function c_text(text, room)
         character(*), intent(in), optional :: text
         character(*), intent(inout), target :: room
@@ -581,7 +581,7 @@ contains
         n = found
     end function
 
-    !> Name of one of them, counted from 0: "to_columns", "stage_1". Empty where there is none.
+    !> Name of an exchange, counted from 0: "to_columns", "stage_1". Empty for other numbers.
     function pencilfft_line_exchange_name(plan, exchange) result(name)
         type(pencilfft_line_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
@@ -607,8 +607,8 @@ contains
     end function
 
     !> Plan transforms of size(1:3) = nx, ny, nz points in bricks(1:3) bricks along x, y and z, one for each rank of comm, an
-    !! MPI communicator as an integer. fields are transformed together (1); the names are those of pencilfft_line_desc.
-    !! Collective.
+    !! MPI communicator as an integer. fields are transformed together (1); the names equal the members of
+    !! pencilfft_line_desc. Collective.
     integer(c_int) function pencilfft_brick_lines_create(size, bricks, comm, plan, fields, algorithm, order, precision, &
                                                          rigor, sync) result(status)
         integer(c_int64_t), intent(in) :: size(3)
@@ -633,8 +633,8 @@ contains
         plan%handle = c_null_ptr
     end function
 
-    !> The indices in the array, counted from 0, of a rank's points along an axis (1 to 3 for x, y, z); as many as
-    !! pencilfft_brick_lines_extent says. Local.
+    !> The indices in the array, counted from 0, of a rank's points along an axis (1 to 3 for x, y, z);
+    !! pencilfft_brick_lines_extent gives their number. Local.
     integer(c_int) function pencilfft_brick_lines_indices(plan, array, rank, axis, indices) result(status)
         type(pencilfft_brick_lines), intent(in) :: plan
         integer(c_int), intent(in) :: array, rank, axis
@@ -651,7 +651,7 @@ contains
         n = found
     end function
 
-    !> Name of one of them, counted from 0: "z_to_columns", "x_stage_1". Empty where there is none.
+    !> Name of an exchange, counted from 0: "z_to_columns", "x_stage_1". Empty for other numbers.
     function pencilfft_brick_lines_exchange_name(plan, exchange) result(name)
         type(pencilfft_brick_lines), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
@@ -690,7 +690,7 @@ contains
         halo%handle = c_null_ptr
     end function
 
-    !> Shape of the local array, fastest index first; zeros when there is no such plan or array.
+    !> Shape of the local array, fastest index first; zeros if there is no such plan or array.
     function pencilfft_shape(plan, array) result(shape_of_it)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: array
@@ -707,7 +707,7 @@ contains
         end do
     end function
 
-    !> What the plan does on this rank, in lines: passes, exchanges between them, buffers. Empty without a plan.
+    !> The plan of this rank, in lines: passes, exchanges between them, buffers. Empty without a plan.
     function pencilfft_plan_text(plan) result(text)
         type(pencilfft_plan), intent(in) :: plan
         character(:), allocatable :: text
@@ -719,7 +719,7 @@ contains
         text = text_of(start)
     end function
 
-    !> The process grid, R and C, as given or as chosen for those that were 0. Zeros without a plan.
+    !> The process grid, R and C, as given, or chosen for numbers that were 0. Zeros without a plan.
     function pencilfft_grid(plan) result(grid)
         type(pencilfft_plan), intent(in) :: plan
         integer :: grid(2)
@@ -731,7 +731,7 @@ contains
     end function
 
     !> Waves of a mode of the spectrum in the n steps of its axis (1 to 3 for x, y, z), of a global index from 0 on as in
-    !! box%offset: 0, 1, ..., -2, -1 along an axis with a DFT. A grid with step h has the wavenumber 2 pi waves/(n h). 0 where
+    !! box%offset: 0, 1, ..., -2, -1 along an axis with a DFT. A grid with step h has the wavenumber 2 pi waves/(n h). 0 if
     !! there is no such mode.
     real(c_double) function pencilfft_waves(plan, axis, index) result(waves)
         type(pencilfft_plan), intent(in) :: plan
@@ -751,7 +751,7 @@ contains
         n = found
     end function
 
-    !> Name of an exchange: "row", "column"; "slab". Empty where there is none.
+    !> Name of an exchange: "row", "column"; "slab". Empty for other numbers.
     function pencilfft_exchange_stage(plan, exchange) result(name)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
@@ -776,7 +776,7 @@ contains
         name = text_of(c_phase_name(plan, int(phase - 1, c_int)))
     end function
 
-    !> The algorithm of an exchange: the requested one, or the one that "auto" chose. Empty without a plan.
+    !> The algorithm of an exchange: the requested algorithm, or the choice of "auto". Empty without a plan.
     function pencilfft_exchange_chosen(plan, exchange) result(name)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
@@ -784,14 +784,14 @@ contains
         name = text_of(c_exchange_chosen(plan, exchange))
     end function
 
-    !> The schedule as it runs, with all that was chosen for it: "overlap:4:x"; nothing for no plan.
+    !> The schedule as it runs, with all choices: "overlap:4:x"; empty without a plan.
     function pencilfft_schedule_chosen(plan) result(name)
         type(pencilfft_plan), intent(in) :: plan
         character(:), allocatable :: name
         name = text_of(c_schedule_chosen(plan))
     end function
 
-    !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false when there is no such file. Rank 0 reads.
+    !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false if there is no such file. Rank 0 reads.
     !! Collective.
     integer(c_int) function pencilfft_wisdom_load(path, comm, found) result(status)
         character(*), intent(in) :: path
@@ -803,7 +803,7 @@ contains
         found = there /= 0
     end function
 
-    !> Replace the file by all wisdom, or leave it unchanged. Rank 0 writes. Collective.
+    !> Replace the file by all wisdom, or leave the file unchanged. Rank 0 writes. Collective.
     integer(c_int) function pencilfft_wisdom_save(path, comm) result(status)
         character(*), intent(in) :: path
         integer, intent(in) :: comm
@@ -816,7 +816,7 @@ contains
         text = text_of(c_message())
     end function
 
-    !> A text of C; empty for a null one.
+    !> A text of C; empty for a null pointer.
     function text_of(start) result(text)
         type(c_ptr), intent(in) :: start
         character(:), allocatable :: text

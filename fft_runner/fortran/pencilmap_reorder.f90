@@ -1,6 +1,6 @@
 !> libpencilmap_reorder from Fortran: a communicator whose ranks sit where a placement puts them.
 !!
-!! The texts of machine and grid are those of pm_reorder.h. Communicators are integers; with mpi_f08::
+!! Machine and grid are texts as in pm_reorder.h. Communicators are integers; with mpi_f08::
 !!
 !!     type(MPI_Comm) :: placed
 !!     status = pm_comm_reorder(MPI_COMM_WORLD%MPI_VAL, "8x8x8 placement=digits:x=r2c4,y=r2c4,z=r2c4", "8x64", placed%MPI_VAL)
@@ -33,8 +33,8 @@ module pencilmap_reorder
 
 contains
 
-    !> Make newcomm, in which rank q*R + p is grid rank q*R + p and runs where the placement puts it. Succeeds on all ranks or
-    !! fails on all, with the same message; newcomm is MPI_COMM_NULL then. Collective.
+    !> Make newcomm, in which rank q*R + p is grid rank q*R + p and runs at its place in the placement. Succeeds on all ranks
+    !! or fails on all, with the same message; newcomm is MPI_COMM_NULL then. Collective.
     integer(c_int) function pm_comm_reorder(comm, machine, grid, newcomm) result(status)
         integer, intent(in) :: comm
         character(*), intent(in) :: machine, grid
@@ -42,7 +42,7 @@ contains
         status = c_comm_reorder(comm, trim(machine)//c_null_char, trim(grid)//c_null_char, newcomm)
     end function
 
-    !> What went wrong in the last call on this process.
+    !> The message of the last failure on this process.
     function pm_reorder_message() result(message)
         character(:), allocatable :: message
         character(kind=c_char), pointer :: letters(:)

@@ -4,7 +4,7 @@
  * --------------------------------------------------------------
  * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z. When n indices are
  * divided over m parts, each block has n/m indices, and each of the first n%m blocks has one more. A transform is a
- * sequence of arrays with an exchange between each two neighbours. The decomposition says how each array is divided:
+ * sequence of arrays with an exchange between each two neighbours. The decomposition divides each array:
  *
  * pencil   The process grid is RxC: R tasks in a row (first exchange of a forward transform), C tasks in a column.
  *          Grid rank r = q * R + p has position p in row q:
@@ -20,29 +20,29 @@
  *     slab     0              z, y         r of P    whole     whole        x y z       x y z
  *              1              x, z         whole     r of P    whole        x y z       y z x
  *
- * brick    The arrays and the grid RxC of pencils, between a remap from bricks and one to bricks. "brick:PxQxS" has P
+ * brick    The arrays and the grid RxC of pencils, between a remap from bricks and a remap to bricks. "brick:PxQxS" has P
  *          bricks along x, Q along y and S along z, P*Q*S ranks in all; rank (c * Q + b) * P + a holds block a of x, b of
- *          y, c of z. "brick" has the bricks with the least surface. Where R and C are 0, their choice takes the remaps
+ *          y, c of z. "brick" has the bricks with the least surface. If R and C are 0, their choice takes the remaps
  *          into account. Schedules two-way and opposite are not for this decomposition. Any other boxes, before or after
- *          any decomposition, are given as input_box and output_box. What a rank keeps is not sent. With exchanges
+ *          any decomposition, are given as input_box and output_box. A rank does not send its own part. With exchanges
  *          alltoall, padded, fftw and auto, the remaps are done by alltoallv.
  *
  * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT). A backward transform takes the
- * last array to the first. The order of the axes is not changed back. pencilfft_box_mine() says where the elements are, and
- * pencilfft_format_of() what they are.
+ * last array to the first. The order of the axes is not changed back. pencilfft_box_mine() gives the places of the elements,
+ * and pencilfft_format_of() their type.
  *
  * Schedules
  * ---------
- *     text                 what is done                                                           the output
+ *     text                 order                                                                  the output
  *     sequence             pass, exchange, pass, exchange, pass                                   as above
- *     overlap:K[:AXIS]     K chunks: the rows of one are exchanged beside the columns of another  as above
+ *     overlap:K[:AXIS]     K chunks: rows of a chunk are exchanged beside columns of another      as above
  *     overlap:1,2,4[:AXIS] the same with chunks of these relative sizes
  *     pipelined[:K]        chunks are exchanged beside the FFTs, rows before columns              as above
  *     two-way[:L]          the planes z < L go as above, the others exchange columns before rows  two parts
- *     opposite             half of the fields go as above, the others columns before rows         two parts with 2 fields or more
+ *     opposite             half of the fields go as above, the others columns before rows         two parts if fields > 1
  *
  * AXIS is the axis that is cut: x, z or field. The default is the first of these whose smallest block has K indices.
- * Without K or L the library chooses them by the sizes. The part that exchanges columns before rows goes through these
+ * Without K or L the library chooses K or L by the sizes. The part that exchanges columns before rows goes through these
  * arrays of decomposition pencil:
  *
  *              array          whole axis   x block   y block   z block      natural     stride1
@@ -50,7 +50,7 @@
  *              2 (Y pencil)   y            p of R    whole     q of C       x y z       z x y
  *
  * Here z is divided over the planes of this part. Arrays 1 and 2 then consist of two parts, one behind the other in memory:
- * first X pencils, then Y pencils. pencilfft_part_mine() gives them.
+ * first X pencils, then Y pencils. pencilfft_part_mine() gives the parts.
  *
  * Types
  * -----
@@ -63,7 +63,7 @@
  *     chebyshev   real               DFT         DFT         DCT-I       complex, z of nz/2 + 1
  *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
  *
- * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from them.
+ * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from these.
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
  * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
@@ -75,27 +75,28 @@
  * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
  * MPI library (exchange fftw) a failure of MPI ends the program.
  *
- * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to have its collective calls compared, and
- * those of its halos. A call that differs between ranks, or that cannot be done on one of them, then fails on all with the
- * same message. Without the variable the others wait for that rank. A number above 1 also says how many seconds they wait
- * for a rank that does not come, because it has no plan or calls something else. Then the job ends with a message. Plans
- * for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
+ * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to compare the collective calls of the plan
+ * and of its halos. If a call differs between ranks, or cannot be done on one rank, the call fails on all ranks with the
+ * same message. Without the variable the other ranks wait for that rank. A number above 1 also sets the seconds that ranks
+ * wait for a rank that does not come, because it has no plan or calls something else. Then the job ends with a message.
+ * Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Communicators
  * -------------
- * The plans on one communicator share a duplicate of it and its groups of ranks. So any number of plans can be alive at once,
- * although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate is freed when the
- * program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan has its own.
+ * The plans on one communicator share a duplicate of the communicator and its groups of ranks. So any number of plans can be
+ * alive at once, although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate
+ * is freed when the program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan
+ * has its own.
  *
  * Threads
  * -------
  * A plan of several threads shares the passes over memory, and the copies beside them, among OpenMP threads of the rank.
  * Only the calling thread calls MPI, which must run with MPI_THREAD_FUNNELED or more. Meanwhile the others sleep, or spin
- * as OMP_WAIT_POLICY says. Such a plan is refused where the library was built without OpenMP. Phases are those of the
- * calling thread. The time that it waits for the others at the end of a pass is in the phase that the pass ends with.
- * Inside a parallel region of the program, where OpenMP gives no more threads, the calling thread does all the work. With
- * MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. Everything else, plans and wisdom, is for one
- * thread at a time, because FFTW's planner is. */
+ * according to OMP_WAIT_POLICY. A library built without OpenMP refuses such a plan. Phases are the times of the calling
+ * thread. Its wait for the others at the end of a pass counts in the phase at the end of the pass. Inside a parallel region
+ * of the program, if OpenMP gives no more threads, the calling thread does all the work. With MPI_THREAD_MULTIPLE several
+ * threads may execute at once, each another plan. Everything else, plans and wisdom, is for one thread at a time, because
+ * FFTW's planner is. */
 #ifndef PENCILFFT_H
 #define PENCILFFT_H
 
@@ -111,11 +112,11 @@ extern "C" {
 /* The version of the library, as text. */
 #define PENCILFFT_VERSION "0.2.0"
 
-/* What every function that can fail returns. */
+/* Status of every function that can fail. */
 typedef enum {
     PENCILFFT_OK = 0,
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
-    PENCILFFT_BAD_SIZE,     /* extents below 1, or too large to be counted */
+    PENCILFFT_BAD_SIZE,     /* extents below 1, or too large to count */
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator */
     PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
     PENCILFFT_MISMATCH,     /* descriptors differ between ranks */
@@ -126,38 +127,38 @@ typedef enum {
     PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm or the schedule does not support these extents or this MPI */
 } pencilfft_status;
 
-/* Which way a transform or an exchange goes. A descriptor may have both, or-ed. */
+/* Direction of a transform or an exchange. A descriptor may have both, or-ed. */
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
-/* Arrays are numbered. Array 0 is the one before the first exchange. The number of the array after the last exchange is the
- * number of exchanges. All of them have the type of element that forward gives. PENCILFFT_INPUT is what a forward transform
- * takes (and a backward one gives), PENCILFFT_OUTPUT what it gives. The output and the last array are the same. The input
- * and array 0 are the same unless z is halved. */
+/* Arrays are numbered. Array 0 is the array before the first exchange. The number of the array after the last exchange is
+ * the number of exchanges. All of them have the element type of the forward output. PENCILFFT_INPUT is the input of a
+ * forward transform (and the output of a backward transform), PENCILFFT_OUTPUT its output. The output and the last array are
+ * the same. The input and array 0 are the same unless z is halved. */
 enum { PENCILFFT_INPUT = -2, PENCILFFT_OUTPUT = -1 };
-/* Where the input or the output has boxes of its own (bricks, or those of the descriptor), it is remapped: from the input
- * to PENCILFFT_INNER_INPUT, which is divided as array 0 is, or from the last array, PENCILFFT_INNER_OUTPUT, to the output.
- * Without a remap the inner array and the outer one are the same. Remaps are exchanges with these numbers. */
+/* If the input or the output has boxes of its own (bricks, or boxes of the descriptor), a remap moves the data: from the
+ * input to PENCILFFT_INNER_INPUT, which is divided like array 0, or from the last array, PENCILFFT_INNER_OUTPUT, to the
+ * output. Without a remap the inner array and the outer array are the same. Remaps are exchanges with these numbers. */
 enum { PENCILFFT_INNER_INPUT = -4, PENCILFFT_INNER_OUTPUT = -3 };
 enum { PENCILFFT_REMAP_IN = -2, PENCILFFT_REMAP_OUT = -1 };
 /* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
 enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
 enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 
-/* Given as the number of threads: as many as OpenMP would take. */
+/* A number of threads: as many as OpenMP would take. */
 enum { PENCILFFT_OMP_THREADS = -1 };
 
 /* No decomposition has more exchanges, and no transform has more phases. */
 enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
 
-/* What the time of a phase was spent on. */
+/* The work that a phase measures. */
 typedef enum {
-    PENCILFFT_FFT,      /* the transforms along one axis */
-    PENCILFFT_PACK,     /* packing, exchange and unpacking of one exchange */
+    PENCILFFT_FFT,      /* the transforms along an axis */
+    PENCILFFT_PACK,     /* packing, exchange and unpacking of an exchange */
     PENCILFFT_EXCHANGE,
     PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
-    PENCILFFT_WAIT,     /* time that `sync` waited before an exchange; in no other phase and not in the total */
-    PENCILFFT_HIDDEN /* time an exchange was on its way while this rank did other work, which is in other phases: between
-                           the end of its start and the beginning of its finish, added up over the chunks; not in the total */
+    PENCILFFT_WAIT,     /* wait of `sync` before an exchange; in no other phase and not in the total */
+    PENCILFFT_HIDDEN /* time an exchange was on its way while this rank did other work, which is in other phases: between the
+                      * end of its start and the beginning of its finish, added up over the chunks; not in the total */
 } pencilfft_kind;
 
 /* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
@@ -166,41 +167,41 @@ typedef struct {
     int64_t offset[3], extent[3], stride[3];
 } pencilfft_box;
 
-/* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
+/* Descriptor of a plan. Call pencilfft_desc_init() first, then change members as needed. */
 typedef struct {
     int64_t nx, ny, nz; /* extents; no default */
-    int R, C; /* process grid; R * C is the size of the communicator. 0 (default) is chosen, see pencilfft_grid(). Ranks hold
-                 nothing where an extent is shorter than the ranks that share it; they take part like the others */
+    int R, C; /* process grid; R * C is the size of the communicator. 0 (default): chosen, see pencilfft_grid(). If an extent
+               * is shorter than its number of ranks, some ranks hold nothing; they take part like the others */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *type; /* "c2c" (default) or another of the table above */
-    const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
-    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
+    const char *type; /* "c2c" (default) or another type of the table above */
+    const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s in front for (co)sine. NULL: "2,2,2" */
+    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z if z is halved */
     const char *precision; /* "double" (default), "single" */
     const char *layout; /* "natural" (default), "stride1": the table above */
-    const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
+    const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries all */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
-    const char *schedule; /* one of the table above; "auto": tries those that keep the boxes; NULL (default): "sequence", or
-                             "auto" with exchange "auto" */
-    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 3 by default */
+    const char *schedule; /* a schedule of the table above; "auto": tries schedules that keep the boxes; NULL (default):
+                           * "sequence", or "auto" with exchange "auto" */
+    double auto_budget_s; /* seconds of trials for exchange "auto"; 3 by default */
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
-    const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
-    const char *node; /* and this rank's own coordinate in it: "1 2 3" */
-    const pencilfft_box *input_box; /* what this rank holds of the input; NULL: what the decomposition says. Given on all
-                                       ranks or on none, and read while the plan is made. Together the boxes hold every
-                                       element once; a box may be empty. Strides are not read: elements lie densely, in the
-                                       order of axes that the decomposition gives the array */
+    const char *torus; /* torus of the ranks, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: unknown */
+    const char *node; /* this rank's own coordinate in the torus: "1 2 3" */
+    const pencilfft_box *input_box; /* this rank's part of the input; NULL: the decomposition's part. Given on all ranks or
+                                     * on none, and read while the plan is made. Together the boxes hold every element once;
+                                     * a box may be empty. Strides are not read: elements lie densely, in the decomposition's
+                                     * order of axes for the array */
     const pencilfft_box *output_box; /* the same for the output */
-    int threads; /* how many share the work of a rank, the same number on all ranks. 0 or 1 (default): the calling thread
-                    alone, whatever OMP_NUM_THREADS says; PENCILFFT_OMP_THREADS: as many as OMP_NUM_THREADS or
-                    omp_set_num_threads() say */
-    int destroy_input; /* 1: a transform of one buffer to another may overwrite its input, which saves the plan its work buffer
-                          with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
+    int threads; /* threads that share a rank's work, the same number on all ranks. 0 or 1 (default): the calling thread
+                  * alone, for any OMP_NUM_THREADS; PENCILFFT_OMP_THREADS: the number of OMP_NUM_THREADS or
+                  * omp_set_num_threads() */
+    int destroy_input; /* 1: a transform between two buffers may overwrite its input, which saves the plan its work buffer
+                        * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
 } pencilfft_desc;
 
-/* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
- * start + (f - first_field) * field_stride + (what the box says) of the buffer. */
+/* Some fields of a box: a part of an array. Element (x, y, z) of field f is element start + (f - first_field) * field_stride
+ * + (element within the box) of the buffer. */
 typedef struct {
     pencilfft_box box;
     int64_t start;
@@ -208,7 +209,7 @@ typedef struct {
     int64_t field_stride;
 } pencilfft_part;
 
-/* What an array consists of. Field f begins field_stride elements after field f - 1; 0 where the array has several parts. */
+/* The format of an array. Field f begins field_stride elements after field f - 1; 0 if the array has several parts. */
 typedef struct {
     size_t element_bytes, real_bytes;
     int is_complex;
@@ -217,7 +218,7 @@ typedef struct {
     int64_t n[3]; /* global extents */
 } pencilfft_format;
 
-/* What is done along an axis. */
+/* The operation along an axis. */
 typedef enum {
     PENCILFFT_LINE_NONE, /* the axis is not transformed */
     PENCILFFT_LINE_DFT,
@@ -226,7 +227,7 @@ typedef enum {
     PENCILFFT_LINE_SINE
 } pencilfft_line_kind;
 
-/* The transform along one axis. */
+/* The transform along an axis. */
 typedef struct {
     pencilfft_line_kind kind;
     int number; /* 1 to 4 for cosine and sine transforms I to IV; else 0 */
@@ -238,7 +239,7 @@ typedef struct pencilfft_plan_s *pencilfft_plan;
 /* Gives every member its default. Local. */
 void pencilfft_desc_init(pencilfft_desc *desc);
 /* The same for languages that do not know the structure: make a descriptor with its defaults (NULL: no memory), set its
- * members by name, and free it. Strings are not copied; they must live until the plan is made. Local. */
+ * members by name, and free the descriptor. Strings are not copied; they must live until the plan is made. Local. */
 pencilfft_desc *pencilfft_desc_new(void);
 int pencilfft_desc_set_integer(pencilfft_desc *desc, const char *member, int64_t value);
 int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double value);
@@ -251,146 +252,144 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is ignored. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
-/* The process grid: as given, or as chosen for numbers that were 0. If one number was 0, it follows from the other. If both
- * were 0 and torus and node are given, they are chosen by the loads of the busiest links. Otherwise it is the squarest grid
- * whose rows stay inside nodes, or the squarest of all where a node has one rank. Slabs have R = 1. Local. */
+/* The process grid: as given, or chosen for numbers that were 0. If a single number was 0, the other number decides. If both
+ * were 0 and torus and node are given, the loads of the busiest links decide. Otherwise the grid is the squarest whose rows
+ * stay inside nodes, or the squarest of all if a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
 int pencilfft_threads(pencilfft_plan plan, int *threads);
 
-/* The numbers of bricks along x, y and z; 0 0 0 where the decomposition has none. Local. */
+/* The numbers of bricks along x, y and z; 0 0 0 if the decomposition has none. Local. */
 int pencilfft_bricks(pencilfft_plan plan, int bricks[3]);
 
-/* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
- * between each two of them the exchange with its messages. pencilfft_plan_text() gives the same as a text, which belongs to
- * the plan and lasts until the next call of this function. Local. */
+/* Prints the plan of the calling rank: the passes over memory with their transforms, blocks and buffers, and between each
+ * two passes the exchange with its messages. pencilfft_plan_text() gives the same as a text, which belongs to the plan and
+ * lasts until the next call of this function. Local. */
 int pencilfft_plan_print(pencilfft_plan plan, FILE *out);
 int pencilfft_plan_text(pencilfft_plan plan, const char **text);
 
-/* Box of one rank in an array. pencilfft_box_mine() gives that of the calling rank. Fails where the array has several
- * parts. Local. */
+/* Box of a rank in an array; pencilfft_box_mine(): of the calling rank. Fails if the array has several parts. Local. */
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box);
 int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
-/* How many parts an array has, which is the same number on all ranks, and part i of one rank or of the calling rank. A part
- * may be empty. Local. */
+/* The number of parts of an array, the same on all ranks, and part i of a rank or of the calling rank. A part may be empty.
+ * Local. */
 int pencilfft_parts(pencilfft_plan plan, int array, int *n);
 int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft_part *part);
 int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *part);
-/* What an array consists of. Local. */
+/* The format of an array: element type, fields and extents. Local. */
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
-/* Backward after forward gives this times the input. Local. */
+/* Backward after forward gives the input times *scale. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
-/* What a forward transform does along an axis. Backward does the inverse, which is kind III for II. Local. */
+/* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
-/* How many waves of a mode of the spectrum fit into the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis
- * with a DFT, halves and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds
- * I), and 0 where an axis is not transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
+/* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,
+ * halves and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), and 0
+ * along an axis that is not transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
 int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
 
-/* The elements that this rank holds of an array, in the order of memory, whatever its layout, parts and fields:
+/* The elements that this rank holds of an array, in the order of memory, for any layout, parts and fields:
  *     pencilfft_walk w;
  *     for (pencilfft_walk_begin(plan, PENCILFFT_OUTPUT, &w); pencilfft_walk_next(&w);)
  *         spectrum[w.at] *= factor(w.waves[0], w.waves[1], w.waves[2]);
- * waves are those of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element.
+ * waves are the numbers of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element.
  * Local. */
 typedef struct {
-    int64_t at; /* element of the buffer; a real number, or a complex one that counts as one */
+    int64_t at; /* element of the buffer; a complex number counts as one element */
     int64_t index[3]; /* global x, y, z */
     double waves[3];
     int field;
-    pencilfft_plan plan; /* this and what follows is its own */
+    pencilfft_plan plan; /* private, like all members below */
     int array, parts, next_part, inside, order[3];
     pencilfft_part part;
 } pencilfft_walk;
 int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk);
 int pencilfft_walk_next(pencilfft_walk *walk);
 
-/* The size of a buffer for execute or transpose: all fields of the largest array, or more where the exchange pads. It is in
- * elements of the type that forward gives, or in bytes. */
+/* The size of a buffer for execute or transpose: all fields of the largest array, or more if the exchange pads. In elements
+ * of the forward output, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
-/* An aligned buffer of that size. It belongs to the plan and is freed with it. Local. */
+/* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
-/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept unless the descriptor
- * said destroy_input. Buffers that do not come from pencilfft_alloc() must be aligned to 16 bytes. Collective. */
+/* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept unless the
+ * descriptor sets destroy_input. Buffers from elsewhere than pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
-/* A forward transform of one array beside a backward one of another, with arrays as execute takes them. Under schedule
- * opposite both are in flight at once. Under any other schedule the backward transform follows the forward one. The phases
- * are those of both together. Collective. */
+/* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
+ * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The
+ * phases add up both transforms. Collective. */
 int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                            void *backward_out);
-/* How many exchanges a transform has, and the name of one: "row", "column"; "slab". Exchanges are numbered from 0 in the
- * order of a forward transform. Remaps are not counted. Wherever an exchange is asked for, they are PENCILFFT_REMAP_IN and
- * PENCILFFT_REMAP_OUT, with the names "remap_in" and "remap_out". The name is NULL for other numbers and for a null plan.
- * Local. */
+/* The number of exchanges of a transform, and the name of an exchange: "row", "column"; "slab". Exchanges are numbered from
+ * 0 in the order of a forward transform. Remaps are not counted. In any argument for an exchange, PENCILFFT_REMAP_IN and
+ * PENCILFFT_REMAP_OUT mean the remaps, with the names "remap_in" and "remap_out". The name is NULL for other numbers and for
+ * a null plan. Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
-/* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e
- * backward. in may be used as scratch space, and its contents are lost. Fails where array e or e + 1 has several parts.
- * Collective. */
+/* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward.
+ * in may be used as scratch space, and its contents are lost. Fails if array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
-/* The halo of an array: planes of the neighbours around what this rank holds, in x, y and z alike, so also edges and
- * corners. Arrays are periodic. A halo may be wider than what a neighbour holds, and may reach round the whole array, but
- * no farther. Ranks that hold nothing have no halo. */
+/* The halo of an array: planes of the neighbours around this rank's box, in x, y and z alike, with edges and corners. Arrays
+ * are periodic. A halo may be wider than a neighbour's box, and may reach round the whole array, but no farther. Ranks with
+ * an empty box have no halo. */
 typedef struct pencilfft_halo_s *pencilfft_halo;
-/* Makes a halo of low[axis] planes below the box of every rank and high[axis] above it, each at most the array's extent
- * along that axis. Not for arrays of several parts, and not along z where it is halved. Once the halo is made it does not
- * need the plan any more. Collective, with the same array and widths on all ranks. */
+/* Makes a halo of low[axis] planes below the box of every rank and high[axis] planes above, each at most the array's extent
+ * along that axis. Not for arrays of several parts, and not along a halved z. A halo does not need the plan after this call.
+ * Collective, with the same array and widths on all ranks. */
 int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo);
 /* Collective, before MPI_Finalize; a null halo is ignored. */
 int pencilfft_halo_destroy(pencilfft_halo halo);
 /* This rank's box with its halo: a dense part, in the memory order of the array, of fields * field_stride elements in all.
  * Offsets may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
 int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part);
-/* Copies what this rank holds of the array into `padded`, a buffer of the form that pencilfft_halo_part() gives, and fills
- * its halo with what the neighbours hold. A null array means that its elements are inside `padded` already. The two must
- * not overlap. Collective. */
+/* Copies this rank's elements of the array into `padded`, a buffer of the form of pencilfft_halo_part(), and fills its halo
+ * from the neighbours. A null array means that its elements are inside `padded` already. array and padded must not overlap.
+ * Collective. */
 int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded);
-/* The adjoint: adds each value of the halos to the element that it stands for. The sums, which include what is inside
- * `padded`, are written to the array, and `padded` is not changed. Where the array is NULL, the sums stay inside `padded`,
- * whose halo keeps its values. Sums are in the same order in every run. Collective. */
+/* The adjoint: adds each value of the halos to its element. The sums, which include the values inside `padded`, are written
+ * to the array, and `padded` is not changed. If the array is NULL, the sums stay inside `padded`, whose halo keeps its
+ * values. Sums are in the same order in every run. Collective. */
 int pencilfft_halo_accumulate(pencilfft_halo halo, void *padded, void *array);
-/* What this rank sends to each rank in an exchange (PENCILFFT_FORWARD) or when values are accumulated (PENCILFFT_BACKWARD):
- * bytes[rank] and messages[rank], as pencilfft_traffic() tells them. Local. */
+/* Traffic from this rank to each rank in an exchange (PENCILFFT_FORWARD) or an accumulation (PENCILFFT_BACKWARD):
+ * bytes[rank] and messages[rank], as in pencilfft_traffic(). Local. */
 int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
  *     total, wait_row, wait_column, hidden_row, hidden_column                            (decomposition pencil)
  * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there. An axis that is not divided
- * needs neither. The phase of an exchange is the time spent in its calls. Where the exchange runs beside other work, this
- * is only what is left of it, and hidden_row and hidden_column are the time that it was on its way meanwhile. The functions
- * give the number of phases, the name of one (NULL for other numbers) and its pencilfft_kind (-1 for others). Local. */
+ * needs neither. The phase of an exchange is the time spent in its calls. If the exchange runs beside other work, these
+ * calls are only the visible part, and hidden_row and hidden_column are the time under way meanwhile. The functions give the
+ * number of phases, the name of a phase (NULL for other numbers) and its pencilfft_kind (-1 for others). Local. */
 int pencilfft_phases(pencilfft_plan plan, int *n);
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
 int pencilfft_phase_kind(pencilfft_plan plan, int phase);
 /* Seconds this rank spent in each phase of the last execute; as many as phases. */
 int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 
-/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], one element per rank. What it keeps is
- * not counted. Either may be NULL. Local. */
+/* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
+ * is not counted. Either may be NULL. Local. */
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
-/* The algorithm of this exchange: the requested one, or the one that "auto" chose. NULL for a null plan. */
+/* The algorithm of this exchange: the requested algorithm, or the choice of "auto". NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
-/* Seconds that a transform took when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward
- * and backward together where the plan has both. 0 when it was not tried, infinity when it refused. During such a trial the
- * exchanges before this one use what was chosen for them, and those after it the first algorithm that works. */
+/* Seconds of a transform when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward and
+ * backward together if the plan has both. 0 if untried, infinity after a refusal. During such a trial the exchanges before
+ * this exchange use their chosen algorithms, and later exchanges use the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
-/* The schedule as it runs, with all that was chosen for it: "overlap:4:x". NULL for a null plan. */
+/* The schedule as it runs, with all choices: "overlap:4:x". NULL for a null plan. */
 const char *pencilfft_schedule_chosen(pencilfft_plan plan);
-/* Which MPI calls the algorithm of an exchange uses, where that depends on the MPI; NULL otherwise. */
+/* The MPI calls of an exchange's algorithm, if they depend on the MPI; NULL otherwise. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
-/* Wisdom: what FFTW learnt and what "auto" chose. load adds the contents of a file. save replaces the file by all wisdom,
- * or leaves it unchanged. A missing file is not an error for load, which then sets *found to 0. load refuses a file that
+/* Wisdom: FFTW's plans and the choices of "auto". load adds the contents of a file. save replaces the file by all wisdom, or
+ * leaves the file unchanged. A missing file is not an error for load, which then sets *found to 0. load refuses a file that
  * was written on another kind of machine or with another MPI, or that is not a wisdom file. Rank 0 of comm reads or writes.
- * save keeps the permissions of the file, and follows symbolic links. A new file has those that umask leaves, but never lets
- * all write. Collective. */
+ * save keeps the permissions of the file, and follows symbolic links. A new file gets its permissions from umask, but never
+ * lets all write. Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
 /* Forgets all wisdom, including FFTW's. Local. */
@@ -399,14 +398,14 @@ void pencilfft_wisdom_forget(void);
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_decomposition_name(int i);
 const char *pencilfft_exchange_name(int i);
-const char *pencilfft_schedule_name(int i); /* without what follows a colon */
+const char *pencilfft_schedule_name(int i); /* without options after a colon */
 const char *pencilfft_type_name(int i);
 const char *pencilfft_precision_name(int i);
 const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);
-/* How many numbers the grid of a decomposition has: 2 for "pencil", R and C; 1 for "slab", C alone beside R = 1. 0 for a
- * name that is not known. */
+/* The number of numbers in the grid of a decomposition: 2 for "pencil", R and C; 1 for "slab", C alone beside R = 1. 0 for
+ * an unknown name. */
 int pencilfft_grid_numbers(const char *decomposition);
 
 /* The message of the last failed call of this thread; valid until its next failed call. */

@@ -1,37 +1,37 @@
 /* libpencilfft: one-dimensional FFTs of lines that are distributed over ranks, and of bricks whose lines are distributed.
  *
- * Where the points are
- * --------------------
- * A line has n points. Before a forward transform, and after a backward one, rank r of P holds block r of n over P (natural
- * order, as pencilfft.h divides an axis). After a forward transform it holds what the order says:
+ * The layout of the points
+ * ------------------------
+ * A line has n points. Before a forward transform, and after a backward transform, rank r of P holds block r of n over P
+ * (natural order, as pencilfft.h divides an axis). After a forward transform, `order` gives the layout:
  *
  *     order             before   after                        all-to-alls: transpose   binary2, binary4   dft
  *     natural           blocks   blocks                                    3           stages and 1       0
  *     transposed        blocks   as the algorithm leaves it                2           stages             1 stage
  *     transposed-both   as after as the algorithm leaves it                1           as transposed      as transposed
  *
- * pencilfft_line_points() and pencilfft_line_index() tell which points those are. "transposed-both" begins with the points
- * where the first all-to-all of the transposes would have brought them. For the other algorithms it is "transposed".
+ * pencilfft_line_points() and pencilfft_line_index() list the points of a rank. "transposed-both" begins with the points
+ * after the first all-to-all of the transposes. The other algorithms treat this order as "transposed".
  *
  * Algorithms
  * ----------
  *     transpose   N = N1 N2 as a matrix: FFTs of columns, twiddle factors, FFTs of rows, with all-to-alls between
- *                 (six-step). Any N and P. Where no N1 and N2 divide N into parts that P ranks can share (primes), a chirp
+ *                 (six-step). Any N and P. If no N1 and N2 divide N into parts that P ranks can share (primes), a chirp
  *                 (Bluestein) over M >= 2N - 1 points takes its place, with four all-to-alls in every order. Its result is
  *                 in blocks, and N must be below 2^31.
  *     binary2     binary exchange: a stage for each factor r of P. The factors are 2 as often as it divides P, and then the
- *     binary4     primes that are left (binary4: 4, then 2, then primes). Each rank sends its whole block to the r - 1
- *                 others of its group, and takes its own sum of the r blocks: a dense DFT of r points by an allgather. P
+ *     binary4     remaining primes (binary4: 4, then 2, then primes). Each rank sends its whole block to the r - 1 other
+ *                 ranks of its group, and takes its own sum of the r blocks: a dense DFT of r points by an allgather. P
  *                 must divide N.
- *     dft         one such stage for all ranks. In order natural, or where P does not divide N, every rank gathers the line
- *                 and transforms it for its own block. Any N and P.
- *     dft-reduce  the same by a reduce-scatter: each rank sends the others what its block contributes to theirs, and they
- *                 add it up. Messages and bytes are those of dft.
+ *     dft         a single such stage for all ranks. In order natural, or if P does not divide N, every rank gathers the
+ *                 line and transforms the line for its own block. Any N and P.
+ *     dft-reduce  the same by a reduce-scatter: each rank sends the others the contributions of its block to their blocks,
+ *                 and they add the contributions. Messages and bytes equal those of dft.
  *
  * Errors are as in pencilfft.h. Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch,
  * N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray User Group 2021;
- * D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step). docs/distributed-lines.md says which algorithm is
- * faster, and when. */
+ * D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step). docs/distributed-lines.md compares the speed of the
+ * algorithms. */
 #ifndef PENCILFFT_LINE_H
 #define PENCILFFT_LINE_H
 
@@ -41,7 +41,7 @@
 extern "C" {
 #endif
 
-/* Descriptor of a plan for lines. Call pencilfft_line_desc_init() first, then set what differs from the defaults. */
+/* Descriptor of a plan for lines. Call pencilfft_line_desc_init() first, then change members as needed. */
 typedef struct {
     int64_t n; /* points of a line; no default */
     int64_t lines; /* transformed together; each rank holds its points of line 0, then of line 1, ... 1 by default */
@@ -66,30 +66,30 @@ int pencilfft_line_destroy(pencilfft_line_plan plan);
 /* Complex numbers that in and out must hold on this rank: its points of all lines, before and after. Local. */
 int pencilfft_line_elements(pencilfft_line_plan plan, int64_t *elements);
 
-/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept. Both must be aligned
- * to 16 bytes. Collective. */
+/* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept. Both must be
+ * aligned to 16 bytes. Collective. */
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out);
 
-/* How many points of a line a rank holds before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform, and
- * which point of the line the i-th of these is. Local. */
+/* The number of points of a line on a rank before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform, and the
+ * index in the line of the i-th of these points. Local. */
 int pencilfft_line_points(pencilfft_line_plan plan, int array, int rank, int64_t *points);
 int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t i, int64_t *index);
-/* The same for all of these points at once: as many numbers as pencilfft_line_points() says. Local. */
+/* The same for all of these points at once: as many numbers as in pencilfft_line_points(). Local. */
 int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices);
 
-/* The exchanges of a forward transform in their order: how many there are, the name of one ("to_columns", "to_rows",
- * "to_blocks", "stage_1", ...; NULL for other numbers), and whether it is an all-to-all of all ranks (1) or of groups (0).
+/* The exchanges of a forward transform in their order: their number, the name of an exchange ("to_columns", "to_rows",
+ * "to_blocks", "stage_1", ...; NULL for other numbers), and its kind, an all-to-all of all ranks (1) or of groups (0).
  * Local. */
 int pencilfft_line_exchanges(pencilfft_line_plan plan, int *n);
 const char *pencilfft_line_exchange_name(pencilfft_line_plan plan, int exchange);
 int pencilfft_line_is_all_to_all(pencilfft_line_plan plan, int exchange);
-/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], one element per rank. What it keeps is
- * not counted. Either may be NULL. Local. */
+/* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
+ * is not counted. Either may be NULL. Local. */
 int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes,
                            int64_t *messages);
 
-/* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, and total,
- * their sum. The functions give their number, the name of one (NULL for other numbers) and the seconds of each in the last
+/* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, and total, their
+ * sum. The functions give their number, the name of a phase (NULL for other numbers) and the seconds of each in the last
  * execute. Local. */
 int pencilfft_line_phases(pencilfft_line_plan plan, int *n);
 const char *pencilfft_line_phase_name(pencilfft_line_plan plan, int phase);
@@ -101,20 +101,19 @@ const char *pencilfft_line_order_name(int i);
 
 /* Bricks on which the lines run directly
  * --------------------------------------
- * An array A[x][y][z] lies on P x Q x S ranks as decomposition brick of pencilfft.h divides it: rank (c * Q + b) * P + a
- * holds block a of x, b of y, c of z, with z nearest together. A forward transform takes the lines along z, then those
- * along y, then those along x, each across the ranks that share them, by one of the algorithms above. A backward transform
- * takes them in the opposite order. The array as a whole is never transposed. Along y and x a rank turns its brick in its
- * own memory, before and after. On an axis over one rank that rank does an FFT. An axis of one point is not transformed, so
- * an array with nz = 1 has two dimensions. */
+ * An array A[x][y][z] lies on P x Q x S ranks, divided like decomposition brick of pencilfft.h: rank (c * Q + b) * P + a
+ * holds block a of x, b of y, c of z, with z fastest. A forward transform takes the lines along z, then along y, then along
+ * x, each line across its ranks, by one of the algorithms above. A backward transform takes the opposite order. The array as
+ * a whole is never transposed. Along y and x a rank transposes its brick in its own memory, before and after. If an axis has
+ * a single rank, that rank does an FFT. An axis of one point is not transformed, so an array with nz = 1 has two
+ * dimensions. */
 
-/* Descriptor of a plan for bricks of lines. Call pencilfft_brick_lines_desc_init() first, then set what differs from the
- * defaults. */
+/* Descriptor of a plan for bricks of lines. Call pencilfft_brick_lines_desc_init() first, then change members as needed. */
 typedef struct {
     int64_t nx, ny, nz; /* extents; no default */
     int bricks[3]; /* P, Q and S: ranks along x, y and z, all of the communicator together; no default */
     int fields; /* arrays transformed together; each rank holds its brick of field 0, then of field 1, ... 1 by default */
-    const char *algorithm; /* of every axis; this and what follows as of pencilfft_line_desc */
+    const char *algorithm; /* of every axis; from here on like the members of pencilfft_line_desc */
     const char *order;
     const char *precision;
     const char *rigor;
@@ -135,30 +134,29 @@ int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan);
 /* Complex numbers that in and out must hold on this rank. Local. */
 int pencilfft_brick_lines_elements(pencilfft_brick_lines plan, int64_t *elements);
 
-/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept. Both must be aligned
- * to 16 bytes. Nothing is normalised: backward after forward gives nx * ny * nz times the input. Collective. */
+/* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept. Both must be
+ * aligned to 16 bytes. Nothing is normalised: backward after forward gives nx * ny * nz times the input. Collective. */
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out);
 
-/* The brick of a rank before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform: how many points it has
- * along x, y and z, and which index of the array the i-th of these along an axis has. In order natural the indices follow
- * one another. Local. */
+/* The brick of a rank before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform: its points along x, y and z,
+ * and the index in the array of the i-th of these along an axis. In order natural the indices follow one another. Local. */
 int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank, int64_t extent[3]);
 int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index);
-/* The indices of all of these along an axis: as many numbers as pencilfft_brick_lines_extent() says. Local. */
+/* The indices of all of these along an axis: as many numbers as in pencilfft_brick_lines_extent(). Local. */
 int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t *indices);
 
-/* The exchanges of a forward transform in their order, as for a line. Their names begin with that of the axis: "z_stage_1",
+/* The exchanges of a forward transform in their order, as for a line. Their names begin with the axis: "z_stage_1",
  * "x_to_columns". Local. */
 int pencilfft_brick_lines_exchanges(pencilfft_brick_lines plan, int *n);
 const char *pencilfft_brick_lines_exchange_name(pencilfft_brick_lines plan, int exchange);
 int pencilfft_brick_lines_is_all_to_all(pencilfft_brick_lines plan, int exchange);
-/* What this rank sends to each rank of the communicator in one exchange; as pencilfft_line_traffic(). Local. */
+/* Traffic from this rank to each rank of the communicator in an exchange, as in pencilfft_line_traffic(). Local. */
 int pencilfft_brick_lines_traffic(pencilfft_brick_lines plan, int exchange, pencilfft_direction direction, int64_t *bytes,
                                   int64_t *messages);
 
-/* The timed parts of a transform. Every axis has fft_z (all computing), and pack_, exchange_ and unpack_ of its exchanges.
- * It also has pack_y and unpack_y, the time that turning the brick took. total is the sum of all. The functions are as for
- * a line. Local. */
+/* The timed parts of a transform. Every axis has fft_z (all computing), and pack_, exchange_ and unpack_ of its exchanges,
+ * and pack_y and unpack_y, the time of transposing the brick. total is the sum of all. The functions are as for a line.
+ * Local. */
 int pencilfft_brick_lines_phases(pencilfft_brick_lines plan, int *n);
 const char *pencilfft_brick_lines_phase_name(pencilfft_brick_lines plan, int phase);
 int pencilfft_brick_lines_phase_seconds(pencilfft_brick_lines plan, double *seconds);

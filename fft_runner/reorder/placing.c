@@ -1,9 +1,9 @@
 /* Placements that need no search: axis orders, digit patterns, ring maps, lattice tilings, mapfiles.
- * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
- *         the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used.
- *         A ring map is the pattern rRcC followed by the positions that its text lists.
+ * Idea:  a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
+ *        the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used. A
+ *        ring map is the pattern rRcC followed by the positions that its text lists.
  * Source: the same numbering as Product.mapping() in model/placement/product.py; the tests compare the two.
- * Cost:   O(ranks * digits). */
+ * Cost:  O(ranks * digits). */
 #include "placing.h"
 
 #include <ctype.h>
@@ -57,7 +57,7 @@ static int refuse_pattern(const struct product *product, const char *text, const
                    product->name, text, why);
 }
 
-/* The positions of a ring map, rows separated by strokes; what follows them, or NULL. */
+/* The positions of a ring map, rows separated by strokes; returns the text behind, or NULL. */
 static const char *parse_map(const char *at, struct product *product, struct pattern *p)
 {
     int *positions = product->positions + product->used, n = 0, in_row = 0, rows = 0, row = 0;
@@ -90,7 +90,7 @@ static const char *parse_map(const char *at, struct product *product, struct pat
     return at;
 }
 
-/* One digit; what follows it, or NULL. */
+/* One digit; returns the text behind, or NULL. */
 static const char *parse_digit(const char *at, const char *letters, bool idle, struct pattern *p)
 {
     char *end;
@@ -105,7 +105,7 @@ static const char *parse_digit(const char *at, const char *letters, bool idle, s
     return end;
 }
 
-/* Product of the radices of one owner; of all for N_OWNERS. At most 2^31, which no grid and no torus has. */
+/* Product of the radices of an owner; of all owners for N_OWNERS. At most 2^31, more than any grid or torus. */
 static int64_t extent_of(const struct pattern *p, int owner)
 {
     int64_t product = 1;
@@ -123,7 +123,7 @@ static int64_t extent_of_all(const struct product *product, int dims, int owner)
     return all;
 }
 
-/* One AXIS=PATTERN; what follows it, or NULL with a message. */
+/* One AXIS=PATTERN; returns the text behind, or NULL with a message. */
 static const char *parse_axis(const char *at, const struct job *job, struct product *product)
 {
     const char *begin = at, *letters = job->request->grid.letters;
@@ -145,8 +145,8 @@ static const char *parse_axis(const char *at, const struct job *job, struct prod
     return at;
 }
 
-/* Axes that are not named belong to the last dimension of the grid (the columns). So do the slots; but unless digits are
- * idle, the first dimension (the rows) takes as many of them as it still needs. */
+/* Axes that are not named belong to the last dimension of the grid (the columns). So do the slots; but without idle digits,
+ * the first dimension (the rows) takes as many slots as needed. */
 static void fill_in(const struct job *job, struct product *product)
 {
     const struct grid *grid = &job->request->grid;

@@ -1,6 +1,6 @@
-/* pm_comm_reorder(): a seat for each process, one split, and a check that is not taken on trust.
- * Idea:  rank 0 decides (common/seating.c). After the split each process tells its neighbours along every dimension of the
- *        grid where it really is, and compares what it hears with the places.
+/* pm_comm_reorder(): a seat for each process, one split, and an independent check.
+ * Idea:  rank 0 decides (common/seating.c). After the split each process sends its real node to its neighbours along every
+ *        dimension of the grid, and compares the received nodes with the places.
  * Cost:  a gather and a scatter of seats, 8 bytes a rank on every process, one MPI_Comm_split, a message a dimension. */
 #include "pm_reorder.h"
 
@@ -17,10 +17,10 @@
 
 enum { CHECK_TAG = 7 };
 
-/* For the Fortran module, where communicators are integers. */
+/* For the Fortran module, which passes communicators as integers. */
 int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm);
 
-/* What a process sends to its neighbours. */
+/* The message of a process to its neighbours. */
 struct greeting {
     int64_t rank, place;
 };
@@ -108,7 +108,7 @@ EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *gri
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
 }
 
-/* MPI would end the program if a handle were looked up before MPI_Init or after MPI_Finalize. */
+/* MPI would end the program at a look-up of a handle before MPI_Init or after MPI_Finalize. */
 EXPORTED int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm)
 {
     int started = 0, ended = 0;

@@ -13,5 +13,5 @@ struct pm_request {
     char where[PM_VALUE_SIZE];
 };
 
-/* Read both texts for that many processes. The request is not to be moved. A status. */
+/* Read both texts for that many processes. The request must not be moved. A status. */
 int pm_request_parse(const char *machine, const char *grid, int processes, struct pm_request *request);

@@ -1,7 +1,7 @@
 /* Lattice tilings spelled out.
- * Idea:   the elements of the lattice are the places that the rows of its normal form reduce to nothing; each moves the tile.
+ * Idea:  the elements of the lattice are the places that the rows of its normal form reduce to nothing; each moves the tile.
  * Source: the same numbering as Tiling.mapping() in mapper/searches/lattice_search.py; the tests compare the two.
- * Cost:   O(ranks * dimensions^2). */
+ * Cost:  O(ranks * dimensions^2). */
 #include "tiling.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ static int refuse(const char *text, const char *why)
                    text, why);
 }
 
-/* A number; what follows it, or NULL. */
+/* A number; returns the text behind, or NULL. */
 static const char *parse_number(const char *at, int *number)
 {
     char *end;
@@ -103,7 +103,7 @@ static int64_t moved(const struct tiling *t, int64_t place, const int64_t by[])
     return found;
 }
 
-/* Place all ranks; false where two get one place. */
+/* Place all ranks; false if two get the same place. */
 static bool lay(const struct tiling *t, int tasks, struct placing *p)
 {
     int64_t nodes = t->places / tasks, element = 0, elements = t->places / t->tiles;

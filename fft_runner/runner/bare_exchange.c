@@ -1,6 +1,6 @@
 /* MPI_Alltoall and MPI_Alltoallv on plain bytes, as the Intel MPI Benchmarks time them.
- * Idea:   what the exchanges of the library are held against, and what tells two MPIs or networks apart at sizes that no
- *         element of an array has: 0, 1 or 2 bytes.
+ * Idea:  the reference for the exchanges of the library. Also compares two MPIs or networks at sizes that no element of an
+ *        array has: 0, 1 or 2 bytes.
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5, whose tables begin at 0 bytes. */
 #include "bare_exchange.h"
 

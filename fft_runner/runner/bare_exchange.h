@@ -6,7 +6,7 @@
 #include "measure.h"
 
 struct bare_case {
-    const char *name; /* one of bare_name() */
+    const char *name; /* a name of bare_name() */
     MPI_Comm group;
     int ranks; /* of the group */
     long long bytes;
@@ -17,6 +17,6 @@ struct bare_case {
 const char *bare_name(int i);
 bool bare_is_known(const char *name);
 
-/* Collective in the group. Time them into phases `first` and `second` of the samples alike, and check what arrived.
- * PF_REFUSED where MPI cannot count so many bytes or memory lacks, on all ranks of the group. */
+/* Collective in the group. Time the collective into phases `first` and `second` of the samples alike, and check the received
+ * data. PF_REFUSED on all ranks of the group if MPI cannot count so many bytes or memory is short. */
 int bare_run(const struct bare_case *bare, int first, int second, struct samples *samples);

@@ -12,7 +12,7 @@
 
 enum { NUMBERS = 6, LINE_SIZE = 256 };
 
-/* The integers of a line; -1 at something that is none, or where there are too many. */
+/* The integers of a line; -1 at other text, or if there are too many. */
 static int integers(const char *at, int64_t values[NUMBERS])
 {
     int found = 0;

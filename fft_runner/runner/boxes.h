@@ -3,6 +3,6 @@
 
 #include "pencilfft.h"
 
-/* Line i has what grid rank i holds: x y z of its first element, then the extents; blank lines and what follows a # do not count.
- * Rank 0 reads it. Collective; fails on all ranks or on none, with the option's name in the message. */
+/* Line i has the box of grid rank i: x y z of its first element, then the extents; blank lines and text after a # do not
+ * count. Rank 0 reads the file. Collective; fails on all ranks or on none, with the option's name in the message. */
 int boxes_read(const char *path, const char *option, MPI_Comm grid, pencilfft_box *mine);

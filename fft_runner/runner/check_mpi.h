@@ -1,4 +1,4 @@
-/* MPI calls of the runner. A failing call prints one message and ends all ranks; it does not return. */
+/* MPI calls of the runner. A failing call prints a message and ends all ranks, without a return. */
 #pragma once
 
 #include <mpi.h>
@@ -8,9 +8,9 @@
 void check_mpi(int code, const char *call);
 /* Print the message kept by pf_fail() with this process's rank, and end all ranks. */
 void abort_with_message(void) __attribute__((noreturn));
-/* For calls that can fail on one rank while the others wait for it: transforms and transposes. */
+/* For calls that can fail on one rank while the other ranks wait: transforms and transposes. */
 void or_abort(int status);
 
-/* Before an abort, which may overtake what was printed: waits until the launcher has read stderr, at most 5 s, and some
- * time for it to pass that on (MPICH's mpiexec). */
+/* Before an abort, which may overtake the message: waits until the launcher has read stderr, at most 5 s, and some time for
+ * the launcher to forward the message (MPICH's mpiexec). */
 void await_launcher(void);

@@ -1,6 +1,6 @@
-/* Halo exchanges between transforms, as stencils and the spreading of charges have them.
- * Idea:  the same repetitions as the transform, each from a barrier; under sync clock all ranks leave at one time, so that in a
- *        simulation, whose clock is one, a halo carries no skew. */
+/* Halo exchanges between transforms, like those of stencils and of spreading charges.
+ * Idea:  the same repetitions as the transform, each from a barrier; under sync clock all ranks start at the same time, so
+ *        that in a simulation, whose clock is common to all ranks, a halo carries no skew. */
 #include "halo_run.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "values.h"
 #include "watch.h"
 
-static const double lead_s = 1e-3, most_s = 0.5; /* how far ahead the time to leave lies; the longest sleep */
+static const double lead_s = 1e-3, most_s = 0.5; /* distance of the start time; the longest sleep */
 
 static void start_together(MPI_Comm comm, const char *sync)
 {

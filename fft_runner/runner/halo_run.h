@@ -7,12 +7,12 @@
 #include "options.h"
 
 struct halo_run {
-    int width;                 /* planes on every side; 0: none was asked for */
+    int width;                 /* planes on every side; 0: no halo requested */
     bool verified;             /* every element was exact */
-    struct samples samples;    /* of one phase */
+    struct samples samples;    /* of a phase */
     int64_t *bytes, *messages; /* that each rank sends, on rank 0 of the grid */
 };
 
-/* Times halo exchanges of what a forward transform takes. Collective, fails on all or none; to be released in any case. */
+/* Times halo exchanges of the input of a forward transform. Collective, fails on all or none; always release the results. */
 int halo_run(const struct problem *problem, const struct options *options, struct halo_run *halo);
 void halo_run_release(struct halo_run *halo);

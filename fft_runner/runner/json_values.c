@@ -10,7 +10,7 @@
 
 #include "common/message.h"
 
-/* Digits that hold a nanosecond in times of seconds, and errors well enough. */
+/* Enough digits for nanoseconds in times of seconds, and for errors. */
 enum { REAL_DIGITS = 10 };
 
 static bool whole;
@@ -53,13 +53,13 @@ int json_file_append(json_t *object, int descriptor)
         return pf_fail(PF_REFUSED, "no memory for a record");
     }
     size_t length = strlen(line);
-    line[length] = '\n'; /* in place of the final zero: the line is one write */
-    flock(descriptor, LOCK_EX); /* others may append to it now; where there are no locks, one write has to do */
+    line[length] = '\n'; /* in place of the final zero: one write for the line */
+    flock(descriptor, LOCK_EX); /* others may append now; without locks, one write has to do */
     off_t before = lseek(descriptor, 0, SEEK_END);
     errno = 0;
     if (write(descriptor, line, length + 1) != (ssize_t)(length + 1)) {
         status = pf_fail(PF_REFUSED, "--json: the record was not written: %s", errno ? strerror(errno) : "no space");
-        if (before >= 0 && ftruncate(descriptor, before)) /* of a file that is full the part is taken back */
+        if (before >= 0 && ftruncate(descriptor, before)) /* if the disk is full, the partial line is removed */
             status = pf_fail(PF_REFUSED, "--json: the record was not written completely");
     }
     flock(descriptor, LOCK_UN);

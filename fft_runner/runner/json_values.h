@@ -1,5 +1,5 @@
-/* Small JSON values, and files of one JSON object a line. Values are put together without a look at each: where memory is short, Jansson's objects and arrays lack
- * something and do not say so. So what is watched is the memory. */
+/* Small JSON values, and files of one JSON object a line. Values are put together without checking each call: if memory is
+ * short, Jansson's objects and arrays lose members silently. So the memory is watched instead. */
 #pragma once
 
 #include <jansson.h>
@@ -11,14 +11,14 @@ void json_watch_memory(void);
 bool json_is_whole(void);
 void *json_memory(size_t bytes); /* watched, too; to be freed by free() */
 
-/* Open what --json names, "-" for standard output; -1 with a message when it cannot be written to. */
+/* Open the file of --json, "-" for standard output; -1 with a message if the file cannot be written. */
 int json_file_open(const char *path);
-/* Append the object as one line in one write, and release it. A status. */
+/* Append the object as one line in one write, and release the object. A status. */
 int json_file_append(json_t *object, int descriptor);
 
 json_t *text(const char *bytes); /* bytes that are not UTF-8 become '?' */
-json_t *text_or_null(const char *bytes); /* null when NULL or empty */
-json_t *number_or_null(double value); /* null when not finite */
+json_t *text_or_null(const char *bytes); /* null if NULL or empty */
+json_t *number_or_null(double value); /* null if not finite */
 json_t *integers(const int *values, int n);
 json_t *long_integers(const int64_t *values, int n);
 json_t *reals(const double *values, int n);

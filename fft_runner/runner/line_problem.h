@@ -1,4 +1,4 @@
-/* What the runner asks of a distributed line, or of bricks on which such lines run: the same questions to either plan. */
+/* A distributed line, or bricks on which such lines run, for the runner: the same questions to either plan. */
 #pragma once
 
 #include "pencilfft_line.h"
@@ -12,7 +12,7 @@ struct line_problem {
     MPI_Comm comm;
     int rank, ranks;
     pencilfft_format format; /* of its elements */
-    void *in, *out;          /* the same when in place */
+    void *in, *out;          /* the same if in place */
 };
 
 /* Plans, with the bricks along x, y and z or NULL for a line. A status, the same on all ranks. */
@@ -20,7 +20,7 @@ int line_problem_plan(struct line_problem *problem, const int bricks[3]);
 int line_problem_destroy(struct line_problem *problem);
 int line_elements(const struct line_problem *problem, int64_t *elements);
 int line_execute(const struct line_problem *problem);
-/* How many points a rank has of a line or of a field, and the index there of the i-th of these. */
+/* The number of points of a line or of a field on a rank, and the index there of the i-th of these. */
 int64_t line_points(const struct line_problem *problem, int array, int rank);
 int64_t line_index(const struct line_problem *problem, int array, int rank, int64_t i);
 int line_exchanges(const struct line_problem *problem, int *n);

@@ -1,5 +1,5 @@
-/* fft_runner --decomposition line, or brick:PxQxS with --algorithm: plan, verify, time, report. The record is that of a transform, with the line's algorithm and
- * order. */
+/* fft_runner --decomposition line, or brick:PxQxS with --algorithm: plan, verify, time, report. The record is like that of a
+ * transform, with the line's algorithm and order. */
 #include "line_run.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct line_run {
     struct warnings warnings;
     struct report report;
     int exchanges;
-    int64_t *bytes, *messages; /* [exchange * ranks + rank]: what each rank sends, on rank 0 */
+    int64_t *bytes, *messages; /* [exchange * ranks + rank]: traffic of each rank, on rank 0 */
 };
 
 static int make(struct line_run *run, const struct options *o, const struct processes *processes)
@@ -121,7 +121,7 @@ static int gather_traffic(struct line_run *run)
     return status;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------------------------------- */
 
 static void print_table(const struct line_run *run, FILE *file)
 {
@@ -137,7 +137,7 @@ static void print_table(const struct line_run *run, FILE *file)
             direction_name(run->report.options), what, p->desc.precision, (long long)p->desc.lines, p->desc.algorithm,
             p->desc.order, p->in == p->out ? ", in place" : "", p->ranks, p->desc.rigor);
     report_placement(&run->report, file);
-    int widest = 0, width = 20; /* room for longer names only where there are any: "exchange_y_to_columns" */
+    int widest = 0, width = 20; /* room for longer names only if there are any: "exchange_y_to_columns" */
     for (int e = 0; e < run->exchanges; e++)
         widest = (int)strlen(line_exchange_name(p, e)) > widest ? (int)strlen(line_exchange_name(p, e)) : widest;
     for (int phase = 0; phase < s->phases; phase++)

@@ -1,7 +1,7 @@
 /* Verification of a distributed line.
- * Idea:   values of the input follow from their index, so rank 0 transforms each line alone and looks at the ranks' points as they
- *         arrive; some values of the last line are compared with the plain sum, of which each rank has its part.
- * Cost:   on rank 0 two arrays of N and a serial transform. */
+ * Idea:  values of the input follow from their index, so rank 0 transforms each line alone and compares the ranks' points as
+ *        they arrive; some values of the last line are compared with the plain sum, to which each rank adds its part.
+ * Cost:  on rank 0 two arrays of N and a serial transform. */
 #include "line_verify.h"
 
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
@@ -51,7 +51,7 @@ static double result_scale(const struct line_problem *p)
     return sqrt(all[0] / all[1]);
 }
 
-/* ---- a serial FFTW ------------------------------------------------------------------------------------------------------ */
+/* ---- a serial FFTW ---------------------------------------------------------------------------------------------------- */
 
 static bool transform_serially(const struct line_problem *p, int64_t line, double complex *data)
 {
@@ -117,7 +117,7 @@ static void compare_lines(const struct line_problem *p, double scale, struct ver
     v->error_fftw = worst / scale;
 }
 
-/* ---- the plain sum ------------------------------------------------------------------------------------------------------ */
+/* ---- the plain sum ---------------------------------------------------------------------------------------------------- */
 
 static double complex weight_of(const struct line_problem *p, int64_t k, int64_t index)
 {
@@ -144,7 +144,7 @@ static double complex my_sum(const struct line_problem *p, int64_t line, int64_t
     return sum;
 }
 
-/* What this rank has of the transform there; 0 where it is another's. */
+/* This rank's value of the transform there; 0 if another rank owns the value. */
 static double complex my_value(const struct line_problem *p, int64_t line, int64_t k)
 {
     int64_t points = line_points(p, output_of(p), p->rank);

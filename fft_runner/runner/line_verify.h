@@ -4,5 +4,5 @@
 #include "verify.h"
 
 void line_fill(const struct line_problem *problem);
-/* Its transform against a serial FFTW and the plain sum, as verify() does. Collective. */
+/* Compare the transform with a serial FFTW and the plain sum, like verify(). Collective. */
 int line_verify(const struct line_problem *problem, struct verification *result);

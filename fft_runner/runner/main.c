@@ -1,5 +1,5 @@
-/* fft_runner: place the ranks, plan, verify, time, report.
- * Every step fails on all ranks or on none (failure.c); the message is printed once, here. */
+/* fft_runner: place the ranks, plan, verify, time, report. Every step fails on all ranks or on none (failure.c); only this
+ * file prints the message. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,17 @@
 struct run {
     struct options options;
     struct processes processes;
-    struct problem problem, beside; /* the second of a pair, if there is one */
+    struct problem problem, beside; /* the second of a pair, if there is a pair */
     struct verification verification;
     struct samples samples;
     struct halo_run halo;
     struct traffic traffic;
     struct warnings warnings;
     int wisdom_found;
-    int record; /* file descriptor; -1: none */
+    int record; /* file descriptor, or -1 */
     char node[COORDINATE_TEXT]; /* for the descriptor */
     pencilfft_box boxes[2];
-    char decomposition[64]; /* with the bricks that were chosen */
+    char decomposition[64]; /* with the chosen bricks */
 };
 
 static int open_record(struct run *run)
@@ -42,7 +42,7 @@ static int open_record(struct run *run)
     return pf_agree(status, run->processes.seating.comm);
 }
 
-/* Where the ranks are, as far as that is known. */
+/* Print the places of the ranks, if known. */
 static void tell_places(struct run *run)
 {
     const struct seating *s = &run->processes.seating;
@@ -77,7 +77,7 @@ static int read_boxes(struct run *run)
     return status;
 }
 
-/* What the plan chose: grid and bricks. */
+/* The plan's choices: grid and bricks. */
 static int take_choices(struct run *run)
 {
     struct options *o = &run->options;
@@ -204,7 +204,7 @@ static void print_version(void)
     printf("%s %s (%s; FFTW %s; hwloc %s)\n", RUNNER_NAME, PENCILFFT_VERSION, mpi, fftw, topology_hwloc_version());
 }
 
-/* All ranks work by the same options; else some would wait for what others never do. */
+/* All ranks must have the same options; else some would wait for calls that others never make. */
 static int same_words(int argc, char **argv, int rank)
 {
     enum { MOST = 1024 };

@@ -1,5 +1,5 @@
-/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; phases are reduced over
- * ranks only after the last one, so that only the barrier comes between repetitions. */
+/* Timing. Every repetition starts from a barrier and transforms the same input, kept or made again; phases are reduced over
+ * ranks only after the last repetition, so that only the barrier comes between repetitions. */
 #include "measure.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
     return status;
 }
 
-/* From the means, which rank 0 has; in two passes, so that nothing is lost where times are alike. */
+/* From the means on rank 0, in two passes, so that close times lose no accuracy. */
 static int reduce_deviations(MPI_Comm comm, struct samples *s)
 {
     int rank, n = s->phases * s->reps;

@@ -5,9 +5,9 @@
 /* Seconds by phase and repetition: mine[phase * reps + repetition], and likewise over ranks, on rank 0 of the grid. */
 struct samples {
     int reps, ranks, phases;
-    double *mine, *max, *mean, *min, *deviation; /* one block; the standard deviation over the ranks */
-    double *all;                     /* all[(rank * phases + phase) * reps + repetition]; NULL when not asked for */
-    double *sorted;                  /* room for the repetitions of one phase */
+    double *mine, *max, *mean, *min, *deviation; /* of one allocation; the standard deviation over the ranks */
+    double *all;                     /* all[(rank * phases + phase) * reps + repetition]; NULL if not requested */
+    double *sorted;                  /* room for the repetitions of a phase */
 };
 
 struct measure_request {
@@ -15,11 +15,11 @@ struct measure_request {
     bool per_rank; /* keep the times of every rank */
 };
 
-/* All three are collective and fail on all or none; to be released in any case. */
+/* All three are collective and fail on all or none; release the samples in any case. */
 int measure(const struct problem *problem, const struct measure_request *request, struct samples *samples);
 int samples_make(int phases, int reps, MPI_Comm comm, struct samples *samples);
 int samples_reduce(MPI_Comm comm, struct samples *samples);
 void samples_release(struct samples *samples);
 double samples_median(const double *values, const struct samples *samples, int phase);
-/* The first phase of that kind; every plan has one. */
+/* The first phase of that kind; every plan has such a phase. */
 int phase_of(pencilfft_plan plan, pencilfft_kind kind);

@@ -1,14 +1,14 @@
-/* network_probe: what the messages of a network cost, for `pencilmap calibrate --probe`.
- * Idea:  one task of each node takes part. Three measurements, each by few nodes while all others are silent, but the last:
- *        round trips between two nodes of each distance, for each size of message (half of one is the time of a message);
- *        bursts of 1, 2, ... messages at once from one node to as many others, answered by empty ones: how the time grows
- *        tells how many messages a node starts together, and what it puts into the network; and streams, pairs of nodes on
- *        both sides of a cut across each dimension that send both ways at once, first one pair and last all of them.
+/* network_probe: the cost of messages in a network, for `pencilmap calibrate --probe`.
+ * Idea:  one task of each node takes part. Three measurements, the first two by few nodes while all others are silent: round
+ *        trips between two nodes of each distance, for each size of message (half of a trip is the time of a message);
+ *        bursts of 1, 2, ... messages at once from one node to as many others, answered by empty messages: the growth of the
+ *        time shows the number of messages that a node starts together, and its injection rate; and streams, pairs of nodes
+ *        on both sides of a cut across each dimension that send both ways at once, first one pair and last all pairs.
  * Source: A. Jocksch, N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs, CUG 2021 (benchmark at
- *        installation: ports by size of message); C. E. Cramer, J. A. Board, The development and integration of a distributed
- *        3D FFT for a cluster of workstations, 2000 (simultaneous full-duplex streams through a switch).
- * Which nodes take part follows from the table of nodes, which all ranks have, so that none has to be told.
- * A time is the mean of some rounds; of the repetitions the median and the least are written. */
+ *        installation: ports by size of message); C. E. Cramer, J. A. Board, The development and integration of a
+ *        distributed 3D FFT for a cluster of workstations, 2000 (simultaneous full-duplex streams through a switch).
+ * The nodes that take part follow from the table of nodes, which all ranks have, so that no rank needs a message. A time is
+ * the mean of some rounds; the output has median and minimum of the repetitions. */
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -29,7 +29,7 @@
 enum { MAX_LABELS = 32, PLACES = 3, MOST_AT_ONCE = 64, UNKNOWN = -1, TAG = 7 };
 
 struct settings {
-    long long bytes[MAX_LIST]; /* of one message */
+    long long bytes[MAX_LIST]; /* of a message */
     int n_bytes;
     long long stream_bytes;
     int reps, rounds, warmup, at_once;
@@ -45,9 +45,9 @@ struct probe {
     struct processes processes;
     MPI_Comm comm;
     int rank, ranks;
-    int json; /* file descriptor; -1: none */
+    int json; /* file descriptor, or -1 */
     int *node; /* of every rank */
-    int *leader; /* first rank of every node that has one, in the order of the ranks */
+    int *leader; /* first rank of every node with ranks, in the order of the ranks */
     int leaders;
     char *sent, *received; /* at_once messages of the largest size each */
     json_t *trips, *bursts, *streams; /* on rank 0 */
@@ -179,7 +179,7 @@ static bool located(const struct probe *p)
     return p->processes.seating.source >= 0;
 }
 
-/* Where all are on one host and nothing says where they would be, every rank stands for a node. */
+/* If all ranks are on one host without other locations, every rank stands for a node. */
 static void spread_over_ranks(struct probe *p)
 {
     for (int i = 1; i < p->ranks; i++)
@@ -227,7 +227,7 @@ static int hops(const struct probe *p, int a, int b)
     return sum;
 }
 
-/* The i-th of the nodes that measurements start at, as a rank: they lie apart. */
+/* The i-th of the nodes from which measurements start, as a rank: these nodes lie apart. */
 static int place(const struct probe *p, int i)
 {
     return p->leader[(long long)i * p->leaders / PLACES];
@@ -258,12 +258,12 @@ static void median_and_least(const struct probe *p, double *times, double told[2
     told[1] = times[0];
 }
 
-/* A repetition in which the clock went back counts as the longest; here it was half of them or more, so that no time is known. */
+/* A repetition in which the clock went back counts as the longest; if at least half did, no time is known. */
 static void check_clock(struct probe *p, double told[2])
 {
     if (!isfinite(told[0])) {
         p->clock_went_back = true;
-        told[0] = told[1] = 0; /* which JSON can hold; the result is not written */
+        told[0] = told[1] = 0; /* a number that JSON can hold; the result is not written */
     }
 }
 
@@ -283,7 +283,7 @@ static int repeat(const struct probe *p, int (*round)(const struct probe *, cons
     return status;
 }
 
-/* Median and least of the repetitions of one rank, on rank 0. */
+/* Median and least of the repetitions of a rank, on rank 0. */
 static int collect(struct probe *p, int from, double *times, double told[2])
 {
     if (p->rank == from) {
@@ -337,8 +337,8 @@ static int time_trips(struct probe *p, int from, int to, double *times)
     return status;
 }
 
-/* Of the ranks at that distance from the i-th place, in the order of the nodes after it, the first, a middle or the last one, so
- * that routes along all dimensions occur; UNKNOWN where there is none. */
+/* The ranks at that distance from the i-th place, in the order of the nodes after that place: the first, a middle or the
+ * last rank, so that routes along all dimensions occur; UNKNOWN without such ranks. */
 static int partner_at(const struct probe *p, int i, int apart)
 {
     int from = place(p, i), wanted = 0, last = UNKNOWN, begin = 0;
@@ -391,7 +391,7 @@ struct burst {
     MPI_Request *requests;
 };
 
-/* Every message is answered by an empty one, so that the time ends with the last arrival. */
+/* Every message is answered by an empty message, so that the time ends with the last arrival. */
 static int burst_and_answers(const struct probe *p, const void *what)
 {
     const struct burst *b = what;
@@ -472,7 +472,7 @@ static int both_ways(const struct probe *p, const void *what)
 }
 
 /* Ranks on both sides of a cut in the middle of a dimension (of the list of nodes without a torus), in pairs half of the
- * extent apart; how many pairs. */
+ * extent apart; returns the number of pairs. */
 static int pairs_across(const struct probe *p, int dimension, int *pairs)
 {
     const struct torus *torus = &p->s.seats.torus;
@@ -619,7 +619,7 @@ static int make_buffers(struct probe *p, double **times)
     long long most = p->s.stream_bytes;
     for (int i = 0; i < p->s.n_bytes; i++)
         most = p->s.bytes[i] * p->s.at_once > most ? p->s.bytes[i] * p->s.at_once : most;
-    p->sent = calloc((size_t)most, 1); /* touched where it is used, by the few ranks that send bursts */
+    p->sent = calloc((size_t)most, 1); /* touched only on the few ranks that send bursts */
     p->received = malloc((size_t)most);
     *times = malloc((size_t)p->s.reps * sizeof **times);
     bool enough = p->sent && p->received && *times;

@@ -1,8 +1,7 @@
-/* The command line.
- * One table has every option: its name, what follows it, its help, and how it is taken. Most set a member of the library's
- * descriptor or of struct options, which the row names. --help and the list of known options are read from the table.
- * Words that are not options belong to the preceding option while it still needs some, so `--size 128 128 128` works without
- * touching getopt's state, which the simulator uses itself. */
+/* The command line. A table has every option: its name, its words, its help, and its reader. Most options set a member of
+ * the library's descriptor or of struct options, named in the row. --help and the list of known options are read from the
+ * table. Words that are not options belong to the preceding option that still needs words, so `--size 128 128 128` works
+ * without touching getopt's state, which the simulator uses itself. */
 #include "options.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ typedef int (*taker)(struct options *options, const struct option_row *row, char
 struct option_row {
     const char *name;
     const char *argument; /* NULL: none */
-    int words;            /* how many words follow, at most */
+    int words;            /* most words that follow */
     taker take;
     const char *member; /* of the descriptor, for take_desc_...() */
     size_t at;          /* of the member of struct options, for take_flag(), take_text() and take_count() */
@@ -67,7 +66,7 @@ static int take_count(struct options *o, const struct option_row *row, char *con
     return status;
 }
 
-/* Names are looked up by the library, which refuses those it does not know. */
+/* The library looks up names, and refuses unknown names. */
 static int take_desc_text(struct options *o, const struct option_row *row, char *const *words)
 {
     return pencilfft_desc_set_text(&o->fft, row->member, words[0]);
@@ -325,7 +324,7 @@ void options_print_help(void)
 /* ---- parsing ------------------------------------------------------------------------------------------------ */
 
 struct pending {
-    const struct option_row *row; /* option whose words are being gathered; NULL: none */
+    const struct option_row *row; /* option whose words are being gathered, or NULL */
     char *words[MAX_WORDS];
     int n;
 };
@@ -351,7 +350,7 @@ static int check_complete(struct pending *p, struct options *o)
 {
     if (!p->row)
         return 0;
-    if (p->row->take == take_size && p->n > 0) { /* of a line: one number; check_options() counts them */
+    if (p->row->take == take_size && p->n > 0) { /* of a line: a single number; check_options() counts the numbers */
         const struct option_row *row = p->row;
         p->row = NULL;
         return row->take(o, row, p->words);
@@ -410,7 +409,7 @@ bool runs_lines(const struct options *o)
     return is_one_line(o) || ((o->algorithm || o->order) && !strncmp(o->fft.decomposition, "brick", 5));
 }
 
-/* Lines know their own options alone. */
+/* Lines accept only their own options. */
 static int check_lines(const struct options *o)
 {
     pencilfft_desc usual;

@@ -13,11 +13,11 @@ struct options {
     pencilfft_desc fft;
     struct grid grid;
     pencilfft_direction direction;
-    bool pair; /* a backward transform of other arrays runs beside the forward one */
+    bool pair; /* a backward transform of other arrays runs beside the forward transform */
     bool has_direction, in_place;
     int reps, warmup;
     double time_limit_s; /* 0: none */
-    int halo; /* planes; 0: none is timed */
+    int halo; /* planes; 0: no halo is timed */
     bool verify;
     bool per_rank;
     bool print_plan;
@@ -26,11 +26,11 @@ struct options {
     int n_matrices;
     const char *json; /* NULL: no record */
     const char *algorithm, *order; /* of decomposition line, and of bricks on which lines run; NULL: not given */
-    int bricks[3]; /* along x, y and z, where lines run on them */
+    int bricks[3]; /* along x, y and z, if lines run on bricks */
     const char *torus_text;
     struct seats_request seats;
     const char *mapfile; /* NULL: grid ranks as launched */
-    const char *boxes[2]; /* files of input and output boxes; NULL: as the decomposition says */
+    const char *boxes[2]; /* files of input and output boxes; NULL: boxes of the decomposition */
     const char *labels[MAX_LABELS]; /* key=value */
     int n_labels;
     bool help, version;
@@ -39,7 +39,7 @@ struct options {
 /* A status; the options hold pointers into argv. */
 int options_parse(int argc, char **argv, struct options *options);
 void options_print_help(void);
-/* Distributed lines: one, or those of bricks. */
+/* Distributed lines: a single kind of line, or the lines of bricks. */
 bool runs_lines(const struct options *options);
 bool is_one_line(const struct options *options);
 const char *direction_name(const struct options *options);

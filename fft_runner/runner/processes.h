@@ -1,4 +1,4 @@
-/* The processes of the run: where they sit, what they may run on, and the communicator in which each has its grid rank. */
+/* The processes of the run: their seats, their bindings, and the communicator in which each has its grid rank. */
 #pragma once
 
 #include "common/seating.h"
@@ -15,6 +15,7 @@ struct processes {
     struct process *table; /* in order of grid rank; on grid rank 0 only */
 };
 
-/* Seat them, on a mapfile's places unless that is NULL, and gather the table. Collective; fails on all or none. */
+/* Seat the processes, at the places of a mapfile or (NULL) as launched, and gather the table. Collective; fails on all or
+ * none. */
 int processes_seat(const struct seats_request *request, const char *mapfile, struct processes *processes);
 void processes_release(struct processes *processes);

@@ -170,7 +170,7 @@ static json_t *halo(const struct halo_run *h)
     return object;
 }
 
-/* NULL when memory was short. */
+/* NULL if memory is short. */
 static json_t *whole_record(const struct report *r)
 {
     json_watch_memory();

@@ -1,4 +1,4 @@
-/* The parts of the record that explain the times: exchanges and what they send, hosts, warnings, times of every rank. */
+/* The parts of the record that explain the times: exchanges and their traffic, hosts, warnings, times of every rank. */
 #include <math.h>
 #include <string.h>
 

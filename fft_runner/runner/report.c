@@ -67,7 +67,7 @@ void report_warnings(const struct warnings *w, FILE *file)
     fflush(file);
 }
 
-/* What a transform took, there and back where the plan has both, with each algorithm that "auto" tried for an exchange. */
+/* Time of a transform, or of both directions if the plan has both, for each algorithm that "auto" tried in an exchange. */
 static void print_tried(const struct report *r, int e, FILE *file)
 {
     const char *name = NULL;
@@ -84,7 +84,7 @@ static void print_tried(const struct report *r, int e, FILE *file)
         fputc('\n', file);
 }
 
-/* The algorithm of each exchange, where "auto" chose it, and what it sends. */
+/* The algorithm of each exchange, if chosen by "auto", and its traffic. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
     for (int e = 0; e < r->traffic->exchanges; e++) {
@@ -105,7 +105,7 @@ static void print_exchanges(const struct report *r, FILE *file)
 static void print_phases(const struct report *r, FILE *file)
 {
     const struct samples *s = r->samples;
-    int width = 16; /* room for the names of remaps only where there are any */
+    int width = 16; /* room for the names of remaps only if there are any */
     for (int phase = 0; phase < s->phases; phase++)
         if ((int)strlen(pencilfft_phase_name(r->plan, phase)) > width)
             width = (int)strlen(pencilfft_phase_name(r->plan, phase));
@@ -120,9 +120,9 @@ static void print_phases(const struct report *r, FILE *file)
 static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
-    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields; /* of one transform */
+    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields; /* of a transform */
     double seconds = samples_median(r->samples->max, r->samples, phase_of(r->plan, PENCILFFT_TOTAL));
-    double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, as FFTW counts them */
+    double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, in FFTW's count */
     if (seconds > 0)
         fprintf(file, "\n%g N log2 N%s / total: %.3f GFlop/s\n", per_point, r->options->pair ? " twice" : "",
                 (r->options->pair ? 2 : 1) * per_point * n * log2(n / f->fields) / seconds * 1e-9);

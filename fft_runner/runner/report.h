@@ -17,7 +17,7 @@ struct report {
     char **argv;
     const struct options *options;
     const struct processes *processes;
-    const struct verification *verification; /* NULL: not asked for */
+    const struct verification *verification; /* NULL: not requested */
     const struct samples *samples;
     const struct halo_run *halo;
     const struct traffic *traffic;
@@ -35,7 +35,7 @@ void report_warnings(const struct warnings *warnings, FILE *file);
 /* Phases of the table and of the record: all up to the total, and the waiting if there was a sync. */
 bool phase_is_shown(const struct report *report, int phase);
 
-/* Words of the table and of the record for who placed the tasks, how their coordinates are known, and the check of it. */
+/* Words of the table and of the record for the source of the placement, the source of the coordinates, and their check. */
 const char *placed_by(const struct seating *seating);
 const char *coordinates_from(const struct seating *seating);
 const char *self_check_of(const struct seating *seating);
@@ -53,7 +53,7 @@ json_t *record_details(const struct report *report);
 json_t *record_times(const struct samples *samples, int phase);
 json_t *record_ranks(const struct samples *samples, int phase);
 
-/* Append the record in one write. A status. */
+/* Append the record in a single write. A status. */
 int record_append(const struct report *report, int descriptor);
 
 /* Versions of the libraries that the runner is linked with. */

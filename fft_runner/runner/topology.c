@@ -1,4 +1,4 @@
-/* Simulated processes have no place on a machine, and there are many of them, so no topology is loaded for them. */
+/* Simulated processes have no place on a machine, and are many, so no topology is loaded for them. */
 #include "topology.h"
 
 #include <hwloc.h>
@@ -19,7 +19,7 @@ static int count(hwloc_topology_t topology, hwloc_obj_type_t type)
     return n > 0 ? n : 0;
 }
 
-/* Logical numbers of the objects of one type that the process may run on. */
+/* Logical numbers of the objects of a type that the process may run on. */
 static void list_bound(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_bitmap_t set, char text[SET_SIZE])
 {
     hwloc_bitmap_t numbers = hwloc_bitmap_alloc();
@@ -74,5 +74,5 @@ void topology_describe(struct topology *t)
 
 const char *topology_hwloc_version(void)
 {
-    return HWLOC_VERSION; /* as compiled; the library itself tells only the version of its interface */
+    return HWLOC_VERSION; /* as compiled; the library only reports the version of its interface */
 }

@@ -1,6 +1,5 @@
-/* Idea:  rank 0 writes the matrix, one row at a time as it arrives from its rank, so that no rank holds P x P numbers; only
- *        a Scotch graph, which is undirected, needs the whole matrix. The file is written under a temporary name and
- *        renamed.
+/* Idea:  rank 0 writes the matrix, row by row as each row arrives from its rank, so that no rank holds P x P numbers; only a
+ *        Scotch graph, which is undirected, needs the whole matrix. The file is written under a temporary name and renamed.
  * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
 #include "traffic.h"
 

@@ -1,11 +1,11 @@
-/* How much each rank sends: totals per rank for the record, and the byte matrix as a file for mapping tools. */
+/* Traffic of each rank: totals per rank for the record, and the byte matrix as a file for mapping tools. */
 #pragma once
 
 #include <stdint.h>
 
 #include "verify.h"
 
-/* On rank 0 of the grid, by exchange and rank; what a rank keeps is not counted. */
+/* On rank 0 of the grid, by exchange and rank; a rank's own part is not counted. */
 struct traffic {
     int ranks, exchanges;
     int number[MOST_MOVES]; /* of the exchange or remap, in the order of a forward transform */
@@ -16,7 +16,7 @@ struct traffic {
 int traffic_gather(const struct problem *problem, struct traffic *traffic);
 void traffic_release(struct traffic *traffic);
 
-/* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform, or this one. A name that ends in .grf
- * gives a Scotch graph (undirected; edge load: bytes in both directions); any other gives P lines of P numbers, line i for
- * what rank i sends, as TreeMatch and TopoMatch read it. Collective; fails on all or none. */
+/* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform, or only this exchange. A name that ends
+ * in .grf gives a Scotch graph (undirected; edge load: bytes in both directions); any other gives P lines of P numbers, line
+ * i for the bytes from rank i, the format of TreeMatch and TopoMatch. Collective; fails on all or none. */
 int traffic_write_matrix(const struct problem *problem, const char *request);

@@ -1,11 +1,11 @@
 /* transpose_bench: the global transposes alone, for a range of message and communicator sizes, with every exchange
  * algorithm.
- * Idea:  for p ranks and messages of m bytes an array is chosen whose row exchange on a px1 grid sends just these. It is
- *        planned and run by the library as in a transform, with packing and unpacking timed separately. When a group is
- *        smaller than the job, as many groups as fit run at once, as the rows of a process grid do.
- * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
- * Beside them MPI's own collectives are timed on plain bytes (bare_exchange.h), which know every size, also 0.
- * A sample is the slowest rank's, and the table shows the median over the repetitions. */
+ * Idea:  for p ranks and messages of m bytes, choose an array whose row exchange on a px1 grid sends these messages. The
+ *        library plans and runs the exchange as in a transform, with packing and unpacking timed separately. If a group is
+ *        smaller than the job, as many groups as fit run at once, like the rows of a process grid.
+ * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB). Beside
+ *         them MPI's own collectives are timed on plain bytes (bare_exchange.h), for every size, also 0. A sample is the
+ *         slowest rank's, and the table shows the median over the repetitions. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -28,7 +28,7 @@ enum { ELEMENT_BYTES = 16, LONGEST_RUN = 32 };
 
 struct settings {
     long long groups[MAX_LIST];            /* ranks of a group */
-    long long bytes[MAX_LIST];             /* of one message */
+    long long bytes[MAX_LIST];             /* of a message */
     int n_groups, n_bytes;
     const char *exchanges[MAX_LIST];
     int n_exchanges;
@@ -52,7 +52,7 @@ struct result {
 struct bench {
     struct settings s;
     int rank, ranks;
-    int json; /* file descriptor; -1: none */
+    int json; /* file descriptor, or -1 */
     FILE *table;
 };
 
@@ -165,9 +165,9 @@ static void print_help(void)
            "scripts/pictures/plot_transposes.py draws it.\n");
 }
 
-/* ---- one case ----------------------------------------------------------------------------------------------- */
+/* ---- a single case ------------------------------------------------------------------------------------------ */
 
-/* Bytes of the elements of an array whose messages can have so many: complex double or single, or real single; else 0. */
+/* Bytes of the elements of an array whose messages can have this size: complex double or single, or real single; else 0. */
 static int element_of(long long bytes)
 {
     return !bytes || bytes % 4 ? 0 : bytes % 8 ? 4 : bytes % ELEMENT_BYTES ? 8 : ELEMENT_BYTES;
@@ -251,7 +251,7 @@ static int reduce(MPI_Comm active, struct result *r)
     return status;
 }
 
-/* MPI's own collective: a refusal of a size is told as one of the library's. */
+/* MPI's own collective; its refusal of a size is reported like a refusal of the library. */
 static int run_bare(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, long long bytes, const char *name,
                     struct result *r)
 {
@@ -329,7 +329,7 @@ static void print_head(const struct bench *b, int p)
             "t_avg[us]", "packed[us]", "MB/s a rank", "ratio");
 }
 
-/* Ratio: to the first algorithm of the list. MB are 1e6 bytes of planned messages, without what a rank keeps. */
+/* Ratio: to the first algorithm of the list. MB are 1e6 bytes of planned messages, without a rank's own part. */
 static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r,
                        double *first)
 {

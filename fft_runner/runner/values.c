@@ -64,7 +64,7 @@ struct line {
     int64_t index, start; /* of (x, y, 0) in the global array, and of (offset x + i, offset y + j, offset z) here */
 };
 
-/* Arrays are periodic: what lies beside them, in a halo, is a plane of the other end. */
+/* Arrays are periodic: a plane beside the array, in a halo, is a plane of the other end. */
 static int64_t inside(int64_t at, int64_t n)
 {
     return at < 0 ? at + n : at < n ? at : at - n;

@@ -6,8 +6,8 @@
 #include "common/complex_value.h"
 #include "pencilfft.h"
 
-/* Value of the element with that global index (pencilfft.h says how elements are counted; those of field f follow those of
- * field f - 1), rounded and cut to what an element of that format holds. */
+/* Value of the element with that global index (counted as in pencilfft.h; field f follows field f - 1), rounded and cut to
+ * the format. */
 typedef double complex (*value_function)(const pencilfft_format *format, int64_t index);
 
 double complex value_index(const pencilfft_format *format, int64_t index);  /* integers, exact; all different as far as the
@@ -22,5 +22,5 @@ void element_store(const pencilfft_format *format, void *array, int64_t i, doubl
 
 /* All fields of a part. */
 void values_fill(const pencilfft_part *part, const pencilfft_format *format, value_function value, void *array);
-/* Number of elements, over all fields, that do not hold their exact value; those of a halo that of the other end. */
+/* Number of elements, over all fields, without their exact value; in a halo the value of the other end. */
 int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *format, value_function value, const void *array);

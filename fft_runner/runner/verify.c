@@ -1,9 +1,9 @@
 /* Verification inside the run.
- * Idea:   (1) data that is only moved is compared exactly; (2) the transform of random data is compared with a serial
- *         FFTW on rank 0; (3) some of its values are compared with the plain sum, which has nothing in common with any FFT.
- *         A round trip would pass with a permuted spectrum, and a comparison with FFTW alone might share its errors.
- * Source: the error measure and its growth with log N are those of FFTW's accuracy benchmark (fftw.org/accuracy).
- * Needs:  room for the whole array on rank 0 for (2); without it, or above a limit, (2) is omitted with a message. */
+ * Idea:  (1) data that are only moved are compared exactly; (2) the transform of random data is compared with a serial FFTW
+ *        on rank 0; (3) some of its values are compared with the plain sum, which has nothing in common with any FFT. A
+ *        round trip would pass with a permuted spectrum, and a comparison with FFTW alone might share its errors.
+ * Source: the error measure and its growth with log N follow FFTW's accuracy benchmark (fftw.org/accuracy).
+ * Needs: room for the whole array on rank 0 for (2); without this room, or above a limit, (2) is omitted with a message. */
 #include "verify.h"
 
 #include <float.h>
@@ -15,7 +15,7 @@
 #include "runner.h"
 #include "values.h"
 
-/* The largest error seen in many runs is some tenths of epsilon * log2 N; the factor leaves room for other machines. */
+/* The largest error of many runs is some tenths of epsilon * log2 N; the factor leaves room for other machines. */
 double tolerance_of(size_t real_bytes, int64_t elements)
 {
     const double epsilon = real_bytes == sizeof(float) ? FLT_EPSILON : DBL_EPSILON, factor = 10;
@@ -93,7 +93,7 @@ int fill_input(const struct problem *p)
     return status;
 }
 
-/* Root mean square of the transform. If the transform is wrong, so is this, but then the errors are large too. */
+/* Root mean square of the transform. If the transform is wrong, so is the scale, but then the errors are large too. */
 static double result_scale(const struct problem *p, const struct side *out)
 {
     double both[2] = {0, (double)side_elements(out)}, all[2];
@@ -110,7 +110,7 @@ double worse_error(double one, double other)
     return isnan(one) || one > other ? one : other;
 }
 
-/* Written so that an error that is not a number does not pass. */
+/* Written so that NaN does not pass. */
 static bool is_small(double error, double tolerance)
 {
     return error <= tolerance;
@@ -139,7 +139,7 @@ static int verify_one(const struct problem *p, struct verification *v)
     return status;
 }
 
-/* Of two that run at once, each is looked at; what is told is the worse of both. */
+/* If two transforms run at once, check both and report the worse result. */
 int verify(const struct problem *p, struct verification *v)
 {
     struct verification other;

@@ -1,8 +1,8 @@
 /* Chosen values of the result against the plain sum over the whole input.
- * Idea:   each rank sums its part of the input, recomputed from its index; the owner adds its value of the transform. Sums
- *         are kept per line, plane and block, so rounding grows with the square root of an extent and not of N. With several
- *         fields the points are spread over them in turn.
- * Cost:   N/P multiplications per point. */
+ * Idea:  each rank sums its part of the input, recomputed from its index; the owner adds its value of the transform. Sums
+ *        are kept per line, plane and block, so rounding grows with the square root of an extent and not of N. With several
+ *        fields the points are spread over the fields in turn.
+ * Cost:  N/P multiplications per point. */
 #include <stdlib.h>
 
 #include "basis.h"
@@ -13,7 +13,7 @@
 
 enum { N_POINTS = 8, N_RANDOM = 3 };
 
-/* The unit vectors detect a swapped axis, the uneven ones a reversed or shifted axis; the rest are arbitrary. */
+/* The unit vectors detect a swapped axis, the uneven points a reversed or shifted axis; the rest are arbitrary. */
 static void choose_points(const int64_t n[3], int64_t points[N_POINTS][3])
 {
     const int64_t fixed[N_POINTS - N_RANDOM][3] = {
@@ -105,7 +105,7 @@ static double complex my_difference(struct summand *s, const struct side *in, co
     return difference;
 }
 
-/* As many as the longest of the parts has. */
+/* Room for the longest of the parts. */
 static int allocate_weights(struct summand *s, const struct side *in, MPI_Comm comm)
 {
     int status = 0;

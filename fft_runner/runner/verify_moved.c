@@ -1,7 +1,7 @@
-/* Is data moved correctly?  Every element holds its global index; after each exchange each rank knows what it must hold.
- * Targets are filled with NaN first, so that unwritten elements are detected. Where arrays have several parts no exchange
- * stands alone, and nothing is known of what was moved but by the transform. Remaps are looked at by themselves, because what
- * they move may be real numbers. */
+/* Check that data are moved correctly. Every element holds its global index; after each exchange each rank compares its
+ * elements with the expected indices. Targets are filled with NaN first, so that unwritten elements are detected. If arrays
+ * have several parts, no exchange can run alone, and only the transform itself checks the moves. Remaps are checked by
+ * themselves, because they may move real numbers. */
 #include <math.h>
 
 #include "check_mpi.h"

@@ -1,7 +1,7 @@
 /* The whole result against a serial three-dimensional FFTW on rank 0.
- * Idea: rank 0 recomputes the input, transforms it in place, and compares the ranks' blocks piece by piece as they arrive,
- *       so that it never holds more than one array and one piece.
- * Cost: on rank 0 one array of N elements and a serial transform; every rank sends its block once. */
+ * Idea:  rank 0 recomputes the input, transforms the input in place, and compares the ranks' blocks piece by piece as they
+ *        arrive, so that it never holds more than one array and one piece.
+ * Cost:  on rank 0 one array of N elements and a serial transform; every rank sends its block once. */
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static bool transform_axis(struct whole *w, int axis)
     return true;
 }
 
-/* Expand lines of nz/2 + 1 to full lines, the last first, because there is room behind it. What c2r does not read is
+/* Expand lines of nz/2 + 1 to full lines, the last first, because there is room behind. Elements that c2r does not read are
  * omitted. */
 static void expand_lines(struct whole *w)
 {
@@ -104,7 +104,7 @@ static bool make_reference(const struct problem *p, const pencilfft_format *in, 
     return transform_whole(&w);
 }
 
-/* In the whole array, from the number of an element in its dense box. */
+/* Index in the whole array of an element, numbered in its dense box. */
 static int64_t global_index(const pencilfft_box *b, const int64_t n[3], int64_t local)
 {
     int64_t index = 0;
@@ -118,7 +118,7 @@ struct comparison {
     struct side out;
     int field;
     const double complex *reference;
-    double worst; /* largest |difference|; NaN once one is NaN */
+    double worst; /* largest |difference|; NaN after any NaN */
 };
 
 static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_t start, int n, const void *a)

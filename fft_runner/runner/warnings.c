@@ -1,4 +1,4 @@
-/* Idea: processes are sorted by host and binding, so that those sharing something are adjacent. No MPI. */
+/* Idea: processes are sorted by host and binding, so that processes that share something are adjacent. No MPI. */
 #include "warnings.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Warnings about what makes times meaningless. */
+/* Warnings about conditions that make times meaningless. */
 #pragma once
 
 #include "processes.h"
@@ -10,6 +10,6 @@ struct warnings {
     char text[MAX_WARNINGS][WARNING_SIZE];
 };
 
-/* From the table of all processes; at most one warning of each kind, with the first case and the number of cases. Fails only
+/* From the table of all processes; at most a warning of each kind, with the first case and the number of cases. Fails only
  * without memory. */
 int warnings_find(const struct process *processes, int n, struct warnings *warnings);

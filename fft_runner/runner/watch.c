@@ -1,10 +1,10 @@
-/* Idea:   a process forked from the rank before MPI starts sees from outside what MPI cannot tell: that the rank was killed, for
- *         then the pipe between them closes; that it is stopped; that its time is over. The rank notes in a page shared by both
- *         what it does, so the watcher knows where it was. All watchers of a node that wake together ask for one name of a
- *         socket, and only who gets it speaks: the first whose rank died or, when time is over, whose rank is stopped, or was
- *         heard of longest ago. The name leaves nothing behind. Then the watcher kills its rank, and the launcher the others.
- *         Where the machine is so busy that the launcher has ended another rank before the first one's watcher wakes up, that
- *         rank may be named.
+/* Idea:  a process forked from the rank before MPI starts sees events from outside that MPI cannot report: the rank was
+ *        killed, for then the pipe between the two closes; the rank is stopped; its time is over. The rank notes its current
+ *        work in a page shared by both, for the watcher's report. All watchers of a node that wake together ask for one name
+ *        of a socket, and only the owner of the name reports: the first whose rank died or, when time is over, the first
+ *        whose rank is stopped or has been silent longest. The name leaves nothing behind. Then the watcher kills its rank,
+ *        and the launcher the others. If the machine is so busy that the launcher has ended another rank before the first
+ *        rank's watcher wakes up, the report may name that rank.
  * Source: unix(7), abstract sockets; proc(5), the state of a process. */
 #include "watch.h"
 
@@ -37,7 +37,7 @@ static int my_end; /* of the pipe; the rank's death closes it */
 static double age(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now); /* which nobody sets */
+    clock_gettime(CLOCK_MONOTONIC, &now); /* which no program sets */
     return (double)(now.tv_sec - started.tv_sec) + 1e-9 * (double)(now.tv_nsec - started.tv_nsec);
 }
 
@@ -102,7 +102,7 @@ static int is_stopped(pid_t rank)
     return state == 'T' || state == 't';
 }
 
-/* Whether this is the first watcher of the job on this node; it stays so until it ends. */
+/* Whether this is the first watcher of the job on this node; the watcher keeps the role until its end. */
 static int is_first(pid_t launcher)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -123,10 +123,10 @@ static void speak(pid_t rank, const char *what)
     fflush(stderr);
 }
 
-/* The others of this node are ended now, and are not to speak. */
+/* The other watchers of this node end now, without a report. */
 static void keep_silence(void)
 {
-    close(STDERR_FILENO); /* for which the launcher waits before it ends them */
+    close(STDERR_FILENO); /* the launcher waits for this before it ends the other ranks */
     pause_for(silence_s);
 }
 
@@ -151,7 +151,7 @@ static void time_is_over(pid_t rank, pid_t launcher, double limit_s)
     if (first)
         speak(rank, what);
     else
-        pause_for(most_delay_s); /* until it has been said */
+        pause_for(most_delay_s); /* until the report is out */
     kill(rank, SIGKILL);
     if (first)
         keep_silence();
@@ -171,7 +171,7 @@ static void watch(int end_of_pipe, pid_t rank, pid_t launcher, double limit_s)
         time_is_over(rank, launcher, limit_s);
 }
 
-/* The launcher sees by what is closed that its rank has ended. */
+/* The launcher sees by closed descriptors that its rank has ended. */
 static void close_all_but(int one, int other)
 {
     long most = sysconf(_SC_OPEN_MAX);

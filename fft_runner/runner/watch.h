@@ -1,11 +1,12 @@
-/* A watcher beside each rank, with --time-limit: it says where a rank was that was killed or never ended, and ends it. */
+/* With --time-limit, a watcher beside each rank: reports the last work of a rank that was killed or never ended, and ends
+ * that rank. */
 #pragma once
 
-/* Before MPI_Init: forks. A status. The others do nothing where it was not called. */
+/* Before MPI_Init: forks. A status. The other functions do nothing without this call. */
 int watch_start(double limit_s);
-/* What this rank does now; `number` follows where it is positive. The text must be a constant. */
+/* The current work of this rank; `number` follows if positive. The text must be a constant. */
 void watch_mark(const char *phase, int number);
 void watch_rank(int rank);
-/* Nothing more is to be said of this rank: it has ended as it should, or has said why it does not. */
+/* No more reports on this rank: the rank has ended normally, or has given the reason. */
 enum watch_end { WATCH_ON, WATCH_DONE, WATCH_SAID };
 void watch_end(enum watch_end how);

@@ -69,7 +69,7 @@ int whole(const std::string &text, long least, long most)
     return static_cast<int>(value);
 }
 
-/* One value for each dimension, or one for all of them. */
+/* One value for each dimension, or a single value for all. */
 template <typename T, typename Reader>
 std::vector<T> for_each_dimension(const std::string &text, int dimension_count, Reader read_one)
 {
@@ -138,7 +138,7 @@ void read_message_cost(Platform &platform, const std::string &text)
         throw ValueError("'" + text + "' lacks the cost of the smallest messages, a number without a colon");
 }
 
-/* Values are read in this order, whatever the order of the lines: shape sets the number of values of the others. */
+/* Values are read in this order, for any order of the lines: shape sets the number of values of the others. */
 const struct Key {
     const char *name;
     void (*read)(Platform &, const std::string &);

@@ -1,6 +1,5 @@
-/* The text file that describes a simulated network: `key = value` lines, `#` starts a comment. No SimGrid.
- * Every key and its meaning: README.md. Units are part of the key; all are SI.
- */
+/* The text file that describes a simulated network: `key = value` lines, `#` starts a comment. No SimGrid. Every key and its
+ * meaning: README.md. Units are part of the key; all are SI. */
 #pragma once
 
 #include "torus.hpp"
@@ -16,18 +15,18 @@ namespace pencilmap
 
 struct Platform {
     Torus torus;
-    std::vector<double> bandwidth_bytes_per_s; /* of one link, for each dimension */
-    std::vector<int> cables;                   /* between neighbours, for each dimension; they act as one wider cable */
-    double latency_s = 0;                      /* of one hop */
-    double injection_bytes_per_s = 0;          /* into a node and out of it, each; 0: no limit */
-    double loopback_bytes_per_s = 1e15;        /* of one message between two ranks of a node */
+    std::vector<double> bandwidth_bytes_per_s; /* of a link, for each dimension */
+    std::vector<int> cables; /* between neighbours, for each dimension; they act as a wider cable */
+    double latency_s = 0; /* of a hop */
+    double injection_bytes_per_s = 0; /* into a node and out of a node, each; 0: no limit */
+    double loopback_bytes_per_s = 1e15; /* of a message between two ranks of a node */
     double speed_flops = 1e9;
-    std::map<double, double> message_s;        /* what a rank takes to start a message, from so many bytes on */
-    int ports = 1;                             /* messages that a rank starts at a time */
-    std::string usage_file; /* where the bytes of every link are written at the end; empty: nowhere */
+    std::map<double, double> message_s; /* time of a rank to start a message, from so many bytes on */
+    int ports = 1; /* messages that a rank starts at a time */
+    std::string usage_file; /* file for the bytes of every link at the end; empty: none */
 };
 
-/* The message says file, line, what was given and what is allowed. */
+/* The message gives file, line, the value and the allowed values. */
 class PlatformFileError : public std::runtime_error
 {
     using std::runtime_error::runtime_error;

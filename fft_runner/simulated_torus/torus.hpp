@@ -1,12 +1,11 @@
-/* A torus or mesh and the route of a message through it. No SimGrid, no files: geometry only.
+/* A torus or mesh and the routes of messages. No SimGrid, no files: geometry only.
  *
- * Routing: dimension-ordered, in the shorter direction round each ring. A message that goes half way round can go in either;
- *   Tie::parity  + from even and - from odd coordinates of that ring, so that both directions carry the same
+ * Routing: dimension-ordered, in the shorter direction round each ring. A message half way round can go in either direction;
+ *   Tie::parity  + from even and - from odd coordinates of that ring, so that both directions carry the same load
  *   Tie::plus    always +
  * Source:  W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks",
  *          IEEE Transactions on Computers 36 (1987), for the order of dimensions; the tie rule is ours.
- * Cost:    one step per hop.
- */
+ * Cost:    one step per hop. */
 #pragma once
 
 #include "common/torus.h"
@@ -31,7 +30,7 @@ struct Torus {
     std::vector<int> order; /* dimensions in the order in which a message is routed */
     Tie tie = Tie::parity;
 
-    /* Two nodes share one cable with or without wrap; a single node has none. Decided here and nowhere else. */
+    /* Two nodes share a cable with or without wrap; a single node has none. Only this function decides. */
     bool is_ring(int dimension) const
     {
         return shape.wrapped[dimension] && shape.extent[dimension] > 2;

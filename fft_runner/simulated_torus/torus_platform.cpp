@@ -1,14 +1,13 @@
 /* A torus or mesh for `smpirun -platform libtorus_platform.so`. The file named by PENCILMAP_PLATFORM describes it.
  *
  * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up to
- * twice the time, depending on the mapping (figures in README.md). Its classes cannot be extended from outside; NetZoneImpl
- * can, so the zone below is our own and asks torus.cpp for every route.
+ * twice the time, depending on the mapping (figures in README.md). Its classes cannot be extended from outside, except
+ * NetZoneImpl. So the zone below is our own and gets every route from torus.cpp.
  *
  * Links:
- *   0-3-2:0+           leaves node (0, 3, 2) in dimension 0 upwards; one in each direction of each cable
- *   0-3-2:injection    shared by all that the node sends, :ejection by all that it receives; only with a limit
- *   loopback           between ranks of one node; as fast for many messages as for one
- */
+ *   0-3-2:0+           leaves node (0, 3, 2) in dimension 0 upwards; one link in each direction of each cable
+ *   0-3-2:injection    shared by all messages from the node, :ejection by all messages to the node; only with a limit
+ *   loopback           between ranks of a node; as fast for many messages as for one */
 #include "platform_file.hpp"
 
 #include <cerrno>
@@ -43,7 +42,7 @@ constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
 
 /* Messages and bytes that each link carries, by the time at which the messages start: the ranks start an exchange together,
  * so an exchange has one start time. SimGrid asks for the bandwidth factor of every message once; this is the only public
- * call that knows both the size and the links, so the counting happens there. */
+ * call with both the size and the links, so the counting happens there. */
 class LinkUsage
 {
     struct Traffic {
@@ -125,7 +124,7 @@ class TorusZone : public routing::NetZoneImpl
         cables_.resize(cable_index(node_count(), 0, -1));
     }
 
-    /* Nodes are created first and in the order of their numbers, so a NetPoint's id is its node number. */
+    /* Nodes are created first and in the order of their numbers, so that a NetPoint's id is its node number. */
     void build()
     {
         for (int node = 0; node < node_count(); node++)
@@ -193,8 +192,8 @@ void count_usage(TorusZone &zone, const std::string &path)
 
 } // namespace
 
-/* A rank sleeps while it starts its messages. Those of one batch, at most so many as there are ports, leave together: the
- * first sleeps, the others come at the time at which it wakes. */
+/* A rank sleeps while it starts its messages. The messages of a batch, at most as many as there are ports, leave together:
+ * the first message sleeps, the others leave at its wake-up time. */
 void charge_messages(const std::map<double, double> &message_s, int ports)
 {
     struct Batch {
@@ -215,7 +214,7 @@ void charge_messages(const std::map<double, double> &message_s, int ports)
         smpi_register_op_cost_callback(call, cost);
 }
 
-/* The symbol that SimGrid looks for. It owns the zone. */
+/* SimGrid looks for this symbol, and owns the zone. */
 extern "C" void load_platform(const s4u::Engine &);
 void load_platform(const s4u::Engine &)
 {

@@ -1,4 +1,4 @@
-/* Whether all ranks saw the same. Collective over MPI_COMM_WORLD. */
+/* Whether all ranks have the same value. Collective over MPI_COMM_WORLD. */
 #pragma once
 
 #include "pencilfft.h"

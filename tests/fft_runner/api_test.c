@@ -13,8 +13,8 @@
 
 static int R, C, rank, ranks;
 
-/* The library's clock, which somebody sets back all the time, another rank's at another moment: no time is negative, and
- * nobody sleeps until the clock has come to where it was. */
+/* The library's clock, set back all the time, on each rank at another moment: no time is negative, and no rank sleeps until
+ * the clock has caught up. */
 double MPI_Wtime(void)
 {
     static int calls;
@@ -201,7 +201,7 @@ static int64_t common(const pencilfft_box *a, const pencilfft_box *b)
     return n;
 }
 
-/* Of one exchange and direction, by the boxes of all ranks; what others had in the lists before is gone. */
+/* For an exchange and direction, from the boxes of all ranks; overwrites the lists. */
 static void check_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int most)
 {
     int64_t bytes[MOST_RANKS], messages[MOST_RANKS], alone[MOST_RANKS];
@@ -251,7 +251,7 @@ static void traffic_follows_from_the_boxes(const char *exchange, const char *sch
     pencilfft_plan_destroy(plan);
 }
 
-/* 9 x 8 x 10 real numbers, of which z keeps 6 complex ones. */
+/* 9 x 8 x 10 real numbers; z of the spectrum has 6 complex numbers. */
 static void formats_say_what_arrays_hold(void)
 {
     pencilfft_desc desc = description();
@@ -324,7 +324,7 @@ static void scales_are_those_of_the_types(void)
     backward_after_forward_is_scale_times_the_input("empty", NULL, NULL, 8. * 10);
 }
 
-/* One descriptor for all, and what is wrong with it; `only` changes the last rank's alone. */
+/* A descriptor for all ranks, and its error; `only` changes the last rank's alone. */
 static void refused(pencilfft_desc desc, int status, const char *part)
 {
     pencilfft_plan plan = (pencilfft_plan)&desc;
@@ -333,7 +333,7 @@ static void refused(pencilfft_desc desc, int status, const char *part)
     CHECK_CONTAINS(pencilfft_error_message(), part);
 }
 
-/* The same is said whatever else depends on extents: bricks that are to be found for them, boxes. */
+/* The same refusal although other members depend on extents: bricks chosen for them, boxes. */
 static void extents_below_one_are_refused(void)
 {
     static const char *const decompositions[] = {NULL, "brick"};
@@ -367,13 +367,13 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     refused(desc, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
     desc = description();
     desc.nx = desc.ny = desc.nz = 1 << 15;
-    desc.fields = (1 << 8) + 1; /* one more than there may be */
+    desc.fields = (1 << 8) + 1; /* one more than allowed */
     refused(desc, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
     pencilfft_plan plan;
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
 
-/* Whether the input may be destroyed is a yes or no, and it shows in the plan. */
+/* destroy_input is 0 or 1, and the text of the plan shows the value. */
 static void destroyed_inputs_are_work_buffers(void)
 {
     pencilfft_desc desc = description();
@@ -414,7 +414,7 @@ static void threads_must_be_possible(void)
     pencilfft_plan_destroy(plan);
 }
 
-/* As other languages make one. What is set by name is what a structure says. */
+/* As other languages make a descriptor. Members set by name equal members of the structure. */
 static void descriptors_are_made_by_name(void)
 {
     pencilfft_desc *desc = pencilfft_desc_new();
@@ -508,7 +508,7 @@ static void wisdom_needs_a_path(void)
     CHECK_CONTAINS(pencilfft_error_message(), "null path");
 }
 
-/* A pipe stands for a device, whose place the file would take, too; also behind a link. */
+/* A pipe stands for a device, whose place the file would also take; the same behind a link. */
 static void wisdom_replaces_files_alone(void)
 {
     char folder[] = "/tmp/pencilfft-XXXXXX", pipe[64], link[64];

@@ -1,5 +1,5 @@
-/* A clock that goes on by 100 s while somebody sleeps, however shortly, and by a microsecond when it is read: loaded before
- * the programs of the runner. Time that the machine takes does not count, so that nobody comes too late to sleep. */
+/* A clock that goes on by 100 s during any sleep, and by a microsecond at each reading: loaded before the programs of the
+ * runner. Real time does not count, so that no rank comes too late to sleep. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-/* What exchange "auto" times and takes, with exchanges whose speed is known, for they alone move the clock: the table here takes
- * the place of src/exchange/exchange_table.c, and MPI_Wtime() that of MPI's own. Run under mpirun with the grid, both numbers
- * above 1: auto_test R C. */
+/* The trials and choices of exchange "auto", with exchanges of known speed, because they alone move the clock: the table
+ * here takes the place of src/exchange/exchange_table.c, and MPI_Wtime() that of MPI's own. Run under mpirun with the grid,
+ * both numbers above 1: auto_test R C. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,18 +14,18 @@
 extern const struct pf_exchange pf_exchange_alltoallv;
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, SHARES, N_EXCHANGES };
-/* Of a candidate: as the base, once to warm up and once; in each turn, once to warm up and four times. Where there is time, a
- * winner has six turns among all, six among the last three, and twelve among the last two. */
+/* Runs of a candidate: as the base, once to warm up and once; in each turn, once to warm up and four times. If there is
+ * time, a winner has six turns among all, six among the last three, and twelve among the last two. */
 enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 24 * TURN_RUNS, DIRECTIONS = 2 };
 
 static int R, C, rank;
 static double now = 1000; /* s */
-static double shares_ms; /* what SHARES takes; 0: it refuses */
+static double shares_ms; /* time of SHARES; 0: refuses */
 static bool on_two_nodes; /* every other rank */
 static int runs[2][N_EXCHANGES]; /* row, column */
-static int runs_before[N_EXCHANGES]; /* of any, before a row's first by this one */
+static int runs_before[N_EXCHANGES]; /* of any, before a row's first run by this algorithm */
 enum { HISTORY = 1000 };
-static int history[HISTORY], n_history; /* which one moved a row, run after run */
+static int history[HISTORY], n_history; /* the algorithm of a row, run after run */
 static int runs_for_rows; /* of rows by ROWS, before a column's first by COLUMNS: the row has been chosen */
 
 double MPI_Wtime(void)
@@ -39,7 +39,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
 }
 
 struct timed {
-    void *alltoallv, *memory; /* one of them */
+    void *alltoallv, *memory; /* either */
     int column, number;
     double ms;
 };
@@ -51,7 +51,7 @@ static int make(const struct pf_transpose *t, struct pf_messages *sent, struct p
     *state = a;
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory");
-    a->column = t->from[0].extent[0] == t->to[0].extent[0] ? 0 : 1; /* a row leaves x as it is */
+    a->column = t->from[0].extent[0] == t->to[0].extent[0] ? 0 : 1; /* a row does not change x */
     a->number = number;
     a->ms = ms[a->column];
     if (number != SHARES)
@@ -115,7 +115,7 @@ static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, 
     return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose") : make(t, sent, received, HALFWAY, ms, state);
 }
 
-/* Its messages are written where they are read. */
+/* Its messages are written directly to the reader. */
 static int plan_shares(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     const double ms[2] = {shares_ms, shares_ms};
@@ -161,7 +161,7 @@ static pencilfft_plan make_plan_again(double budget_s, const char *skip)
     return plan;
 }
 
-/* Nothing is known of exchanges. */
+/* Forget all choices of exchanges. */
 static pencilfft_plan make_plan(double budget_s)
 {
     pencilfft_wisdom_forget();
@@ -181,7 +181,7 @@ static void took(pencilfft_plan plan, const char *row, const char *column)
     CHECK(!strcmp(pencilfft_exchange_chosen(plan, PENCILFFT_COLUMN), column));
 }
 
-/* Of an odd and of an even number, in any order; of none there is none. */
+/* Of odd and even counts, in any order; of no runs there is none. */
 static void the_median_is_in_the_middle(void)
 {
     struct pf_times times = {.seconds = {5, 1, 3, 4, 2, 7}};
@@ -190,7 +190,7 @@ static void the_median_is_in_the_middle(void)
         CHECK(pf_times_median(&times) == expected[times.n]);
 }
 
-/* What was slow for all at a time is not slow; what did not run then has no time. */
+/* A time that was slow for all at once is not slow; a candidate that did not run then has no time. */
 static void times_are_compared_with_those_beside_them(void)
 {
     struct pf_times one = {.n = 3, .seconds = {2, 20, 2}}, other = {.n = 3, .seconds = {1, 10, 3}},
@@ -202,7 +202,7 @@ static void times_are_compared_with_those_beside_them(void)
     CHECK(isinf(pf_times_beside(&none, all, 4)));
 }
 
-/* Of four runs half that of one; what did not run is no run. */
+/* Four runs halve the doubt of a single run; skipped runs do not count. */
 static void more_runs_leave_less_doubt(void)
 {
     struct pf_times one = {.n = 2, .seconds = {2, INFINITY}}, four = {.n = 4, .seconds = {2, 20, 2, 1}}, none = {0};
@@ -222,7 +222,7 @@ static void they_run_in_turn(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* What does not stay in the caches is not warmed up. */
+/* Arrays larger than the caches are not warmed up. */
 static void large_arrays_run_in_turn_at_once(void)
 {
     static const int each[] = {BASE, ROWS, COLUMNS, HOPELESS, LAST};
@@ -257,7 +257,7 @@ static void takes_ms(pencilfft_plan plan, int e, int i, double ms)
     CHECK(fabs(seconds(plan, e, i) - DIRECTIONS * ms * 1e-3) < 1e-9);
 }
 
-/* The other exchange runs too: what it takes is in the times, and the column's base is what the row took. */
+/* The other exchange runs too: its time is included, and the column's base is the row's choice. */
 static void whole_transforms_are_timed(void)
 {
     pencilfft_plan plan = make_plan(60);
@@ -269,8 +269,8 @@ static void whole_transforms_are_timed(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* Within a node what shares memory is taken where it seems slower by less than the doubt: by 0.8 % in the row, not by 2.4 % in the
- * column, of which the last two, timed 48 times and more, leave less than 2 %. On several nodes it has no such right. */
+/* Within a node an exchange by shared memory is chosen if slower by less than the doubt: by 0.8 % in the row, not by 2.4 %
+ * in the column, of which the last two, timed 48 times and more, leave less than 2 %. Not on several nodes. */
 static void what_shares_memory_has_the_benefit_of_the_doubt(void)
 {
     shares_ms = 1.05;
@@ -294,8 +294,8 @@ static void without_time_the_first_that_goes(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* The row's candidates share 0.3 s. The base takes 20 ms of it twice; to warm up all of them takes 200 and to run them 200 more, and
- * then the time is up. */
+/* The row's candidates share 0.3 s. The base takes 20 ms of this twice; warming up all candidates takes 200 ms and running
+ * them 200 ms more, and then the time is up. */
 static void none_takes_more_than_its_share(void)
 {
     pencilfft_plan plan = make_plan(0.6);
@@ -312,7 +312,7 @@ static void they_are_tried_in_the_order_of_the_table(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* Of the same transform; one that leaves another axis alone is not the same. */
+/* For the same transform; a transform that skips another axis is not the same. */
 static void what_was_chosen_is_known_again(void)
 {
     pencilfft_plan plan = make_plan(60);

@@ -1,6 +1,6 @@
-/* Every exchange by the steps that exchange.h says: alone, and two at once in one group where it can run beside others, with
- * ranks that are late in turn. What a late rank has not read yet must not be written over, in the same direction again or in
- * the other, and two in flight must not take each other's messages. Run under mpirun, any number of ranks. */
+/* Every exchange by the steps of exchange.h: alone, and two at once in a group if the exchange can run beside others, with
+ * ranks that are late in turn. Data that a late rank has not read yet must not be overwritten, in the same direction again
+ * or in the other, and two in flight must not take each other's messages. Run under mpirun, any number of ranks. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,13 +12,13 @@
 
 enum { RUNS = 6, DIRECTIONS = 2, X = 4, Y = 4, Z = 64, LATE_MS = 4, MOST_RANKS = 16, ELEMENT = 16, FIELDS = 2, TESTS = 5 };
 
-static int p, me, extra; /* what x has beyond what the ranks divide */
+static int p, me, extra; /* indices of x beyond a multiple of the ranks */
 
 struct transfer {
     const struct pf_exchange *exchange;
     struct pf_transpose t;
     struct pf_parts sent, received;
-    void *state, *from, *to; /* where it sends from and receives into */
+    void *state, *from, *to; /* send buffer and receive buffer */
     double *before, *after; /* the two boxes */
 };
 
@@ -40,7 +40,7 @@ static int64_t elements(const pencilfft_box *boxes)
     return pf_box_elements(&boxes[me]) * FIELDS;
 }
 
-/* Sets the elements of my box to numbers of the run, the direction and their place, or counts those that are not so. */
+/* Sets the elements of my box to numbers of the run, the direction and their place, or counts other numbers. */
 static int64_t go_through(const pencilfft_box *b, int number, bool fill, double *data)
 {
     int64_t wrong = 0;
@@ -168,7 +168,7 @@ static void check_exchange(const struct pf_exchange *exchange, bool beside)
 {
     pencilfft_box before[MOST_RANKS], after[MOST_RANKS];
     struct transfer both[DIRECTIONS];
-    extra = strcmp(exchange->name, "alltoall") ? 1 : 0; /* which refuses it */
+    extra = strcmp(exchange->name, "alltoall") ? 1 : 0; /* which refuses uneven extents */
     for (int j = 0; j < p; j++) {
         before[j] = box(0, j);
         after[j] = box(1, j);

@@ -1,7 +1,7 @@
-/* Bricks on which distributed lines run directly, against serial FFTW in three dimensions, every element: every
- * algorithm and order, both precisions and directions, in place and not, brick grids of 1, 2, 4, 6 and 8 ranks (each on
- * the first ranks), primes, extents that do not divide or are shorter than the ranks, two dimensions. Prints what every
- * rank sends. */
+/* Bricks on which distributed lines run directly, against serial FFTW in three dimensions, every element: every algorithm
+ * and order, both precisions and directions, in place and not, brick grids of 1, 2, 4, 6 and 8 ranks (each on the first
+ * ranks), primes, extents that do not divide or are shorter than the ranks, two dimensions. Prints the traffic of every
+ * rank. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void serial(const int64_t n[3], int64_t field, int sign, double complex *
     fftw_destroy_plan(plan);
 }
 
-/* Index in the array of every element of a rank, in the order of its memory; how many. */
+/* Index in the array of every element of a rank, in the order of its memory; returns their number. */
 static int64_t indices_of(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *d, int array, int rank,
                           int64_t index[MOST])
 {
@@ -57,7 +57,7 @@ static int64_t indices_of(pencilfft_brick_lines plan, const pencilfft_brick_line
     return n;
 }
 
-/* Each element of an array is held once; in natural order as decomposition brick has it. */
+/* Each element of an array is held once; in natural order divided like decomposition brick. */
 static void check_places(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *d, int ranks)
 {
     const int64_t n[3] = {d->nx, d->ny, d->nz};
@@ -118,8 +118,8 @@ static double error_of(pencilfft_brick_lines plan, const pencilfft_brick_lines_d
     return worst / sqrt((double)points_of(n) / 6);
 }
 
-/* Of each exchange, what every rank sends: elements of a field, and messages. Only ranks of the same line are sent to,
- * and over all ranks as much goes forth as back. */
+/* Prints each exchange's traffic from every rank: elements of a field, and messages. Only ranks of the same line get
+ * messages, and over all ranks forward and backward traffic are equal. */
 static void check_traffic(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *d, int rank, MPI_Comm comm)
 {
     int exchanges, ranks;
@@ -253,7 +253,7 @@ static void check_refusals(int rank, int ranks)
     d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks + 1;
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
-    for (int whole = 0; whole < 3; whole++) { /* as many as there are ranks, if that were all */
+    for (int whole = 0; whole < 3; whole++) { /* the product fits, but two numbers are negative */
         for (int axis = 0; axis < 3; axis++)
             d.bricks[axis] = axis == whole ? ranks : -1;
         CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
@@ -284,7 +284,7 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, NULL, buffer) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, (char *)buffer + 8, buffer) == PENCILFFT_BAD_CALL);
     CHECK(!pencilfft_brick_lines_extent(plan, PENCILFFT_INPUT, rank, extent));
-    if (extent[2] > 0) /* a rank that holds nothing has nothing in common */
+    if (extent[2] > 0) /* an empty rank shares no element */
         for (int backward = 0; backward < 2; backward++) {
             pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
             CHECK(pencilfft_brick_lines_execute(plan, direction, buffer, buffer + 1) == PENCILFFT_BAD_CALL);
@@ -306,7 +306,7 @@ static void check_refusals(int rank, int ranks)
     fftw_free(buffer);
 }
 
-/* A transform uses all of what a buffer must hold, also where input and output are shorter. One rank refuses, all tell. */
+/* A transform uses the full length of its buffers, also if input and output are shorter. A refusal fails on all ranks. */
 static void buffers_of_full_length_must_not_overlap(int rank, int ranks)
 {
     pencilfft_brick_lines_desc d;
@@ -348,7 +348,7 @@ static void buffers_of_full_length_must_not_overlap(int rank, int ranks)
     MPI_Comm_free(&comm);
 }
 
-/* Where collective calls are compared: another call on one rank, and one that it cannot make, are told on all. */
+/* If collective calls are compared: a different call on one rank, and an impossible call, fail on all ranks. */
 static void calls_are_compared(int rank, int ranks)
 {
     pencilfft_brick_lines_desc d;

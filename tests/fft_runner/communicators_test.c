@@ -1,7 +1,7 @@
-/* Plans on one communicator share the communicators of the library: communicators_test PLANS ROUNDS, under mpirun.
- * So many plans are alive at once, the caller frees its communicator before or after them, and ranks run several plans one after
- * the other, each rank as fast as it can. An exchange that took the messages of another plan would change the results.
- * Communicators that are made are counted. With PLANS 0 threads run plans at once. */
+/* Plans on one communicator share the communicators of the library: communicators_test PLANS ROUNDS, under mpirun. PLANS
+ * plans are alive at once, the caller frees its communicator before or after them, and ranks run several plans one after the
+ * other, each rank as fast as it can. An exchange that took the messages of another plan would change the results. The test
+ * counts communicators. With PLANS 0 threads run plans at once. */
 #include <complex.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,7 +52,7 @@ static void need(int status)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* ---- one of several kinds of plans, with its input, and the output of its first run ------------------------------------ */
+/* ---- several kinds of plans, with their input and first output -------------------------------------------------------- */
 
 enum { KINDS = 8, N = 4, MOST = 4 * N * N * N };
 
@@ -178,7 +178,7 @@ static void equal_plans_make_no_communicators(void)
     }
 }
 
-/* Each of its plans holds the library's communicators; the last one frees them. */
+/* Each of its plans holds the library's communicators; the last plan frees them. */
 static void the_callers_communicator_is_freed(int rounds)
 {
     int before = made;
@@ -210,7 +210,7 @@ static void the_callers_communicator_is_freed(int rounds)
     }
 }
 
-/* Messages are so short that a rank sends those of the next plans while others have not begun. */
+/* Messages are so short that a rank sends messages of the next plans while others have not begun. */
 static void ranks_run_several_plans_each_at_its_own_pace(int rounds)
 {
     enum { SEVERAL = 3 * KINDS };
@@ -246,7 +246,7 @@ static void *run_often(void *work)
     return NULL;
 }
 
-/* With MPI_THREAD_MULTIPLE, under which nothing is shared. One thread runs the halo of another one's plan. */
+/* With MPI_THREAD_MULTIPLE nothing is shared. A thread runs the halo of another thread's plan. */
 static void threads_run_plans_at_once(int rounds)
 {
     enum { PLANS = 3, THREADS = PLANS + 1 };

@@ -8,7 +8,7 @@
 
 #include "common/complex_value.h"
 
-/* The same on every rank; another one for every array, index and side of a transform. */
+/* The same on every rank; different for every array, index and side of a transform. */
 static inline double complex given(int64_t array, int64_t index, int side)
 {
     uint64_t h = (uint64_t)(array * 1000003 + index * 31 + (int64_t)side * 77 + 1) * 0x9e3779b97f4a7c15u;

@@ -7,7 +7,7 @@
 
 static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-/* How it is done, which is not to be seen in the result. */
+/* The way of a copy, which must not change the result. */
 struct way {
     size_t element_bytes;
     size_t begins; /* bytes from a cache line to the target */
@@ -55,7 +55,7 @@ static bool is_zero(const char *of, size_t bytes)
     return true;
 }
 
-/* Each element another one, in each of its parts, and none is zero. */
+/* Every element differs from the others, in each of its parts, and none is zero. */
 static void number(char *of, size_t bytes)
 {
     for (size_t i = 0; i < bytes / sizeof(int); i++) {
@@ -64,7 +64,7 @@ static void number(char *of, size_t bytes)
     }
 }
 
-/* The part of that extent out of an array that is one larger each way, into a dense one. */
+/* Copy a part of that extent out of an array that is larger by 1 each way, into a dense array. */
 static void copy_is_exact(const int64_t extent[3], const int from_order[3], const int to_order[3], const struct way *way)
 {
     enum { LINE = 64, BEFORE = 3 };
@@ -99,7 +99,7 @@ int main(void)
 {
     const int64_t extents[][3] = {{1, 1, 1},  {2, 3, 4},  {17, 5, 33}, {1, 16, 16},
                                   {40, 1, 7}, {3, 35, 1}, {0, 2, 2},   {150, 2, 3}};
-    pf_tuning.thread_bytes = 0; /* threads share whatever there is */
+    pf_tuning.thread_bytes = 0; /* use threads at any size */
     for (size_t e = 0; e < sizeof extents / sizeof extents[0]; e++)
         for (int from = 0; from < 6; from++)
             for (int to = 0; to < 6; to++)

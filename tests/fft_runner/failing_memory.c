@@ -1,6 +1,6 @@
 /* Stands before malloc and its like, and before FFTW's planners, by the linker's --wrap: calls of the program and of the
- * library come here, those inside MPI, FFTW and hwloc do not. A program that knows nothing of this file is told by the
- * environment: PENCILFFT_FAILING_RANK and PENCILFFT_FAILING_ALLOCATION, counted from 0. */
+ * library come here, calls inside MPI, FFTW and hwloc do not. The environment configures a program that does not know this
+ * file: PENCILFFT_FAILING_RANK and PENCILFFT_FAILING_ALLOCATION, counted from 0. */
 #include "failing_memory.h"
 
 #include <fftw3.h>
@@ -26,7 +26,7 @@ static int fails_now(void)
     return countdown >= 0 && countdown-- == 0;
 }
 
-/* ---- what is held: a set of addresses, by open addressing ------------------------------------------------------ */
+/* ---- allocations that are held: a set of addresses, by open addressing ---------------------------------------- */
 
 enum { PLACES = 1 << 16 };
 
@@ -51,7 +51,7 @@ static void *hold(void *address)
     return address;
 }
 
-/* What others allocated is not among them. */
+/* Ignore addresses that others allocated. */
 static void let_go(const void *address)
 {
     size_t at = address ? place_of(address) : 0;
@@ -59,7 +59,7 @@ static void let_go(const void *address)
         return;
     held[at] = NULL;
     count--;
-    for (size_t next = (at + 1) % PLACES; held[next]; next = (next + 1) % PLACES) { /* those behind it move up */
+    for (size_t next = (at + 1) % PLACES; held[next]; next = (next + 1) % PLACES) { /* those behind move up */
         const void *moved = held[next];
         held[next] = NULL;
         held[place_of(moved)] = moved;
@@ -120,7 +120,7 @@ void *__wrap_realloc(void *old, size_t bytes)
     return now;
 }
 
-/* ---- for programs that know nothing of it -------------------------------------------------------------------- */
+/* ---- for programs without calls of this file ------------------------------------------------------------------ */
 
 static const char *rank_here(void)
 {

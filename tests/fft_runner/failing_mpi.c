@@ -1,6 +1,6 @@
-/* Stands before MPI by its profiling interface (MPI 4.0, section 15.2): every call that libpencilfft makes of MPI, and those
- * that FFTW's MPI library makes for it, come here first. A call that is to fail does nothing but what MPI does then: it
- * calls the error handler of its communicator and, if that returns, returns the error. */
+/* Stands before MPI by its profiling interface (MPI 4.0, section 15.2): every call of libpencilfft to MPI, and every call of
+ * FFTW's MPI library for it, comes here first. A failing call does only the error handling of MPI: the error handler of its
+ * communicator and, if that returns, the error code. */
 #include "failing_mpi.h"
 
 #include <mpi.h>
@@ -50,12 +50,12 @@ static int fails(const char *name)
 
 static int failure(MPI_Comm comm)
 {
-    counting = 0; /* what follows on this rank is not to be disturbed */
+    counting = 0; /* do not disturb later calls on this rank */
     PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
 }
 
-/* Errors of calls without a communicator are those of MPI_COMM_WORLD, as in MPI 3. */
+/* Calls without a communicator use the error handler of MPI_COMM_WORLD, as in MPI 3. */
 #define CALL(function, comm, parameters, arguments)                                 \
     int MPI_##function parameters                                                   \
     {                                                                               \
@@ -132,7 +132,7 @@ CALL(Testany, WORLD, (int n, MPI_Request requests[], int *which, int *there, MPI
 CALL(Testall, WORLD, (int n, MPI_Request requests[], int *all, MPI_Status about[]), (n, requests, all, about))
 CALL(Waitall, WORLD, (int n, MPI_Request requests[], MPI_Status about[]), (n, requests, about))
 
-/* ---- what is set up once ------------------------------------------------------------------------------------- */
+/* ---- persistent requests ------------------------------------------------------------------------------------- */
 
 CALL(Startall, WORLD, (int n, MPI_Request requests[]), (n, requests))
 CALL(Send_init, comm, (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),

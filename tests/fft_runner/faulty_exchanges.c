@@ -1,4 +1,4 @@
-/* Exchanges that err, to prove that the runner sees it. This table takes the place of src/exchange/exchange_table.c. */
+/* Exchanges with errors, which the runner must find. This table replaces src/exchange/exchange_table.c. */
 #include <complex.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 extern const struct pf_exchange pf_exchange_alltoallv;
 
-/* The check of moved data runs both exchanges once; faults that come later are left to the numerical checks. */
+/* The check of moved data runs both exchanges once; faults after that are left to the numerical checks. */
 enum { MOVED_DATA_RUNS = 2 };
 static int runs;
 
@@ -29,7 +29,7 @@ static int forgetful(void *state, void *from, void *to)
     return status;
 }
 
-/* A few values a little too large; turning spreads them over the result. */
+/* A few values a little too large; transforms spread the errors over the result. */
 static int scaled(void *state, void *from, void *to)
 {
     double complex *data = to;
@@ -48,7 +48,7 @@ static int not_a_number(void *state, void *from, void *to)
     return status;
 }
 
-/* MPI refuses a negative count on one rank, while the others wait for it. */
+/* MPI refuses a negative count on one rank, while the other ranks wait. */
 static int mpi_error(void *state, void *from, void *to)
 {
     int rank;

@@ -1,5 +1,5 @@
-!> Module pencilfft as a Fortran program sees it. Run under mpirun with the grid and a file that is not there yet:
-!! fortran_test R C FILE; fortran_test layout prints how it lays out the structures that it shares with C, a line for each.
+!> Module pencilfft from a Fortran program. Run under mpirun with the grid and a file that does not exist yet: fortran_test R
+!! C FILE; fortran_test layout prints the layout of the structures shared with C, a line for each.
 module checks
     use, intrinsic :: iso_c_binding
     implicit none
@@ -20,7 +20,7 @@ program fortran_test
     use pencilfft
     use checks
     implicit none
-    integer, parameter :: n(3) = [9, 8, 10] ! no two alike, so that axes cannot be taken for each other
+    integer, parameter :: n(3) = [9, 8, 10] ! all different, so that swapped axes show
     real(c_double), parameter :: two_pi = 6.283185307179586_c_double
     integer :: R, C, rank, ierror
     character(16) :: word
@@ -134,7 +134,7 @@ contains
         call check(all(pencilfft_shape(plan, pencilfft_input) == 0), "no plan has no shape")
     end subroutine
 
-    !> Strides of axes of extent 1 equal those of a neighbour.
+    !> An axis of extent 1 has the stride of a neighbouring axis.
     subroutine shapes_of_extent_one_are_in_order()
         type(pencilfft_plan) :: plan
         type(pencilfft_box) :: box
@@ -271,7 +271,7 @@ contains
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
-    !> A real wave has two modes, one of which r2c keeps: cos(2 pi (x/nx + 3 z/nz)), z of nz/2 + 1.
+    !> A real wave has two modes, and r2c keeps the first: cos(2 pi (x/nx + 3 z/nz)), z of nz/2 + 1.
     subroutine real_transforms_work_in_place()
         type(pencilfft_plan) :: plan
         type(pencilfft_box) :: box
@@ -359,7 +359,7 @@ contains
                                   pencilfft_bad_size, "the input boxes of ranks 0 and 1 overlap in element 0 0 0")
     end subroutine
 
-    !> Indices modulo the extents around each rank's bricks; ones that are accumulated count how often an element is there.
+    !> Indices modulo the extents around each rank's bricks; accumulated ones count the copies of an element.
     subroutine halos_are_exchanged()
         type(pencilfft_plan) :: plan
         type(pencilfft_halo) :: halo
@@ -400,7 +400,7 @@ contains
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
-    !> Two lines against direct sums, back again, in place; what each rank sends, and the phases.
+    !> Two lines against direct sums, back again, in place; the traffic of each rank, and the phases.
     subroutine lines_are_transformed(algorithm, order, length)
         character(*), intent(in) :: algorithm, order
         integer, intent(in) :: length
@@ -458,7 +458,7 @@ contains
         call check(pencilfft_line_phases(plan) == 0 .and. pencilfft_line_exchanges(plan) == 0, "no plan")
     end subroutine
 
-    !> Two fields in bricks against the modes that they were made of, back again, in place; what each rank sends.
+    !> Two fields in bricks against the modes in their sum, back again, in place; the traffic of each rank.
     subroutine bricks_of_lines_are_transformed(algorithm, order, bricks)
         character(*), intent(in) :: algorithm, order
         integer, intent(in) :: bricks(3)
@@ -564,8 +564,8 @@ contains
         index_of = (at(1)*n(2) + at(2))*n(3) + at(3)
     end function
 
-    !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
-    !> A schedule of 151 sizes, of which the last one is wrong.
+    !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes. A schedule of
+    !! 151 sizes, with a wrong last size.
     subroutine long_texts_are_read_to_their_end()
         type(pencilfft_plan) :: plan
         integer(c_int) :: status
@@ -685,7 +685,7 @@ contains
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
-    !> A name that is not known is refused by the words of its own member.
+    !> An unknown name is refused by the words of its own member.
     subroutine every_choice_gets_where_it_belongs()
         type(pencilfft_plan) :: plan
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, "type 'wish'")
@@ -711,7 +711,7 @@ contains
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=0), pencilfft_bad_size, "fields is 0")
         call refused(pencilfft_plan_create([0, 8, 10], R, C, MPI_COMM_WORLD, plan), pencilfft_bad_size, "size 0 8 10")
         call refused(pencilfft_plan_create(n, R, C + 1, MPI_COMM_WORLD, plan), pencilfft_bad_grid, "choose RxC")
-        ! A budget is not refused; without time, auto takes the first that it tries.
+        ! A budget is not refused; without time, auto takes its first candidate.
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="auto", rigor="estimate", &
                                         auto_budget_s=0._c_double))
         call need(pencilfft_plan_destroy(plan))
@@ -761,7 +761,7 @@ contains
         end if
     end subroutine
 
-    !> With PENCILFFT_CHECK_CALLS: another call on one rank, and one that it cannot make, fail on all with one message.
+    !> With PENCILFFT_CHECK_CALLS: a different call on one rank, and an impossible call, fail on all with the same message.
     subroutine calls_that_differ_are_told()
         interface
             integer(c_int) function setenv(name, value, overwrite) bind(C)

@@ -1,10 +1,10 @@
-/* Plans at random, each checked as those of the matrix are (plan_check.h).
+/* Plans at random, each with the checks of the matrix (plan_check.h).
  *
  *     mpirun -n 6 fuzz_test [--seed S] [--plans N] [--first I] [--without EXCHANGE] [--list]
  *     mpirun -n 6 fuzz_test [--without EXCHANGE] WORDS
  *
- * Idea:   plans I to I + N - 1 of seed S, which are always the same. What fails is told as a command that checks this one
- *         plan again: its members as words; they may be changed to find what matters. --list tells each before it is run,
+ * Idea:   plans I to I + N - 1 of seed S, which are always the same. A failure prints a command that checks this plan again:
+ *         its members as words; change the words to find the relevant members. --list prints each plan before its run,
  *         should one crash. */
 #include <getopt.h>
 #include <mpi.h>
@@ -39,7 +39,7 @@ static void take_options(int argc, char **argv)
     check.words = argv + optind;
 }
 
-/* The name of a plan becomes the command that checks it alone. */
+/* The name of a plan becomes the command for this plan alone. */
 static void run(struct drawn_plan *drawn)
 {
     char words[CASE_NAME_SIZE];

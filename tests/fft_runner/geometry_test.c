@@ -108,7 +108,7 @@ static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry 
     }
 }
 
-/* 2x1x3 on the same: of Y pencils two ranks of six hold something, of X pencils two others. */
+/* 2x1x3 on the same: of Y pencils two ranks of six are not empty, of X pencils two others. */
 static const struct pf_geometry empty = {{2, 1, 3}, &pf_decomposition_pencil, {2, 3}, &stride1};
 
 static void a_grid_fills_its_ranks_or_not(void)
@@ -160,7 +160,7 @@ static const struct refusal refusals[] = {
      -4,
      8,
      PENCILFFT_BAD_GRID,
-     "at least 1"}, /* cuDecomp took it (its pull request 141) */
+     "at least 1"}, /* accepted by cuDecomp (its pull request 141) */
     {{8, 8, 1}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_OK, ""},
     {{8, 8, 8}, &pf_decomposition_slab, 2, 4, 8, PENCILFFT_BAD_GRID, "slab has a grid of one number P"},
     {{8, 8, 8}, &pf_decomposition_slab, 1, 0, 8, PENCILFFT_BAD_GRID, "grid 0: P must be at least 1"},
@@ -192,7 +192,7 @@ static bool is_in(const pencilfft_box *box, const int64_t at[3])
     return true;
 }
 
-/* How many of the images have an element of the box with its halo; each where the periodic array has it. */
+/* The number of images with an element of the box with its halo; each at its place in the periodic array. */
 static int images_with(const struct pf_image *image, int images, const pencilfft_box *held, const int64_t n[3],
                        const int64_t at[3])
 {

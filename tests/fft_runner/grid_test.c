@@ -1,6 +1,6 @@
-/* Prints the grid of plans: grid_test FILE [RANKS_OF_A_NODE], where each line is NX NY NZ TYPE DECOMPOSITION R C, and perhaps
- * TORUS and a node for each rank, such as 1,2: a grid or what was wrong for each. Nodes are the machine's, or of so many
- * ranks. */
+/* Prints the grid of plans: grid_test FILE [RANKS_OF_A_NODE], where each line is NX NY NZ TYPE DECOMPOSITION R C, and
+ * perhaps TORUS and a node for each rank, such as 1,2: a grid or an error message for each. Nodes are the machine's, or of
+ * RANKS_OF_A_NODE ranks. */
 #include <mpi.h>
 #include <pencilfft.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LINE = 4096, WORDS = 64, NODE = 64 };
-static int ranks_of_a_node; /* 0: what the machine says */
+static int ranks_of_a_node; /* 0: ask the machine */
 
 /* In place of MPI's own. */
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)

@@ -1,6 +1,6 @@
-/* halo_test SEED CASES: halos of any width around boxes at random, bricks, pencils and slabs. Every element of a halo is compared
- * with the formula of its global index, what is accumulated with sums over all ranks, the two with each other as adjoints, what is
- * sent with a count of elements one by one; all numbers are integers, and must be exact. Then what is refused, on all ranks. */
+/* halo_test SEED CASES: halos of any width around boxes at random, bricks, pencils and slabs. Every element of a halo is
+ * compared with the formula of its global index, accumulated values with sums over all ranks, the two with each other as
+ * adjoints, the traffic with a count of elements one by one; all numbers are integers, and must be exact. Then refusals. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int64_t below(int64_t n)
     return (int64_t)(value_hash(thrown++) % (uint64_t)n);
 }
 
-/* Boxes first to end - 1 of a part of the array; some get nothing. */
+/* Boxes first to end - 1 of a part of the array; some are empty. */
 static void cut(pencilfft_box whole, int first, int end, pencilfft_box *boxes)
 {
     if (end - first == 1) {
@@ -43,7 +43,7 @@ static void cut(pencilfft_box whole, int first, int end, pencilfft_box *boxes)
     cut(upper, middle, end, boxes);
 }
 
-/* ---- one halo --------------------------------------------------------------------------------------------------------- */
+/* ---- a halo ----------------------------------------------------------------------------------------------------------- */
 
 struct arrays {
     pencilfft_plan plan;
@@ -69,7 +69,7 @@ static void set(const struct arrays *a, void *buffer, int64_t at, double value)
         ((double *)buffer)[at] = value;
 }
 
-/* Of x, y, z, wherever it is in the periodic array, the number of its field and part: how far it is from the first of them all. */
+/* Distance of x, y, z, at any place in the periodic array, in the number of its field and part, from the first element. */
 static int64_t global(const struct arrays *a, const int64_t at[3], int field, int part)
 {
     int64_t index = field;
@@ -195,7 +195,7 @@ static void sums_are_those_of_all_ranks(const struct arrays *a)
     free(sums);
 }
 
-/* Elements of my box that are in the halo of another: index by index along each axis. */
+/* Elements of my box in the halo of another rank: index by index along each axis. */
 static int64_t shared(const struct arrays *a, const pencilfft_box *mine, const pencilfft_box *theirs, const int64_t low[3],
                       const int64_t high[3])
 {
@@ -247,7 +247,7 @@ static void check_halo(pencilfft_plan plan, int array)
     a.reals = a.format.is_complex ? 2 : 1;
     a.elements = a.box.extent[0] * a.box.extent[1] * a.box.extent[2] * a.format.fields;
     a.padded_elements = a.part.fields * a.part.field_stride;
-    a.own = malloc((size_t)a.elements * a.format.element_bytes + 1); /* exactly as long: sanitizers see what goes beyond */
+    a.own = malloc((size_t)a.elements * a.format.element_bytes + 1); /* exactly as long: sanitizers see any access beyond */
     a.padded = malloc((size_t)a.padded_elements * a.format.element_bytes + 1);
     halo_has_the_index_formula(&a);
     sums_are_those_of_all_ranks(&a);
@@ -287,7 +287,7 @@ static void halos_at_random(int number_of_case)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------------------------------- */
 
 static void refuses(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], int status,
                     const char *words)
@@ -332,7 +332,7 @@ static void refusals_are_told_on_all_ranks(void)
     CHECK_INT(pencilfft_halo_destroy(NULL), PENCILFFT_OK);
 }
 
-/* Where collective calls are compared, another call on one rank is told on all. */
+/* If collective calls are compared, a different call on one rank fails on all. */
 static void calls_are_compared(void)
 {
     const int64_t one[3] = {1, 1, 1};
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
 {
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-    pf_tuning.thread_bytes = 0; /* threads share whatever there is */
+    pf_tuning.thread_bytes = 0; /* use threads at any size */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     thrown = argc > 1 ? 1000000 * strtoull(argv[1], NULL, 10) : 0;

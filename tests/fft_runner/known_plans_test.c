@@ -1,12 +1,12 @@
-/* What plans at random are and do, a checksum each: all that can be asked of them, what they ask of FFTW, what they send.
+/* Plans at random and their actions, a checksum each: all answers of a plan, its calls of FFTW, its messages.
  *
  *     mpirun -n 4 known_plans_test FIRST LAST     plans of these numbers: ranks, number, checksum
- *     mpirun -n 4 known_plans_test NUMBER         all that the checksum of one is of, rank by rank
+ *     mpirun -n 4 known_plans_test NUMBER         the full text behind the checksum of a plan, rank by rank
  *
- * Idea:  FFTW estimates and no exchange or schedule is tried, so the clock decides nothing. Half of the plans are transforms,
- *        as fuzz_test draws them, but that the library chooses some of the grids; the others are halos, lines, bricks of
- *        lines. What transforms give is left to other tests: its last bits depend on the processor.
- * Needs: nothing; but an MPI with large counts, or without persistent all-to-alls, is called otherwise. */
+ * Idea:  FFTW estimates and no exchange or schedule is tried, so the clock decides nothing. Half of the plans are
+ *        transforms, drawn as in fuzz_test, but with some of the grids chosen by the library; the others are halos, lines,
+ *        bricks of lines. Other tests check the results of transforms: the last bits depend on the processor.
+ * Needs: nothing; but an MPI with large counts, or without persistent all-to-alls, gets other calls. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void tell(int64_t number)
     }
 }
 
-/* By the first rank, one after the other, for a launcher mixes what several print. */
+/* Printed by the first rank, one text after the other, because a launcher mixes the output of several ranks. */
 static void print_texts(const char *text, int n)
 {
     if (told_check.rank) {
@@ -57,7 +57,7 @@ static void print_checksum(int64_t number, const char *text, size_t n)
                (unsigned long long)checksum_of((const char *)all, (size_t)told_check.ranks * sizeof *all));
 }
 
-/* The first words of what it is: of another one other calls are made. */
+/* The first words of the MPI's version: other MPIs get other calls. */
 static void print_mpi(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];

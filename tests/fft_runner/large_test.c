@@ -1,8 +1,8 @@
 /* One message that is larger than an int counts, really moved, by one exchange:
  *     mpirun -n 2 large_test EXCHANGE       2^31 numbers of 4 bytes and some more, 8.6 GB
  *     mpirun -n 2 large_test EXCHANGE 16    2^27 numbers of 16 bytes and some more, 2.1 GB
- * Rank 0 sends rank 1 nearly all; where all messages have one length, all of them are that large. What is sent is zero but for
- * a few places, whose memory alone is needed; what is received is checked in every place. */
+ * Rank 0 sends rank 1 nearly all; if all messages have equal length, all of them are that large. The sent data are zero
+ * except in a few places, and only these need memory; the received data are checked in every place. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ static pencilfft_box box(int axis, int64_t offset, int64_t extent, int64_t acros
     return b;
 }
 
-/* Zero until it is written to, page by page; not freed. */
+/* Zero pages until the first write to each; not freed. */
 static char *sparse_memory(int64_t bytes)
 {
     char *memory = mmap(NULL, (size_t)bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -38,14 +38,14 @@ static char *sparse_memory(int64_t bytes)
     return memory;
 }
 
-/* What element (x, y, z) of the whole array is: zero nearly everywhere, and never the same. */
+/* Value of element (x, y, z) of the whole array: zero nearly everywhere, and never the same twice. */
 static uint32_t value(const int64_t at[3], int64_t z_end)
 {
     bool kept = at[2] % SPARSE == 0 || at[2] == z_end - 1;
     return kept ? (uint32_t)((at[0] * 97 + at[1]) * 1000003 + at[2] * 7 + 1) : 0;
 }
 
-/* Sets the message from member i to j, or the part of a box, or counts what is wrong in it; every number is its first word. */
+/* Sets the message from member i to j, or the part of a box, or counts its errors; every number is its first word. */
 static int64_t go_through(const pencilfft_box *part, int64_t z_end, bool fill, size_t bytes, const int64_t stride[3],
                           char *data)
 {

@@ -1,5 +1,5 @@
-/* Whole transforms with every exchange, with ranks that are late now here, now there: what a late rank has not read yet must
- * not be written over by those who are an exchange or a transform ahead. Nothing is transformed, so that every number can be
+/* Whole transforms with every exchange, with ranks that are late in turn: data that a late rank has not read yet must not be
+ * overwritten by ranks that are an exchange or a transform ahead. Nothing is transformed, so that every number can be
  * compared exactly. Run under mpirun with the grid as arguments: late_test R C. */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { N = 12, LATE_US = 300, RUNS = 12, RUNS_OF_SCHEDULE = 8, FIELDS = 2 };
 static int R, C, rank, ranks;
 static bool late; /* this rank in this run */
 
-/* The library reads the clock between all that it does. */
+/* The library reads the clock between all of its steps. */
 double MPI_Wtime(void)
 {
     static unsigned calls;
@@ -48,7 +48,7 @@ static int64_t go_through_part(const pencilfft_part *part, int run, bool fill, d
     return wrong;
 }
 
-/* Elements of the array that are not those of this run, after they were set so if `fill`. */
+/* Number of elements of the array without the number of this run; `fill` sets the numbers first. */
 static int64_t go_through(pencilfft_plan plan, int array, int run, bool fill, double *data)
 {
     int64_t wrong = 0;
@@ -119,7 +119,7 @@ static void check_exchange(const char *decomposition, const char *exchange, cons
     pencilfft_plan_destroy(plan);
 }
 
-/* Under schedules one radix stands for all, and bricks, whose passes are those of pencils, need one schedule. */
+/* Under schedules a single radix stands for all, and bricks, whose passes equal those of pencils, need one schedule. */
 static bool is_new(const char *decomposition, const char *exchange, const char *schedule)
 {
     bool other_radix = !strcmp(exchange, "bruck4") || !strcmp(exchange, "bruck8");

@@ -1,5 +1,5 @@
-/* How C lays out the structures that it shares with Fortran and Python: a line for each, size and offsets in bytes. And the
- * numbers behind the names that they share. */
+/* The layout in C of the structures that C shares with Fortran and Python: a line for each, size and offsets in bytes. And
+ * the values of the shared names. */
 #include <stdio.h>
 
 #include "pencilfft.h"

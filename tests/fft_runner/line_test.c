@@ -1,5 +1,5 @@
-/* Distributed lines against serial FFTW and direct sums: every algorithm and order, both precisions, 1, 2, 3, 4, 5, 6, 8, 9, ... ranks up
- * to those of the run (each on the first ranks), primes, several lines, both directions, in place and not. */
+/* Distributed lines against serial FFTW and direct sums: every algorithm and order, both precisions, 1, 2, 3, 4, 5, 6, 8, 9,
+ * ... ranks up to all of the run (each on the first ranks), primes, several lines, both directions, in place and not. */
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
 #include <math.h>
@@ -103,7 +103,7 @@ static void check_points(pencilfft_line_plan plan, int64_t n, int ranks)
     }
 }
 
-/* Over all ranks as much goes forth as back; in a group each gets the whole block. */
+/* Over all ranks forward and backward traffic are equal; in a group each rank gets the whole block. */
 static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d, int rank, MPI_Comm comm)
 {
     int exchanges, ranks;
@@ -118,7 +118,7 @@ static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d
             CHECK(!pencilfft_line_traffic(plan, e, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, bytes, messages));
             CHECK(bytes[rank] == 0 && messages[rank] == 0);
             for (int r = 0; r < ranks; r++) {
-                int64_t block = points * bytes_each; /* what this rank holds; by reduce-scatter what the other holds */
+                int64_t block = points * bytes_each; /* this rank's points; by reduce-scatter the other rank's */
                 if (!strcmp(d->algorithm, "dft-reduce")) {
                     CHECK(!pencilfft_line_points(plan, PENCILFFT_INPUT, r, &block));
                     block *= bytes_each;
@@ -133,7 +133,7 @@ static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d
     }
 }
 
-/* Of each exchange, what every rank sends: points of a line, and messages. */
+/* For each exchange, the traffic of every rank: points of a line, and messages. */
 static void print_counts(pencilfft_line_plan plan, const pencilfft_line_desc *d, int rank, MPI_Comm comm)
 {
     int exchanges, ranks;
@@ -203,7 +203,7 @@ static void check_ranks(MPI_Comm comm)
             }
 }
 
-/* Also where only the last point of one is the first point of the other. */
+/* Also if only the last point of a buffer is the first point of the other. */
 static void buffers_that_overlap_are_refused(int rank)
 {
     pencilfft_line_desc d;
@@ -214,7 +214,7 @@ static void buffers_that_overlap_are_refused(int rank)
     d.lines = 3;
     d.rigor = "estimate";
     CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_OK);
-    for (int array = PENCILFFT_INPUT; array <= PENCILFFT_OUTPUT; array++) { /* of what is transformed; it comes first */
+    for (int array = PENCILFFT_INPUT; array <= PENCILFFT_OUTPUT; array++) { /* of the transformed dimension, the first */
         pencilfft_direction direction = array == PENCILFFT_INPUT ? PENCILFFT_FORWARD : PENCILFFT_BACKWARD;
         int64_t points;
         CHECK(!pencilfft_line_points(plan, array, rank, &points));
@@ -270,7 +270,7 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK && pencilfft_line_destroy(NULL) == PENCILFFT_OK);
 }
 
-/* Where collective calls are compared: another call on one rank, and one that it cannot make, are told on all. */
+/* If collective calls are compared: a different call on one rank, and an impossible call, fail on all ranks. */
 static void calls_are_compared(int rank, int ranks)
 {
     pencilfft_line_desc d;

@@ -1,4 +1,4 @@
-/* Torus text, host names, and where processes are, by pen and paper. No MPI is started. */
+/* Torus text, host names, and locations of processes, by pen and paper. No MPI is started. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -142,7 +142,7 @@ static int count_values(int choice)
 
 /* ---- a case ----------------------------------------------------------------------------------------------------- */
 
-/* Beside the types there is one case more: any type, with axes left alone. */
+/* Beside the types there is another case: any type, with axes left alone. */
 int matrix_size(void)
 {
     int size = count_values(TYPE) + 1;
@@ -169,7 +169,7 @@ static void set_crossed(struct matrix_case *c, int number)
     c->value[SKIP] = skips_axes ? 1 + draw(number, SKIP, ways - 1) : 0;
 }
 
-/* Every second case is in sequence. Measuring takes its time, and patience longer. */
+/* Every second case is in sequence. Rigor measure takes its time, and patient longer. */
 static void set_drawn(struct matrix_case *c, int number)
 {
     enum { ONE_IN = 10 };
@@ -194,8 +194,8 @@ static void set_extents(struct matrix_case *c)
     desc->nx = n[0], desc->ny = n[1], desc->nz = n[2];
 }
 
-/* A cosine transform of kind I has no line of one point: the next kind is taken. Kinds of the type's own family are
- * written without a letter. */
+/* A cosine transform of kind I has no line of one point: take the next kind. Kinds of the type's own family are written
+ * without a letter. */
 static void set_kinds(struct matrix_case *c, int number)
 {
     const pencilfft_desc *desc = &c->plan.desc;
@@ -223,7 +223,7 @@ static void set_name(struct matrix_case *c)
         snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
 }
 
-/* Plans of r2c and of c2r, which are one type, have one direction, the others both. */
+/* Plans of r2c and of c2r, which are the same type, have a single direction, others both. */
 static int directions_of(const char *type)
 {
     return !strcmp(type, "r2c")   ? PENCILFFT_FORWARD

@@ -1,9 +1,9 @@
-/* The cases of the matrix: the choices a plan is made of, and the plan that a number stands for. */
+/* The cases of the matrix: the choices of a plan, and the plan of a case number. */
 #pragma once
 
 #include "plan_check.h"
 
-/* Those up to the type are crossed with each other; the rest is drawn by the number of the case. */
+/* Choices up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
     GRID,
     DECOMPOSITION,
@@ -28,7 +28,7 @@ enum { NOT_CHOSEN = -1 };
 struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */
     struct plan_case plan;
-    char kinds[16]; /* what it points to */
+    char kinds[16]; /* memory of the descriptor's texts */
 };
 
 const char *matrix_choice_name(int choice);

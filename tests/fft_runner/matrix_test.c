@@ -4,10 +4,10 @@
  *     mpirun -n 6 matrix_test [--pairs | --share M] [--without EXCHANGE] [--repeat N] [--list] [WORDS]
  *     matrix_test --names      all choices and their values, most of them asked of the library
  *
- * Idea:   the whole product, in an order that is shuffled but always the same, or a part of it: --pairs takes a case when
- *         it has two values that have not met before in its decomposition, which crosses every two choices; --share the
- *         first M-th. Cases that must be refused are in it and must be refused as documented. WORDS choose cases by the
- *         words of their names, which are printed when one fails, and with --list before each, should one crash.
+ * Idea:   the whole product, in an order that is shuffled but always the same, or a part: --pairs takes a case if it has two
+ *         values that have not met before in its decomposition, which crosses every two choices; --share the first M-th.
+ *         Cases that must be refused are included and must be refused as documented. WORDS choose cases by the words of
+ *         their names, which are printed after a failure, and with --list before each case, should one crash.
  * Source: pairwise covering: Cohen, Dalal, Fredman, Patton, The AETG system, IEEE Trans. Softw. Eng. 23 (1997), 437. */
 #include <getopt.h>
 #include <mpi.h>

@@ -1,8 +1,8 @@
-/* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in remaps to bricks and back, in halos, in distributed lines, alone and on bricks, when wisdom is read and
- * written. All ranks must get the same status and message, no plan, must not wait for each other, hold nothing afterwards, and
- * the file keeps what it had, and none stays open.
- * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
+/* Memory that runs out, and planners of FFTW that return NULL, on one rank: in plans with each exchange and each schedule,
+ * during trials of "auto", in remaps to bricks and back, in halos, in distributed lines, alone and on bricks, in reading and
+ * writing wisdom. All ranks must get the same status and message, no plan, must not wait for each other, hold nothing
+ * afterwards, and the file keeps its contents, and is closed. Run under mpirun with the grid and, to test wisdom, a file:
+ * memory_failures_test R C [FILE]. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static int plan(void)
     desc.threads = MOST_THREADS;
     desc.rigor = "estimate";
     desc.auto_budget_s = 0;
-    pencilfft_wisdom_forget(); /* of what auto took before */
+    pencilfft_wisdom_forget(); /* of earlier choices of auto */
     int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
     CHECK((status == PENCILFFT_OK) == (plan != NULL));
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
@@ -92,18 +92,18 @@ static int load(void)
     return status;
 }
 
-/* Whatever happened, a whole file is there. */
+/* After any failure, a whole file exists. */
 static int file_is_whole(void)
 {
     int found = 0;
     return pencilfft_wisdom_load(file, MPI_COMM_WORLD, &found) == PENCILFFT_OK && found;
 }
 
-/* Fails call after call on one rank until none is left to fail; after each, no rank holds more than before. */
+/* Fails call after call on one rank until no call is left to fail; after each failure, no rank holds more than before. */
 static void fails_anywhere(const char *what, int (*act)(void), int failing)
 {
     int more = 1, failed = 0, tries = 0;
-    CHECK_INT(act(), PENCILFFT_OK); /* what is kept for good is made once */
+    CHECK_INT(act(), PENCILFFT_OK); /* permanent data are made once */
     long held = failing_memory_held();
     for (; more && tries < MOST_TRIES && !check_failures; tries++) {
         failing_memory_after(rank == failing ? tries : -1);
@@ -111,7 +111,7 @@ static void fails_anywhere(const char *what, int (*act)(void), int failing)
         more = rank == failing && failing_memory_left() < 0;
         failing_memory_after(-1);
         MPI_Bcast(&more, 1, MPI_INT, failing, MPI_COMM_WORLD);
-        CHECK(failing_memory_held() <= held); /* less where what auto took is not kept */
+        CHECK(failing_memory_held() <= held); /* less if choices of auto are not kept */
         CHECK(same_on_all(status) && (status == PENCILFFT_OK || same_message_on_all()));
         CHECK(status == PENCILFFT_OK || status == PENCILFFT_NO_MEMORY || status == PENCILFFT_FFTW_ERROR);
         failed += status != PENCILFFT_OK;
@@ -194,7 +194,7 @@ static void bricks_fail_anywhere(int failing)
     fails_anywhere("bricks-of-lines", brick_lines, failing);
 }
 
-/* 0 where the system does not tell. */
+/* 0 if the system does not tell. */
 static int open_files(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -212,7 +212,7 @@ static void wisdom_fails_anywhere(void)
     CHECK_INT(plan(), PENCILFFT_OK); /* something to keep */
     CHECK_INT(save(), PENCILFFT_OK);
     int before = open_files();
-    fails_anywhere("save", save, 0); /* the last rank only gives what FFTW wrote for it */
+    fails_anywhere("save", save, 0); /* the last rank only provides FFTW's text */
     CHECK(file_is_whole());
     fails_anywhere("load", load, 0);
     fails_anywhere("load", load, ranks - 1);

@@ -1,4 +1,4 @@
-/* What MPI's calls are given for messages: counts and displacements by hand, and what no int can name. */
+/* Arguments of MPI's calls for messages: counts and displacements by hand, and numbers beyond an int. */
 #include "check.h"
 #include "exchange/message_counts.h"
 
@@ -42,7 +42,7 @@ static int64_t bytes_of(struct pf_amount amount)
     return amount.count * bytes;
 }
 
-/* A message, and where one begins: a data type is as long as it, unless counts are; the collective has no counts then. */
+/* A message and its start: without large counts, a data type is as long as the message; the collective then has none. */
 static void beyond_int_messages_are_as_long(int64_t mine, int64_t its)
 {
     int64_t elements[] = {mine, its}, start[] = {0, mine};
@@ -65,7 +65,7 @@ static void what_stays_may_be_as_large_as_it_is(void)
     pf_calls_destroy(calls);
 }
 
-/* Both ends of what an int names, and of rows of it. */
+/* Both sides of the limit of an int, and of rows of that length. */
 static void types_are_as_long_as_they_should_be(void)
 {
     const int64_t row = 2147483647, lengths[] = {row, row + 1, 2 * row, 2 * row + 3, 5 * row - 1};

@@ -1,6 +1,6 @@
-/* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
- *     mpi_failures_test R C EXCHANGE SCHEDULE                what is called, how often, by the first and the last rank;
- *                                                            printed whenever all ends well
+/* A call of MPI that fails on one rank: the library must report the failure there, and the caller ends all ranks.
+ *     mpi_failures_test R C EXCHANGE SCHEDULE                the calls and their numbers, on the first and the last rank;
+ *                                                            printed after every success
  *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails
  * EXCHANGE halo is a halo instead of transforms, line-ALGORITHM is distributed lines instead of a plan for arrays,
  * bricks-ALGORITHM bricks of such lines. */
@@ -16,7 +16,7 @@
 
 static int rank;
 
-/* As pencilfft.h says: after a failure of MPI, and of execute, call MPI_Abort. */
+/* As documented in pencilfft.h: after a failure of MPI, and of execute, call MPI_Abort. */
 static void need(int status, const char *during)
 {
     if (status == PENCILFFT_OK)
@@ -57,7 +57,7 @@ static void use_halo(pencilfft_plan plan)
     need(pencilfft_halo_destroy(halo), "halo_destroy");
 }
 
-/* Both ways, of a prime where the algorithm takes one: on three ranks a chirp, and a gathered line. */
+/* Both ways, of a prime if the algorithm allows: on three ranks a chirp, and a gathered line. */
 static void use_lines(const char *algorithm)
 {
     static double complex in[128], out[128];
@@ -76,7 +76,7 @@ static void use_lines(const char *algorithm)
     need(pencilfft_line_destroy(plan), "line_destroy");
 }
 
-/* Both ways; x and z lie on several ranks where there are. */
+/* Both ways; x and z lie on several ranks if there are several. */
 static void use_bricks(const char *algorithm, int R, int C)
 {
     static double complex in[512], out[512];

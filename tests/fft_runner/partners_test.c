@@ -1,5 +1,5 @@
 /* The order of partners of exchange p2p: every pair of a group once, sender and receiver in the same phase, and on a torus
- * links that are used alike. Loads are counted here hop by hop for all groups together. */
+ * evenly used links. Loads are counted here hop by hop for all groups together. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void add_hops(const struct torus *t, int phase, struct coordinate *here, 
     }
 }
 
-/* One dimension after the other, half of it in each direction where both are as long. */
+/* Dimension by dimension, half of the message in each direction if both ways are equally long. */
 static void add_message(const struct torus *t, int phase, int64_t from, int64_t to)
 {
     struct coordinate here = torus_coordinate(t, from), there = torus_coordinate(t, to);
@@ -65,8 +65,8 @@ static void check_pairs(int p, const struct pf_partners *all)
                 CHECK(all[j].source[k] != j && phase_of[all[j].source[k]][j] == i);
 }
 
-/* Ranks in the order of `node`; groups of rows and columns of a grid RxC. The phases together may take `over` times as long as
- * the busiest link of the whole exchange. */
+/* Ranks in the order of `node`; groups of rows and columns of a grid RxC. The phases together may take `over` times as long
+ * as the busiest link of the whole exchange. */
 static void check_groups(const struct torus *torus, const int64_t *node, int R, int C, bool columns, double over)
 {
     static struct pf_partners all[MOST_RANKS];
@@ -129,7 +129,7 @@ static void links_are_used_alike(void)
         check_torus(cases[i].torus, cases[i].slots, cases[i].R, cases[i].C, 1.05);
 }
 
-/* Wherever ranks are, the order is one; how good it is depends. */
+/* Any places of the ranks give a valid order; its quality depends on the places. */
 static void any_places_have_an_order(void)
 {
     static const struct {
@@ -183,7 +183,7 @@ static void print_group(const struct pf_places *places, int p)
     }
 }
 
-/* Of each group of rows, then of columns; the nodes of the ranks are read from standard input. */
+/* For each group of rows, then of columns; the nodes of the ranks are read from standard input. */
 static void print_order(const char *text, int R, int C)
 {
     static int64_t node[MOST_RANKS];

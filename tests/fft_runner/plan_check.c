@@ -26,7 +26,7 @@ static const struct pf_tuning tiny = {.block_bytes = 1024,
 static struct pf_tuning usual;
 
 static struct plan_check *check;
-static char now[CASE_NAME_SIZE + 32]; /* what is being checked */
+static char now[CASE_NAME_SIZE + 32]; /* name of the current check */
 
 static const struct variant {
     pencilfft_direction direction;
@@ -94,7 +94,7 @@ static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
                                  : strcmp(stage, "column") || j % desc->R == check->rank % desc->R;
 }
 
-/* Elements of box `of` that lie in box `in`, one by one. */
+/* Elements of box `of` that lie in box `in`, in single steps. */
 static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
 {
     int64_t n = 0, at[3];
@@ -109,7 +109,7 @@ static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
     return n;
 }
 
-/* A remap sends the elements that change their rank, and nothing else; what node gathers goes other ways, as messages too. */
+/* A remap sends exactly the elements that change their rank; exchange node gathers messages, which go other ways. */
 static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_desc *desc)
 {
     int outer = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
@@ -133,7 +133,7 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
     return wrong;
 }
 
-/* Nothing goes to oneself or out of the group, and bytes go in messages. */
+/* A rank sends nothing to itself or out of the group, and bytes go in messages. */
 static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
 {
     int64_t bytes[64], messages[64];
@@ -199,7 +199,7 @@ static bool same_array(const struct problem *p, int array, const void *a, const 
     return !memcmp(a, b, (size_t)side_elements(&side) * side.format.element_bytes);
 }
 
-/* A pair gives what the two transforms give that it consists of, in place and out of place. */
+/* A pair gives the results of its two transforms, in place and out of place. */
 static void check_pair(const struct plan_case *c, struct problem *p)
 {
     void *in[2], *expected[2], *out[2];
@@ -224,7 +224,7 @@ static void check_pair(const struct plan_case *c, struct problem *p)
     if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
         abort_with_message();
     wrong = !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
-    for (int i = 0; i < 2; i++) { /* FFTW may go another way in place, with other last bits */
+    for (int i = 0; i < 2; i++) { /* FFTW may choose another way in place, with other last bits */
         int64_t bytes = 0;
         if (pencilfft_alloc_bytes(p->plan, &bytes))
             abort_with_message();
@@ -243,7 +243,7 @@ static void check_pair(const struct plan_case *c, struct problem *p)
         fail("a pair of transforms is not what they are one by one");
 }
 
-/* Of the side that a transform takes (taken) or gives: index values into it, or how many of it are wrong. */
+/* For the taken or the given side of a transform: write index values, or count wrong values. */
 static int64_t index_values(const struct problem *p, bool taken, pencilfft_direction direction, void *array, bool fill)
 {
     bool input = taken == (direction == PENCILFFT_FORWARD);
@@ -283,7 +283,7 @@ static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
            index_values(p, false, PENCILFFT_BACKWARD, out[1], false);
 }
 
-/* Parts, too, whose exchanges cannot be run alone: so they are looked at where nothing is computed. */
+/* Exchanges between arrays of several parts cannot run alone: check them in transforms that compute nothing. */
 static void check_moved(const struct plan_case *c, struct problem *p)
 {
     if (!c->desc.skip || strcmp(c->desc.skip, "xyz"))

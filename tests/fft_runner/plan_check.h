@@ -1,6 +1,6 @@
-/* Checks of one plan, for the matrix and for plans at random: forward and backward, in place and out of place, by the runner's
+/* Checks of a plan, for the matrix and for plans at random: forward and backward, in place and out of place, by the runner's
  * verification (moved data exactly, a serial FFTW, direct sums), then both directions at once; or that it is refused as
- * documented. Ranks are numbered backwards, so that nobody takes one numbering for another. */
+ * documented. Ranks are numbered backwards, so that a mix-up of the two numberings shows. */
 #pragma once
 
 #include <mpi.h>
@@ -8,21 +8,21 @@
 
 #include "pencilfft.h"
 
-/* When so many have failed, the rest will, too. */
+/* After so many failures, expect the rest to fail, too. */
 enum { CASE_NAME_SIZE = 640, MOST_FAILURES = 20 };
 
 struct plan_case {
     pencilfft_desc desc;
-    bool tiny_pieces; /* small arrays are cut like large ones: tuning.h */
-    char name[CASE_NAME_SIZE]; /* words that say all of it */
+    bool tiny_pieces; /* small arrays are cut like large arrays: tuning.h */
+    char name[CASE_NAME_SIZE]; /* words that give all members */
 };
 
 struct plan_check {
-    char **words; /* NULL after the last; those that name a variant choose the variants that are run */
+    char **words; /* NULL after the last; words that name a variant select the variants to run */
     const char *absent; /* an exchange that this MPI does not have, or NULL */
-    bool list; /* tell each before it is run, should one crash */
+    bool list; /* print each before its run, should one crash */
     MPI_Comm grid;
-    int rank, ranks; /* in it */
+    int rank, ranks; /* of the communicator */
     int plans, transforms, refused; /* so far */
 };
 
@@ -33,5 +33,5 @@ bool plan_check_names_a_variant(const char *word);
 void plan_check_begin(struct plan_check *check);
 /* Failures are printed and counted in check_failures. Collective. */
 void plan_check_run(struct plan_check *check, const struct plan_case *plan);
-/* Prints the counts; 0 if there was a plan and all was right. */
+/* Prints the counts; 0 if there was a plan and no failure. */
 int plan_check_end(struct plan_check *check);

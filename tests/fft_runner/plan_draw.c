@@ -1,6 +1,6 @@
-/* Idea: small extents, of which some are primes, some one alone, some divided by the grid, and rarely long ones; of a third
- *       of the plans some may be too short for all ranks to hold something; what must be
- *       refused is mostly drawn again. Names are asked of the library, so that what is added to it is drawn, too. */
+/* Idea: small extents, among them primes, ones, extents that the grid divides, and rarely long extents; in a third of the
+ *       plans some may be too short for all ranks; most plans that must be refused are drawn again. The library lists the
+ *       names, so that new names are drawn, too. */
 #include "plan_draw.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void draw_grid(struct dice *dice, int ranks, pencilfft_desc *d)
     d->C = ranks / d->R;
 }
 
-/* Half of them say their bricks. */
+/* Half of them give their bricks. */
 static void draw_bricks(struct dice *dice, int ranks, struct drawn_plan *drawn)
 {
     int a, b;
@@ -76,7 +76,7 @@ static void draw_bricks(struct dice *dice, int ranks, struct drawn_plan *drawn)
 
 static int64_t draw_extent(struct dice *dice, int R, int C)
 {
-    static const int most[] = {3, 8, 20, 90}; /* FFTW has whole lines of up to 64 in one piece */
+    static const int most[] = {3, 8, 20, 90}; /* FFTW transforms lines of up to 64 in one piece */
     if (one_in(dice, 12))
         return 50 + below(dice, 250);
     int64_t n = 1 + below(dice, most[below(dice, 4)]);
@@ -148,7 +148,7 @@ static void draw_kinds(struct dice *dice, struct drawn_plan *drawn)
         drawn->plan.desc.kinds = drawn->kinds;
 }
 
-/* Half of those that skip something skip all, where that is possible, for these are known to move data exactly. */
+/* Half of the plans with skipped axes skip all axes, if possible, because only these check moved data exactly. */
 static void draw_skip(struct dice *dice, struct drawn_plan *drawn)
 {
     bool all = !type_is_halved(drawn->plan.desc.type);
@@ -216,7 +216,7 @@ static bool is_number(const char *value)
     return *value && strspn(value, "0123456789") == strlen(value);
 }
 
-/* The budget of auto is always short: each candidate is tried once or not at all. */
+/* The budget of auto is always short: each candidate runs at most once. */
 static void init(struct drawn_plan *drawn)
 {
     *drawn = (struct drawn_plan){.plan.tiny_pieces = false};
@@ -252,7 +252,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     pencilfft_desc *d = &drawn->plan.desc;
     d->decomposition = any_name(dice, pencilfft_decomposition_name);
     if (pencilfft_grid_numbers(d->decomposition) == 1 && one_in(dice, 2))
-        d->decomposition = "pencil"; /* has more to be drawn */
+        d->decomposition = "pencil"; /* draws more */
     draw_bricks(dice, ranks, drawn);
     d->type = any_name(dice, pencilfft_type_name);
     d->precision = any_name(dice, pencilfft_precision_name);

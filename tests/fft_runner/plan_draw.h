@@ -1,4 +1,4 @@
-/* Plans at random, of everything that a descriptor can say; and the same as words, which say it again. */
+/* Plans at random, of all members of a descriptor; and the same as words, from which a plan can be read again. */
 #pragma once
 
 #include <stdint.h>
@@ -10,12 +10,12 @@ enum { PLAN_TEXT_SIZE = 96, TORUS_DIMENSIONS = 2 };
 struct drawn_plan {
     struct plan_case plan; /* its name is the words */
     char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[16],
-        node[32]; /* what it points to */
+        node[32]; /* memory of the descriptor's texts */
 };
 
-/* One of the names of a table, by chance; a new name in the table changes no draw but those that it wins. */
+/* A name of a table, by chance; a new name in the table changes only the draws of this name. */
 const char *plan_draw_name(uint64_t chance, const char *(*name)(int i));
 /* Plan `number` of a seed for so many ranks and this MPI; on all ranks alike, but for the node. */
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn);
-/* From words "member=value"; others are left alone. False when one is not understood. */
+/* From words "member=value"; other members stay unchanged. False at an unknown word. */
 bool plan_from_words(char **words, int rank, struct drawn_plan *drawn);

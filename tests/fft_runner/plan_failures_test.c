@@ -1,7 +1,6 @@
-/* Plans that cannot be made: ranks that ask for different things, and no room for shared memory. All ranks must get the same
- * status and message, no plan, and must not wait for each other.
- * Run under mpirun with the grid: plan_failures_test R C. Linked so that the library's calls of posix_fallocate and fstatvfs
- * come here. */
+/* Plans that cannot be made: ranks with different requests, and no room for shared memory. All ranks must get the same
+ * status and message, no plan, and must not wait for each other. Run under mpirun with the grid: plan_failures_test R C.
+ * Linked so that the library's calls of posix_fallocate and fstatvfs come here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,7 +25,7 @@ static int R, C, rank, ranks;
 static enum { ROOM, NO_ROOM, TOO_LITTLE_LEFT } shared_memory;
 
 static struct {
-    off_t size, end, bytes; /* of the last block; where what is reserved ends; all that is reserved */
+    off_t size, end, bytes; /* of the last block; the end of the reservation; all reserved bytes */
 } reserved;
 
 int __wrap_posix_fallocate(int file, off_t start, off_t bytes)
@@ -73,7 +72,7 @@ static void expect_mismatch(const char *member, const pencilfft_desc *desc)
     CHECK(same_message_on_all());
 }
 
-/* Another value of one member, on the last rank alone. */
+/* Another value of a member, on the last rank alone. */
 #define DIFFERENT(member, value)                        \
     do {                                                \
         pencilfft_desc desc = description("alltoallv"); \
@@ -98,7 +97,7 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(exchange, "p2p");
     DIFFERENT(rigor, "measure");
     DIFFERENT(sync, "barrier");
-    DIFFERENT(kinds, ""); /* others give NULL, which asks for the default */
+    DIFFERENT(kinds, ""); /* others give NULL, the default */
     DIFFERENT(skip, "");
     DIFFERENT(schedule, "");
     DIFFERENT(torus, "");
@@ -108,7 +107,7 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(destroy_input, 1);
 }
 
-/* A value that no plan has, of one member, on all ranks. */
+/* A value that no plan has, of a member, on all ranks. */
 #define NONSENSE(member, value, status)                                             \
     do {                                                                            \
         pencilfft_desc desc = description("alltoallv");                             \
@@ -156,7 +155,7 @@ static void nonsense_is_refused(void)
     NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE);
 }
 
-/* A grid the other way round has as many ranks; a null descriptor is nobody's. */
+/* A swapped grid has as many ranks; a null descriptor belongs to no rank. */
 static void grids_that_differ_and_null_descriptors_get_no_plan(void)
 {
     pencilfft_desc desc = description("alltoallv");
@@ -192,7 +191,7 @@ static void expect_no_room(int node_is_first, const char *words)
     shared_memory = ROOM;
 }
 
-/* Each rank a node of its own: what it sends lies in its block and then what comes, piece after piece. */
+/* Each rank is a node: its block holds the sent data and then the received data, piece after piece. */
 static void a_node_reserves_all_that_it_writes(void)
 {
     pencilfft_desc desc = description("node");
@@ -209,7 +208,7 @@ static void a_node_reserves_all_that_it_writes(void)
     CHECK_INT(reserved.bytes, reserved.size);
 }
 
-/* Wisdom may be of a time when there was room. */
+/* Wisdom may come from a time with enough room. */
 static void a_choice_that_is_not_possible_now_is_made_anew(void)
 {
     pencilfft_desc desc = description("auto");
@@ -224,7 +223,7 @@ static void a_choice_that_is_not_possible_now_is_made_anew(void)
         pf_wisdom_keep(key[e], "node");
     }
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    for (int i = 0; i < 2; i++) { /* as wisdom has it, and what is not possible */
+    for (int i = 0; i < 2; i++) { /* the choice of wisdom, which is not possible */
         shared_memory = i ? NO_ROOM : ROOM;
         CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
         for (int e = 0; plan && e < plan->exchanges; e++)
@@ -253,7 +252,7 @@ static int make_call(enum call call, pencilfft_plan plan, void *b[4])
     }
 }
 
-/* Every collective call on the last rank beside every other one on the rest; then the plan works as before. */
+/* Every collective call on the last rank beside every other call on the rest; then the plan works as before. */
 static void calls_that_differ_fail_on_all_where_they_are_compared(void)
 {
     pencilfft_desc desc = description("alltoallv");

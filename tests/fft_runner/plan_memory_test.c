@@ -1,6 +1,6 @@
-/* How much memory a plan takes, by counting: of the plan while it is made, of plan and arrays after it, out of place and in
- * place. Calls of the program and of the library come here by the linker's --wrap; those inside MPI and FFTW do not.
- * Run under mpirun with 2 ranks. */
+/* The memory of a plan, by counting: of the plan while it is made, of plan and arrays after that, out of place and in place.
+ * Calls of the program and of the library come here by the linker's --wrap; calls inside MPI and FFTW do not. Run under
+ * mpirun with 2 ranks. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
 void __wrap_free(void *memory);
 
-/* Small ones are not counted, some of which come from elsewhere. */
+/* Small allocations are not counted, because some come from elsewhere. */
 static void *counted(void *memory, int sign)
 {
     long long bytes = memory ? (long long)malloc_usable_size(memory) : 0;
@@ -42,7 +42,7 @@ void __wrap_free(void *memory)
     __real_free(counted(memory, -1));
 }
 
-/* At most so many arrays, each with what its alignment to a large page takes, and the blocks of all passes. */
+/* At most so many arrays, each with its alignment to a large page, and the blocks of all passes. */
 static void check_peak(const char *type, const char *exchange, const char *when, int arrays, long long array)
 {
     long long most = arrays * (array + PAGE) + BLOCKS;
@@ -53,7 +53,7 @@ static void check_peak(const char *type, const char *exchange, const char *when,
     peak = now;
 }
 
-/* Of a cube on all ranks, from where memory is counted anew. */
+/* For a cube on all ranks; the count of memory restarts here. */
 static pencilfft_desc begin(const char *type)
 {
     pencilfft_desc desc;
@@ -66,7 +66,7 @@ static pencilfft_desc begin(const char *type)
     return desc;
 }
 
-/* First out of place, then in place, where a plan that may destroy its input needs more. */
+/* First out of place, then in place, because a plan that may destroy its input needs more there. */
 static void check_destroying(const char *type, int apart, int together)
 {
     pencilfft_desc desc = begin(type);
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     CHECK_INT(ranks, RANKS);
     check_plan("c2c", "alltoallv", 3, 3, 2);
     check_plan("r2c", "p2p", 3, 3, 2);
-    /* The trial's arrays, and all candidates that have buffers of their own; Bruck's algorithm, if chosen, has two. */
+    /* The trial's arrays, and all candidates with their own buffers; Bruck's algorithm, if chosen, has two. */
     check_plan("c2c", "auto", 8, 8, 5);
     check_destroying("c2c", 2, 4);
     check_destroying("r2c", 2, 4);

@@ -20,7 +20,7 @@ static int64_t kept_of_z(const pencilfft_desc *d)
     return type_is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
 }
 
-/* Slabs have R = 1, for which what is said of pencils below holds of them too. */
+/* Slabs have R = 1, so that the rules for pencils below hold for slabs too. */
 static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
@@ -54,7 +54,7 @@ static bool is_schedule(const pencilfft_desc *d, const char *name)
     return d->schedule && !strncmp(d->schedule, name, strlen(name));
 }
 
-/* Where it may be chosen, one that is not possible is left out. */
+/* An open choice leaves out impossible values. */
 static bool is_free(const pencilfft_desc *d)
 {
     return !d->schedule || is_schedule(d, "auto");
@@ -70,7 +70,7 @@ static int64_t full(int64_t planes, int64_t ranks)
     return (planes + ranks - 1) / ranks * ranks;
 }
 
-/* Planes that go rows before columns: those asked for, or by the rule of pencilfft.h, tried one by one. */
+/* Planes that go rows before columns: as requested, or by the rule of pencilfft.h, tried one by one. */
 static int64_t lower_planes(const pencilfft_desc *d)
 {
     int64_t nz = kept_of_z(d), best = 1;
@@ -114,7 +114,7 @@ static bool all_planes_go_one_way(const pencilfft_desc *d, const char *absent)
     return is_schedule(d, "two-way") && kept_of_z(d) > 1 && lower_planes(d) >= kept_of_z(d);
 }
 
-/* Chunks asked for, and the most along the axis asked for, or along the axis with most. */
+/* The requested chunks, and the most along the requested axis, or along the axis with most. */
 static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
 {
     const char *chunks = d->schedule ? strchr(d->schedule, ':') : NULL, *axis = chunks ? strchr(chunks + 1, ':') : NULL;

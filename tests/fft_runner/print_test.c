@@ -1,5 +1,5 @@
-/* Prints a plan of rank 0; test_print.py compares it with what is stored. Run under mpirun:
- * print_test DECOMPOSITION R C NX NY NZ TYPE EXCHANGE [SCHEDULE [LAYOUT]]. */
+/* Prints a plan of rank 0; test_print.py compares the output with the stored text. Run under mpirun: print_test
+ * DECOMPOSITION R C NX NY NZ TYPE EXCHANGE [SCHEDULE [LAYOUT]]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Stands before MPI by its profiling interface (MPI 4.0, section 15.2), and before FFTW by the linker (--wrap). What was started
- * is a sum of checksums, for the order may depend on what arrives first; what only waits or asks is not recorded. */
+/* Stands before MPI by its profiling interface (MPI 4.0, section 15.2), and before FFTW by the linker (--wrap). The started
+ * calls are a sum of checksums, because the order may depend on arrivals; calls that only wait or ask are not recorded. */
 #include "recorded_calls.h"
 
 #include <fftw3.h>
@@ -15,7 +15,7 @@
 static FILE *told;
 static uint64_t started;
 static long calls;
-static atomic_long lines; /* threads transform them */
+static atomic_long lines; /* threads transform lines */
 
 void recorded_calls_begin(FILE *out)
 {
@@ -63,7 +63,7 @@ static void record(const char *function, MPI_Comm comm, int64_t bytes, int partn
     calls++;
 }
 
-/* Of every partner, in one call; the types are one for all, or one for each. */
+/* Of every partner, in a single call; a type for all, or a type for each. */
 static void record_all(const char *function, MPI_Comm comm, const int n[], const MPI_Datatype type[], int types)
 {
     for (int i = 0; told && i < size_of(comm); i++)

@@ -1,11 +1,10 @@
-/* What the library asks of MPI and FFTW: messages and collectives that it starts, plans that it has made, transforms of lines
- * that it runs. */
+/* The library's calls of MPI and FFTW: started messages and collectives, new plans, transforms of lines. */
 #pragma once
 
 #include <stdio.h>
 
-/* Plans of FFTW are told from now on, one a line, in the order in which they are made. */
+/* From now on print FFTW's plans, a line each, in the order of their creation. */
 void recorded_calls_begin(FILE *out);
 void recorded_calls_end(void);
-/* A line: how much was started since the last such line, each with its bytes and its partner, whatever their order. */
+/* A line: the calls started since the last such line, each with its bytes and its partner, in any order. */
 void recorded_calls_tell(const char *what);

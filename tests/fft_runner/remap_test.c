@@ -1,5 +1,5 @@
-/* remap_test SEED CASES: boxes at random, by cutting the array in two again and again; every transform between them is verified,
- * what is sent is counted element by element, and what is no division of the array is refused. */
+/* remap_test SEED CASES: boxes at random, by cutting the array in two again and again; every transform between them is
+ * verified, the traffic is counted element by element, and boxes that do not divide the array are refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int64_t below(int64_t n)
     return (int64_t)(value_hash(thrown++) % (uint64_t)n);
 }
 
-/* Boxes first to end - 1 of a part of the array; some get nothing. */
+/* Boxes first to end - 1 of a part of the array; some are empty. */
 static void cut(pencilfft_box whole, int first, int end, pencilfft_box *boxes)
 {
     if (end - first == 1) {
@@ -73,7 +73,7 @@ static void check_bytes(const struct problem *p, int remap, int outer, int inner
     }
 }
 
-/* What node gathers goes other ways. */
+/* Exchange node gathers messages, which go other ways. */
 static void verify_plan(pencilfft_plan plan, pencilfft_direction direction, bool in_place, bool node)
 {
     struct problem p;

@@ -1,4 +1,4 @@
-/* Schedules without a transform: their texts, the cut rule, what is chosen by rule, and the order of their moves. */
+/* Schedules without a transform: their texts, the cut rule, the choices by rule, and the order of their moves. */
 #include <string.h>
 
 #include "check.h"
@@ -19,7 +19,7 @@ static const struct pf_shape shape = {
 };
 static const struct pf_shape slabs = {.most = {12, 6, 3}, .enough_bytes = 1, .decomposition = "slab", .nz = 40, .fields = 3};
 
-/* Of 17 planes over 4 and 8: 9 lower ones fill 12 and 8 upper ones 8, and any other number fills 16 on one side. */
+/* Of 17 planes over 4 and 8: 9 lower planes fill 12 and 8 upper planes 8, and any other number fills 16 on one side. */
 static const struct pf_shape uneven = {.two_routes = true, .over = {4, 8}, .nz = 17, .fields = 1};
 
 static const struct {
@@ -55,7 +55,7 @@ static void texts_read_and_settle(void)
     }
 }
 
-/* z where it is long enough, then x, then the fields; overlap begins with x. */
+/* z if it is long enough, then x, then the fields; overlap begins with x. */
 static void chunks_are_cut_along_the_first_axis_that_is_long_enough(void)
 {
     static const struct pf_shape fields = {.most = {3, 2, 9}, .enough_bytes = 1, .decomposition = "pencil", .fields = 9};
@@ -108,7 +108,7 @@ static void what_cannot_be_is_refused_with_the_reason(void)
     }
 }
 
-/* By hand: sizes 1 2 4 of 10 end at 10/7, 30/7 and 10; of an extent beyond 2^53 nothing is lost. */
+/* By hand: sizes 1 2 4 of 10 end at 10/7, 30/7 and 10; an extent beyond 2^53 loses nothing. */
 static void blocks_are_cut_by_relative_sizes(void)
 {
     struct pf_choice choice;
@@ -127,7 +127,7 @@ struct moves {
     int passes[EXCHANGES + 1][LANES], started[EXCHANGES][LANES], finished[EXCHANGES][LANES], in_flight, most;
 };
 
-/* What a move needs has been done before. */
+/* The requirements of a move are done before. */
 static void note(void *list, enum pf_move move, int at, int lane)
 {
     struct moves *m = list;

@@ -1,5 +1,5 @@
-/* Stands for the library's count_limit.c where it is linked: so few elements are too many for a count of MPI's that every
- * exchange does what it does beyond 2^31. */
+/* Replaces the library's count_limit.c: a few elements exceed a count of MPI's, so that every exchange uses its code for
+ * more than 2^31. */
 #include "exchange/large_messages.h"
 
 const int64_t pf_count_limit = 5;

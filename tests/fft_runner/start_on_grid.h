@@ -1,4 +1,4 @@
-/* How a C test begins that is given a process grid: under mpirun, R C as its first arguments, without them ranks x 1. */
+/* The start of a C test on a process grid: under mpirun, R C as its first arguments, without them ranks x 1. */
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* Threads of a rank beside what the fuzzer draws: more of them than planes, or than OpenMP gives; as many as it says; their
- * phases. Run under mpirun with the grid: threads_test R C. Results are compared with those of one thread. */
+/* Threads of a rank beyond the fuzzer's draws: more of them than planes, or than OpenMP gives; OpenMP's number; their
+ * phases. Run under mpirun with the grid: threads_test R C. Results are compared with the results of one thread. */
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -74,7 +74,7 @@ static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, 
     memset(b.out, 0, (size_t)b.elements * sizeof *b.out);
     int status = PENCILFFT_OK;
 #pragma omp parallel num_threads(2)
-    if (omp_get_thread_num() == 0) /* which called MPI_Init; there are no threads left to be had */
+    if (omp_get_thread_num() == 0) /* which called MPI_Init; there are no more threads */
         status = pencilfft_forward(b.plan, b.in, b.out);
     CHECK_INT(status, PENCILFFT_OK);
     CHECK(far(&a, &b) < 1e-10);
@@ -82,7 +82,7 @@ static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, 
     pencilfft_plan_destroy(b.plan);
 }
 
-/* Planes, rows and ways of a pass as those of arrays beyond the caches, which the clock chooses; beside a plan that is estimated. */
+/* Planes, rows and ways of a pass like in arrays beyond the caches, chosen by the clock; compared with an estimated plan. */
 static void ways_by_the_clock_are_right(int64_t nx, int64_t ny, int64_t nz, int threads)
 {
     const struct pf_tuning usual = pf_tuning;
@@ -121,7 +121,7 @@ static void openmp_says_how_many(void)
     CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
     CHECK_INT(threads, 3);
     pencilfft_plan_destroy(plan);
-    desc.threads = 0; /* whatever OpenMP says */
+    desc.threads = 0; /* ignoring OpenMP's setting */
     plan = make_plan(&desc);
     CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
     CHECK_INT(threads, 1);
@@ -158,7 +158,7 @@ static void phases_add_up_to_the_total(void)
     pencilfft_plan_destroy(t.plan);
 }
 
-/* A result of numbers that depend on their place, from one buffer into another or in place. */
+/* The result for numbers that depend on their place, from one buffer into another or in place. */
 static void run(pencilfft_plan plan, pencilfft_direction direction, bool in_place, double *result)
 {
     void *in, *out;

@@ -1,4 +1,4 @@
-/* What known_plans_test.c tells of plans, in lines of text. */
+/* Texts of plans for known_plans_test.c, in lines. */
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 enum { TOLD_RANKS = 64 };
 
-extern struct plan_check told_check; /* on which communicator */
+extern struct plan_check told_check; /* the communicator of the plans */
 extern FILE *told;
 
 /* A transform, a halo, lines or bricks of lines, drawn by their number. */
@@ -19,7 +19,7 @@ void tell_halo(int64_t number);
 void tell_line(int64_t number);
 void tell_brick_lines(int64_t number);
 
-/* A transform of which the clock decides nothing. */
+/* A transform without any decision by the clock. */
 void told_draw(int64_t number, struct drawn_plan *drawn);
 /* 0 to n - 1. */
 int64_t told_chance(int64_t number, int64_t which, int64_t n);

@@ -1,4 +1,4 @@
-/* A halo of up to three planes on either side, and what it sends. */
+/* A halo of up to three planes on either side, and its traffic. */
 #include <stdlib.h>
 
 #include "check_mpi.h"

@@ -1,4 +1,4 @@
-/* Distributed lines, and bricks of them. */
+/* Distributed lines, and bricks of lines. */
 #include <stdlib.h>
 
 #include "check_mpi.h"
@@ -13,7 +13,7 @@ static const char *any_of(const char *(*name)(int i), int64_t number, int64_t wh
     return plan_draw_name((uint64_t)told_chance(number, which, INT64_MAX), name);
 }
 
-/* What lines and bricks of lines have in common, by the names of their functions. */
+/* Common lines of text of lines and bricks of lines, by the names of their functions. */
 #define TELL_EXCHANGES(plan, kind)                                                                               \
     for (int e = 0; kind##_exchange_name(plan, e); e++) {                                                        \
         int64_t bytes[TOLD_RANKS], messages[TOLD_RANKS];                                                         \

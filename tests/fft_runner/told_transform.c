@@ -1,4 +1,4 @@
-/* All that can be asked of a transform, and what it does. */
+/* All answers of a transform, and its actions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void tell_array(pencilfft_plan plan, int array)
         }
 }
 
-/* The elements of an array in the order of the walk, as one number. */
+/* The elements of an array in the order of the walk, as a single number. */
 static void tell_walk(pencilfft_plan plan, int array)
 {
     pencilfft_walk walk;
@@ -77,7 +77,7 @@ static void tell_answers(pencilfft_plan plan)
     tell_walk(plan, PENCILFFT_OUTPUT);
 }
 
-/* All that a plan can do, out of place and in place, and each exchange alone. */
+/* All runs of a plan, out of place and in place, and each exchange alone. */
 static void tell_runs(pencilfft_plan plan, int directions)
 {
     void *array[4];

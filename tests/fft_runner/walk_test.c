@@ -1,4 +1,4 @@
-/* pencilfft_walk visits every element of mine once, in the order of memory, and pencilfft_waves says how fast its mode varies.
+/* pencilfft_walk visits every element of mine once, in the order of memory, and pencilfft_waves gives the waves of its mode.
  * Under mpirun with the grid: walk_test R C. */
 #include <math.h>
 #include <mpi.h>
@@ -28,7 +28,7 @@ static pencilfft_plan make(const char *type, const char *kinds, const char *skip
     return plan;
 }
 
-/* Where the parts say that the element lies; -1 when it is not mine. */
+/* The place of the element by the parts; -1 if the element is not mine. */
 static int64_t place_of(pencilfft_plan plan, int array, const int64_t index[3], int field)
 {
     int parts;

@@ -1,12 +1,12 @@
-/* Exchange and schedule "auto": try the others when the plan is made, and take the fastest.
- * Idea:  what counts is how fast the transform is, not how fast the exchange is alone: one candidate has no packing
- *        to fuse with the FFTs, one gives them its memory to write into. So with each candidate the plan is made whole, as it
- *        would be used, and whole transforms are timed, both directions where both are planned. First the exchanges are chosen,
- *        in sequence; then the schedules that keep the boxes are tried. All ranks see the slowest rank's times, so that all
- *        make the same choice. No candidate starts after the budget is used up.
+/* Exchange and schedule "auto": try the candidates when the plan is made, and take the fastest.
+ * Idea:  the speed of the transform counts, not the speed of the exchange alone: some candidates have no packing to fuse
+ *        with the FFTs, others lend their memory to the passes. So each candidate gets a complete plan, and whole transforms
+ *        are timed, in both directions if both are planned. The exchanges are chosen first, in sequence; then the schedules
+ *        that keep the boxes are tried. All ranks use the times of the slowest rank, so that all make the same choice. No
+ *        candidate starts after the budget is used up.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends in the same way.
- * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
- *        every plan that is made, two arrays more; the caller's arrays are not touched.
+ * Cost:  the budget, and beyond it the first runs of the last candidate. Memory of a plan with that candidate and two arrays
+ *        more, as for every plan; the caller's arrays are not touched.
  * Needs: nothing; a candidate that refuses these extents or this MPI is skipped. */
 #include "choose/auto.h"
 #include "choose/choose.h"
@@ -18,7 +18,7 @@ static const struct pf_exchange *exchange_at(int i)
     return pf_table_row(&pf_exchanges, i);
 }
 
-/* Nodes matter for what is fastest; the kind of machine and the MPI are those of the wisdom as a whole. */
+/* The key has the number of nodes, because the fastest exchange depends on it; the file names machine and MPI. */
 static int count_nodes(MPI_Comm comm, int *nodes)
 {
     int rank;
@@ -31,7 +31,7 @@ static int count_nodes(MPI_Comm comm, int *nodes)
     return PENCILFFT_OK;
 }
 
-/* Is there a group that exchanges, and an exchange that runs beside other work? */
+/* Whether a group exchanges, and an exchange can run beside other work. */
 static bool may_run_beside(const struct pencilfft_plan_s *plan)
 {
     bool moves = false, beside = false;
@@ -46,7 +46,7 @@ int pf_auto_choose(pencilfft_plan plan, double budget_s, bool anew)
 {
     struct pf_trial trial = {.plan = plan, .anew = anew};
     bool schedules = plan->any_schedule && may_run_beside(plan);
-    double for_schedules = schedules ? 0.2 * budget_s : 0; /* of the budget, and what the exchanges leave */
+    double for_schedules = schedules ? 0.2 * budget_s : 0; /* of the budget, plus the rest from the exchanges */
     int nodes, status = count_nodes(plan->all, &nodes);
     if (!status && !plan->exchange->plan)
         status = pf_auto_exchanges(&trial, budget_s - for_schedules, nodes);

@@ -1,12 +1,13 @@
-/* Which algorithm for each exchange: successive halving.
- * Idea:  the exchanges of a transform are tried apart, for one may stay inside nodes and another not: the first one's
- *        candidates beside the first algorithm of the table, the next one's beside what the one before took. All candidates run
- *        a few times, in turn; the better half, by the median of what each took over what was usual at that moment, runs again,
- *        longer; and so on until one is left. What disturbs the machine meets all candidates then, and those that are close to
- *        each other are timed most: the last two several times, each time with new plans, for two plans of one exchange may
- *        differ by more than two exchanges do. A candidate that takes twice as long as another is not repeated, and a round
- *        takes no more than its share of the remaining time. Between candidates that the runs cannot tell apart, one whose
- *        messages are written where they are read is taken. A choice is kept as wisdom.
+/* The algorithm of each exchange: successive halving.
+ * Idea:  each exchange of a transform is tried alone, because some exchanges stay inside nodes and others do not: the
+ *        candidates for the first exchange run beside the first algorithm of the table, the candidates for the next exchange
+ *        beside the algorithm just chosen. All candidates run a few times, in turn. The better half, by the median of a
+ *        candidate's time over the usual time at that moment, runs again, longer, until a single candidate is left. So
+ *        disturbances of the machine hit all candidates alike, and close candidates get the most runs: the last two several
+ *        times, each time with new plans, because two plans of the same exchange may differ more than two exchanges do. A
+ *        candidate that takes twice as long as another is not repeated, and a round takes no more than its share of the
+ *        remaining time. If the runs cannot separate two candidates, prefer a candidate whose messages are written directly
+ *        to the reader. A choice is kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "choose/auto.h"
 
@@ -18,18 +19,18 @@
 #include "choose/wisdom.h"
 #include "common/failure.h"
 
-/* Of each round; each turn has new plans. How often that meets the fastest: docs/passes-and-trials.md. */
+/* Of each round; each turn has new plans. For the share of fastest choices see docs/passes-and-trials.md. */
 enum { TURNS = 2, MOST_TURNS = 6, LAST_TURNS = 12, REPS = 4 };
-static const double hopeless = 2; /* times as long as the best one */
+static const double hopeless = 2; /* times as long as the fastest */
 
-/* What is to be chosen. */
+/* An open choice. */
 struct choice {
     struct pf_trial *trial;
     pencilfft_plan plan;
-    bool open[PF_MAX_EXCHANGES]; /* still to be chosen */
-    bool one_node; /* all ranks are on it */
+    bool open[PF_MAX_EXCHANGES]; /* not chosen yet */
+    bool one_node; /* all ranks share a node */
     char key[PF_MAX_EXCHANGES][PF_AUTO_KEY_SIZE];
-    struct pf_times times[PF_MOST_EXCHANGES]; /* by number of the exchange: of the one that is being chosen */
+    struct pf_times times[PF_MOST_EXCHANGES]; /* by number of the exchange: for the exchange at hand */
 };
 
 static const struct pf_exchange *row_at(int i)
@@ -45,13 +46,13 @@ static int number_of(const struct pf_exchange *exchange)
     return i;
 }
 
-/* ---- one exchange ------------------------------------------------------------------------------------------- */
+/* ---- a single exchange -------------------------------------------------------------------------------------- */
 
-/* Some of them, in a round. */
+/* The candidates of a round. */
 struct round {
     struct choice *choice;
     int e, n, alive[PF_MOST_EXCHANGES]; /* numbers of exchanges */
-    struct pf_times *times[PF_MOST_EXCHANGES]; /* of those */
+    struct pf_times *times[PF_MOST_EXCHANGES]; /* of those candidates */
 };
 
 static void list_times(struct round *r)
@@ -66,15 +67,15 @@ static void take(void *of, int k)
     r->choice->plan->chosen[r->e] = row_at(r->alive[k]);
 }
 
-/* What an exchange usually took over what was usual. One whose messages need not be moved, for they are written where they are
- * read, has the benefit of the doubt. */
+/* Time of an exchange over the usual time. An exchange whose messages are written directly to the reader gets the benefit of
+ * the doubt. */
 static double judged(const struct round *r, int k)
 {
     bool moves_nothing = row_at(r->alive[k])->memory && r->choice->one_node;
     return pf_times_beside(r->times[k], r->times, r->n) * (1 - (moves_nothing ? pf_times_doubt(r->times[k]) : 0));
 }
 
-/* The faster half of them, the fastest first; those that refuse or are hopeless never. At least one. */
+/* The faster half of the candidates, the fastest first, without refusals and hopeless candidates. At least one candidate. */
 static void keep_half(struct round *r)
 {
     int kept = 0, half = (r->n + 1) / 2;
@@ -100,7 +101,6 @@ static void keep_half(struct round *r)
     list_times(r);
 }
 
-/* How often n can be halved. */
 static int halvings(int n)
 {
     int rounds = 0;
@@ -109,7 +109,7 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One turn, with `parts` like it to come at least, itself among them. */
+/* One turn; at least `parts` such turns are to come, this turn included. */
 static int run_turn(struct round *r, int parts)
 {
     struct pf_trial *trial = r->choice->trial;
@@ -118,7 +118,8 @@ static int run_turn(struct round *r, int parts)
     return pf_trial_run(trial, &candidates, patience, NULL);
 }
 
-/* One round of them: two turns, or more where there is time for as many in each round to come. The last two have all the time. */
+/* One round of the candidates: two turns, or more if time allows as many in each later round. The last two have all the
+ * time. */
 static int run_round(struct round *r)
 {
     const struct pf_trial *trial = r->choice->trial;
@@ -135,7 +136,7 @@ static int run_round(struct round *r)
     return status;
 }
 
-/* The base has times already, but not beside the others. */
+/* The base already has times, but not beside the other candidates. */
 static int choose_one(struct choice *c, int e, int base)
 {
     struct round r = {.choice = c, .e = e, .n = 1, .alive = {base}};
@@ -154,9 +155,9 @@ static int choose_one(struct choice *c, int e, int base)
     return status;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------- */
+/* ---- all exchanges ------------------------------------------------------------------------------------------ */
 
-/* Wherever an exchange is open. */
+/* An algorithm for all open exchanges. */
 struct everywhere {
     struct choice *choice;
     int number;
@@ -171,7 +172,7 @@ static void take_everywhere(void *of, int k)
             all->choice->plan->chosen[e] = row_at(all->number);
 }
 
-/* The first of the table that goes everywhere: what the first candidates are tried beside. */
+/* The first algorithm of the table that works for all exchanges; the first candidates run beside this base. */
 static int find_base(struct choice *c, int *base)
 {
     int status, why = PENCILFFT_NOT_POSSIBLE;
@@ -189,18 +190,18 @@ static int find_base(struct choice *c, int *base)
     }
     if (!why)
         take_everywhere(&(struct everywhere){c, *base}, 0);
-    return why; /* with the message of the last one */
+    return why; /* with the message of the last candidate */
 }
 
-/* Infinity for one that refuses, 0 for one that was not tried. */
+/* Infinity for a refused algorithm, 0 for an untried algorithm. */
 static void tell_seconds(const struct choice *c, int e)
 {
     for (int i = 0; i < pf_exchanges.count; i++)
         c->plan->auto_seconds[e][i] = c->times[i].n || c->times[i].refused ? pf_times_median(&c->times[i]) : 0;
 }
 
-/* One exchange after the other. What is taken for one is what the candidates of the next run beside, and so its times are
- * those of the next one's base, too. */
+/* Choose one exchange after the other. The candidates for the next exchange run beside the algorithm just chosen, so that
+ * its times also serve as times of the next base. */
 static int choose_open(struct choice *c, double budget)
 {
     int base = 0, open = 0, begun = 0, status = PENCILFFT_OK;
@@ -249,7 +250,7 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
              in_sequence ? "" : plan->schedule, threads, destroyed);
 }
 
-/* The algorithm that rank 0 knows from wisdom, on all ranks; -1: none. */
+/* The algorithm that rank 0 knows from wisdom, on all ranks; -1 if there is none. */
 static int recall(const struct pf_trial *trial, const char *key, int *known)
 {
     pencilfft_plan plan = trial->plan;
@@ -263,7 +264,7 @@ static int recall(const struct pf_trial *trial, const char *key, int *known)
     return PENCILFFT_OK;
 }
 
-/* A single rank has no choice: the first of the table. */
+/* A single rank has no choice: take the first algorithm of the table. */
 static int take_known(struct choice *c, int e, int nodes)
 {
     int known = 0, status = PENCILFFT_OK;
@@ -298,5 +299,5 @@ int pf_auto_exchanges(struct pf_trial *trial, double budget_s, int nodes)
     for (int e = 0; e < plan->exchanges && !status; e++)
         if (c.open[e] && !pf_wisdom_keep(c.key[e], plan->chosen[e]->name))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
-    return pf_agree(status, plan->all); /* for schedules are tried next, by all ranks or by none */
+    return pf_agree(status, plan->all); /* all ranks, or none, go on to the schedules */
 }

@@ -1,7 +1,7 @@
-/* Which schedule, of those that keep the boxes.
- * Idea:  they are tried with the exchanges that were taken in sequence, or where one cannot run beside other work, with the
- *        fastest that can. One is taken only if it was clearly faster than the sequence in each of several rounds in which
- *        both were tried, for what is gained inside a node may be noise. It is kept as wisdom with its exchanges. */
+/* Choose a schedule among the schedules that keep the boxes.
+ * Idea:  try schedules with the exchanges chosen for the sequence; if an exchange cannot run beside other work, take the
+ *        fastest exchange that can. A schedule is chosen only if clearly faster than the sequence in each of several rounds
+ *        that try both, because a gain inside a node may be noise. Wisdom keeps the schedule with its exchanges. */
 #include "choose/auto.h"
 
 #include <math.h>
@@ -17,11 +17,11 @@ static const struct pf_exchange *row_at(int i)
     return pf_table_row(&pf_exchanges, i);
 }
 
-/* Those that keep the boxes; what a transform is too small for is left out. */
+/* The schedules that keep the boxes. If a transform is too small for a schedule, the schedule is left out. */
 static const char *const tried_schedules[] = {"overlap:2", "overlap", "pipelined"};
 enum { N_TRIED = sizeof tried_schedules / sizeof tried_schedules[0], ROUNDS = 3, REPS = 5, SCHEDULE_SIZE = 64 };
 
-/* How much shorter than in sequence, in every round: trials on a machine that is shared differ by some per cent. */
+/* Required ratio to the time of the sequence, in every round: trials on a shared machine differ by some per cent. */
 static const double clearly = 0.93;
 
 /* A schedule with its exchanges; as a text in wisdom "overlap:4:x/alltoallv/p2p". */
@@ -34,10 +34,10 @@ static void take_way(pencilfft_plan plan, const struct way *way)
 {
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = way->exchange[e];
-    pf_schedule_take(plan, &way->choice); /* was taken before, and so is possible */
+    pf_schedule_take(plan, &way->choice); /* chosen before, hence possible */
 }
 
-/* What was chosen for an exchange, or the fastest of those that run beside other work. NULL: there is none. */
+/* The chosen algorithm of an exchange, or the fastest algorithm that runs beside other work; NULL if none can. */
 static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *plan, int e)
 {
     const struct pf_exchange *best = NULL;
@@ -69,7 +69,7 @@ static void write_way(const struct pencilfft_plan_s *plan, char text[SCHEDULE_SI
         used += snprintf(text + used, SCHEDULE_SIZE - (size_t)used, "/%s", plan->chosen[e]->name);
 }
 
-/* The number of the exchange of this name; -1: none can be tried. */
+/* The number of the exchange of this name; -1 if no candidate has the name. */
 static int find_row(const char *name, size_t length)
 {
     for (int i = 0; i < pf_exchanges.count; i++)
@@ -78,7 +78,7 @@ static int find_row(const char *name, size_t length)
     return -1;
 }
 
-/* False where the text is not one of this plan. */
+/* False if the text does not describe a way of this plan. */
 static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
 {
     char schedule[SCHEDULE_SIZE];
@@ -97,7 +97,7 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
     return true;
 }
 
-/* What is tried: the sequence and a way. */
+/* The two candidates: the sequence and a way. */
 struct two_ways {
     pencilfft_plan plan;
     const struct way *way[2];
@@ -109,7 +109,7 @@ static void take_one(void *of, int i)
     take_way(both->plan, both->way[i]);
 }
 
-/* Sequence and this way in turn; as soon as it is not clearly faster, or time is over, it is not taken. */
+/* Run sequence and way in turn; refuse the way if not clearly faster in a round, or if time is over. */
 static int is_clearly_faster(struct pf_trial *t, const struct way *usual, const struct way *way, struct pf_patience patience,
                              double *seconds, bool *faster)
 {

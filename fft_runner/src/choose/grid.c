@@ -1,12 +1,12 @@
-/* The process grid where the descriptor leaves it open: R or C, or both, are 0.
- * Idea:  one that is 0 follows from the other. Of both, every division of the ranks is looked at that leaves no rank without
- *        data; where there is none, every division. In a
- *        known torus each rank follows its own messages over the links, in the order of the dimensions, with a tie half each
- *        way; the loads of all ranks are added, and that grid is taken whose rows and columns have the least time on their
- *        busiest links. Where nothing is known, or no link is used, it is the squarest grid whose rows stay inside nodes, for
- *        what a row sends then stays there too; with one rank a node, the squarest of all. Where the ends of the transform are
- *        remapped, the loads of the remaps count too, and bytes decide in place of squareness: the most that a rank sends in
- *        all exchanges and remaps.
+/* Choose the process grid if the descriptor leaves R or C, or both, at 0.
+ * Idea:  if only R or only C is 0, the other number gives the missing number. If both are 0, consider every division of the
+ *        ranks that leaves no rank without data, or every division if there is none. In a known torus each rank follows its
+ *        own messages over the links, in the order of the dimensions, with a tie half each way. The loads of all ranks are
+ *        added, and the grid whose rows and columns have the least time on their busiest links is taken. Without a torus, or
+ *        if no link is used, take the squarest grid whose rows stay inside nodes, because the messages of a row then stay
+ *        inside the node; with one rank a node, the squarest of all. If the ends of the transform are remapped, the loads of
+ *        the remaps count too, and bytes decide in place of squareness: the most bytes that a rank sends in all exchanges
+ *        and remaps.
  * Source: H. Jagode, J. Hein, A. Trew, UT-CS-08-613 (2008), for the time of the busiest links.
  * Cost:  for each division of P, P messages a rank at most and a sum of four numbers a node and dimension over all ranks. */
 #include <stdlib.h>
@@ -26,11 +26,11 @@ enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
 
 struct links {
     const struct torus *torus;
-    int64_t n;    /* of one stage */
+    int64_t n;    /* of a stage */
     double *load; /* of all stages, in elements: by stage, node, dimension, way */
 };
 
-/* Along one dimension, by so many hops one way (0: up). */
+/* Along a single dimension, by `hops` hops one way (0: up). */
 static void add_hops(const struct links *links, int stage, struct coordinate at, int dim, int hops, int way, double weight)
 {
     int extent = links->torus->extent[dim];
@@ -47,7 +47,7 @@ static void add_message(const struct links *links, int stage, struct coordinate 
     for (int dim = 0; dim < links->torus->dims; dim++) {
         int extent = links->torus->extent[dim];
         int up = (to->at[dim] - from.at[dim] + extent) % extent, down = (extent - up) % extent;
-        if (!links->torus->wrapped[dim] || extent <= 2) { /* two nodes have one cable */
+        if (!links->torus->wrapped[dim] || extent <= 2) { /* a single cable between two nodes */
             bool way = to->at[dim] < from.at[dim];
             add_hops(links, stage, from, dim, way ? down : up, way, weight);
         } else if (up != down) {
@@ -60,7 +60,7 @@ static void add_message(const struct links *links, int stage, struct coordinate 
     }
 }
 
-/* What this rank sends in an exchange of a forward transform, in elements; rank q * R + p has position p in row q. */
+/* Elements that this rank sends in an exchange of a forward transform; rank q * R + p has position p in row q. */
 static void add_mine(pencilfft_plan plan, const struct links *links, int stage, int R, int C, const int64_t *node)
 {
     const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
@@ -74,7 +74,7 @@ static void add_mine(pencilfft_plan plan, const struct links *links, int stage, 
     }
 }
 
-/* What this rank sends in a remap of a forward transform, in elements. */
+/* Elements that this rank sends in a remap of a forward transform. */
 static void add_remap(pencilfft_plan plan, const struct links *links, int end, const int64_t *node)
 {
     const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
@@ -88,7 +88,7 @@ static void add_remap(pencilfft_plan plan, const struct links *links, int end, c
     }
 }
 
-/* Elements that the busiest links of both stages carry, and of the remaps. */
+/* Elements on the busiest links of both stages, and of the remaps. */
 static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
 {
     double most[STAGES] = {0};
@@ -113,14 +113,14 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
 
 /* ---- the choice ------------------------------------------------------------------------------------------------------ */
 
-/* Does this grid leave no rank without data? */
+/* Whether this grid leaves no rank without data. */
 static bool fills(pencilfft_plan plan, int R)
 {
     struct pf_geometry *g = &plan->geometry;
     return !g->decomposition->take_grid(R, plan->ranks / R, g->grid) && pf_geometry_fills(g);
 }
 
-/* The divisions of the ranks to choose from, as numbers of tasks in a row; returns how many. */
+/* Candidate divisions of the ranks, as numbers of tasks in a row; returns their number. */
 static int list_candidates(pencilfft_plan plan, int candidate[MOST_DIVISORS])
 {
     int n = 0;
@@ -131,7 +131,7 @@ static int list_candidates(pencilfft_plan plan, int candidate[MOST_DIVISORS])
     return n;
 }
 
-/* The least number of ranks of a node: rows of as many stay inside where ranks fill one node after the other. */
+/* The least number of ranks of a node: rows of this length stay inside nodes if ranks fill node after node. */
 static int ranks_of_a_node(pencilfft_plan plan, int *ranks)
 {
     MPI_Comm node = MPI_COMM_NULL;
@@ -167,7 +167,7 @@ static bool is_remapped(const struct pencilfft_plan_s *plan)
     return plan->end[0].remapped || plan->end[1].remapped;
 }
 
-/* Bytes of one field that this rank sends in all exchanges and remaps of a forward transform. */
+/* Bytes of a field that this rank sends in all exchanges and remaps of a forward transform. */
 static int64_t bytes_sent(pencilfft_plan plan, int R)
 {
     struct pf_geometry *g = &plan->geometry;
@@ -180,7 +180,7 @@ static int64_t bytes_sent(pencilfft_plan plan, int R)
     return sent;
 }
 
-/* The most of a rank for each candidate. */
+/* For each candidate, the most bytes that a rank sends. */
 static int list_bytes(pencilfft_plan plan, const int *candidate, int n, int64_t *bytes)
 {
     for (int i = 0; i < n; i++)
@@ -208,13 +208,13 @@ static int choose_without_links(pencilfft_plan plan, int *R)
     return is_remapped(plan) ? choose_by_bytes(plan, R) : choose_square(plan, R);
 }
 
-/* Of those within one per cent of the least, that with the fewest messages, or where there are remaps, bytes. */
+/* Among grids within one per cent of the least load, take the grid with the fewest messages or, with remaps, bytes. */
 static int choose_by_loads(pencilfft_plan plan, const struct links *links, const int64_t *node, int *R)
 {
     static const double tie = 1.01;
     int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = PENCILFFT_OK;
     double elements[MOST_DIVISORS] = {0}, least = 0;
-    int64_t second[MOST_DIVISORS]; /* what decides where the loads are alike */
+    int64_t second[MOST_DIVISORS]; /* decides if the loads are alike */
     if (is_remapped(plan))
         status = list_bytes(plan, candidate, n, second);
     for (int i = 0; i < n && !is_remapped(plan); i++)
@@ -253,7 +253,7 @@ static int choose_in_torus(pencilfft_plan plan, const pencilfft_desc *desc, int 
     return status;
 }
 
-/* Both are open. */
+/* Choose both R and C. */
 static int choose(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
 {
     return desc->torus ? choose_in_torus(plan, desc, R) : choose_without_links(plan, R);

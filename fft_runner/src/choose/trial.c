@@ -1,16 +1,16 @@
 /* Time candidates of "auto".
- * Idea:  a machine that others use, or whose clock rate varies, is faster for some tenths of a second than for the next ones, by
- *        more than candidates differ. So their plans are made first, then each is run once to warm up, and then they run in turn,
- *        one transform each, and are compared with what the others took at the same time. The arrays are the trial's own,
- *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
- *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
- *        would help some exchanges more than others. For the same reason an output that would stay there is another array in each
- *        run, as a program has more than one. Of larger arrays nothing stays there: they are not laid anew and not warmed up,
- *        so that all candidates run before the time is up. The clock starts after the first plan, because the transform needs what
- *        FFTW learns in it anyway, and later plans then cost little.
- *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
- * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one that is larger, and of the work buffers of one
- *        plan, which all share; what exchanges have of their own is of as many as pf_tuning.trial_bytes say, at least of one. */
+ * Idea:  a machine that others use, or whose clock rate varies, is faster for some tenths of a second than for the next
+ *        ones, by more than candidates differ. So all plans are made first, each runs once to warm up, and then the plans
+ *        run in turn, one transform each. A time is compared with the times of the other candidates at the same moment. All
+ *        candidates use the same arrays of the trial, because at large sizes touching fresh memory takes longer than a
+ *        transform. Before each run the input is written again, like in a program that computes its input: data that the
+ *        last run left in the caches would help some exchanges more than others. For the same reason a small output is
+ *        another array in each run, as a program has several arrays. Larger arrays leave the caches anyway: they are not
+ *        rewritten and not warmed up, so that all candidates run before the time is up. The clock starts after the first
+ *        plan, because the transform needs FFTW's planning anyway, and later plans cost little. The steps of a plan point
+ *        into the plan. So only the running plan is in the caller's place; the others are parked.
+ * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one larger output, and of the work buffers of one
+ *        plan, shared by all candidates; own memory of as many exchanges as pf_tuning.trial_bytes allow, at least of one. */
 #include "choose/trial.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@
 #include "speed/clock.h"
 #include "speed/tuning.h"
 
-static const double luck = 0.13; /* of a single run beside others at the same time: docs/passes-and-trials.md */
+static const double luck = 0.13; /* of a single run relative to simultaneous runs: docs/passes-and-trials.md */
 
 static int ascending(const void *a, const void *b)
 {
@@ -46,7 +46,7 @@ double pf_times_median(const struct pf_times *times)
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-/* What was usual at time number k. */
+/* The usual time at time number k. */
 static double usual(struct pf_times *const *all, int n, int k)
 {
     struct pf_times at = {.n = 0};
@@ -93,7 +93,7 @@ void pf_trial_release(struct pf_trial *t)
     t->elements = 0;
 }
 
-/* Zeros: no candidate meets numbers that are slower to compute with. */
+/* Zeros, because a candidate must not meet numbers that compute slowly. */
 static int give_arrays(struct pf_trial *t)
 {
     int64_t needed = t->plan->alloc_elements;
@@ -113,8 +113,8 @@ static int give_arrays(struct pf_trial *t)
     return pf_agree(status, t->plan->all);
 }
 
-/* While no plan has them. Where there is no memory for one, each plan makes its own; so it does where all of them stay in the
- * caches, for what is shared would stay there longer than what exchanges have of their own. */
+/* Lend work buffers unless a plan has work buffers already. If memory is short, each plan makes its own. So does each plan
+ * if all buffers stay in the caches: shared buffers would stay there longer than the own memory of an exchange. */
 static void give_work(struct pf_trial *t)
 {
     if (t->elements * (int64_t)t->plan->element_bytes <= pf_tuning.trial_outs_bytes / 4)
@@ -131,7 +131,7 @@ static void give_work(struct pf_trial *t)
         }
 }
 
-/* Of an array on a rank, the mean of them: the same on all ranks, where it decides what they do together. */
+/* Bytes of an array, the mean over the ranks. The same on all ranks, because it decides their collective steps. */
 static double mean_bytes(const struct pencilfft_plan_s *plan)
 {
     const int64_t *extent = plan->geometry.n;
@@ -139,7 +139,7 @@ static double mean_bytes(const struct pencilfft_plan_s *plan)
     return elements * (double)plan->element_bytes / plan->ranks;
 }
 
-/* Of what is larger nothing is left in the caches when it is used again. */
+/* A larger array leaves the caches before its next use. */
 static bool stays_in_caches(const struct pf_trial *t)
 {
     return mean_bytes(t->plan) <= (double)pf_tuning.trial_outs_bytes;
@@ -181,7 +181,7 @@ static int time_once(struct pf_trial *t, double *seconds)
 
 /* ---- plans at the same place -------------------------------------------------------------------------------- */
 
-/* Those that wait; `empty` is the plan without what pf_plan_build() makes. */
+/* Parked plans; `empty` is the plan without the parts made by pf_plan_build(). */
 struct parked {
     struct pencilfft_plan_s empty, *plan;
     bool *goes;
@@ -210,7 +210,7 @@ static void parked_release(struct parked *parked, struct pf_trial *t)
     free(parked->goes);
 }
 
-/* The plan is made on the trial's arrays, once they are there. */
+/* Make the plan on the trial's arrays, if the arrays exist already. */
 static int build(struct pf_trial *t)
 {
     t->plan->lent[0] = t->in.data;
@@ -243,7 +243,7 @@ static bool is_hopeless(const struct pf_times *times, double most)
     return times->n && pf_times_median(times) > most;
 }
 
-/* Candidates from `first` on. One that refuses, or is hopeless, is left out. */
+/* Park candidates from `first` on. Leave out candidates that refuse or are hopeless. */
 static int park(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, double give_up,
                 int *why)
 {
@@ -270,7 +270,7 @@ static int park(struct pf_trial *t, const struct pf_candidates *c, int first, st
 
 /* ---- times -------------------------------------------------------------------------------------------------- */
 
-/* Each of the parked plans once, but for those that have become hopeless. */
+/* Run each of the parked plans once, except hopeless plans. */
 static int time_each(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, double give_up)
 {
     double most = give_up * least_median(c);
@@ -324,7 +324,7 @@ static int run_parked(struct pf_trial *t, const struct pf_candidates *c, int fir
     return status;
 }
 
-/* As many as there is room for, the same number on all ranks. */
+/* The number of plans that fit into memory at once, the same on all ranks. */
 static int together(const struct pencilfft_plan_s *plan, int n)
 {
     double room = (double)pf_tuning.trial_bytes / mean_bytes(plan);

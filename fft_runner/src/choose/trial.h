@@ -1,4 +1,4 @@
-/* Candidates of "auto": a plan is made whole with each, and whole transforms are timed. trial.c */
+/* Candidates of "auto": make a complete plan with each candidate, and time whole transforms. trial.c */
 #pragma once
 
 #include "handle/plan.h"
@@ -8,7 +8,7 @@ enum { PF_MOST_TIMES = 128 };
 /* Seconds of whole transforms, the slowest rank's: the same numbers on all ranks. */
 struct pf_times {
     int n;
-    double seconds[PF_MOST_TIMES]; /* infinity where it was not run, for it was hopeless */
+    double seconds[PF_MOST_TIMES]; /* infinity if not run, as hopeless */
     bool refused; /* the algorithm, or the MPI, cannot do these extents */
 };
 
@@ -19,35 +19,34 @@ struct pf_trial {
     struct pf_buffer in;
     struct pf_outs outs;
     int64_t elements; /* of each */
-    struct pf_buffer work[PF_WORKS]; /* of all plans, where one has had it before */
+    struct pf_buffer work[PF_WORKS]; /* of all plans, once a plan has made the buffer */
     int64_t work_elements;
-    bool works[PF_WORKS]; /* which ones plans have had */
-    bool anew; /* whatever wisdom knows */
+    bool works[PF_WORKS]; /* work buffers that plans have used */
+    bool anew; /* ignore wisdom */
 };
 
-/* What is tried side by side. */
+/* Candidates that run side by side. */
 struct pf_candidates {
     int n;
     void (*take)(void *of, int i); /* sets plan->chosen[] and its schedule for the i-th */
     void *of;
-    struct pf_times **times; /* of each; new ones are added, and n is 0 for the ones that were never tried */
+    struct pf_times **times; /* of each candidate; new times are added, n is 0 if never tried */
 };
 
-/* How often they are repeated. */
+/* Limits of repetition. */
 struct pf_patience {
     int reps;       /* at most, and at least 1 */
-    double share;   /* no repetition starts when this many seconds were spent on them */
-    double give_up; /* nor of one whose median is above so many times the least */
+    double share;   /* no repetition starts after so many seconds of repetitions */
+    double give_up; /* nor of candidates with a median above so many times the least */
 };
 
-/* The median of those that were run; infinity where there is none. */
+/* The median of the times run; infinity if there is none. */
 double pf_times_median(const struct pf_times *times);
-/* The median of what it took over the median of all n at the same time, itself among them; at most PF_MOST_TIMES. */
+/* The median of the times over the median of all n at the same moment, these times included; at most PF_MOST_TIMES. */
 double pf_times_beside(const struct pf_times *times, struct pf_times *const *all, int n);
-/* By how much that may be wrong for the luck of single runs, as a share of it: one standard error. 0 where there is none. */
+/* The standard error of that ratio from the luck of single runs, as a share of the ratio; 0 without times. */
 double pf_times_doubt(const struct pf_times *times);
-/* Adds times of plans with each of them. `why` is the status of the last that refuses; may be NULL. Collective. Only a failure
+/* Adds times of plans with each candidate. `why` is the status of the last refusal; may be NULL. Collective. Only a failure
  * of MPI, or of memory for all of this, is a failure. */
 int pf_trial_run(struct pf_trial *trial, const struct pf_candidates *candidates, struct pf_patience patience, int *why);
-/* What the trial has allocated. */
 void pf_trial_release(struct pf_trial *trial);

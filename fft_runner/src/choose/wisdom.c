@@ -1,8 +1,8 @@
-/* Wisdom: what FFTW learnt and what "auto" chose, kept in a file.
+/* Wisdom: FFTW's plans and the choices of "auto", kept in a file.
  * Idea:  a text file with the kind of machine and the MPI, one line per choice, FFTW's wisdom as FFTW writes it, and a
- *        checksum over everything. It is written under a new name and renamed, so that the file is always complete. One that
- *        everyone may write is not read.
- *        One rank reads and writes; FFTW's wisdom of all ranks is collected in a binary tree.
+ *        checksum over everything. The file is written under a new name and renamed, so that the file is always complete. A
+ *        file that everyone may write is not read. Rank 0 reads and writes; FFTW's wisdom of all ranks is collected in a
+ *        binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
  * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
 #include "choose/wisdom.h"
@@ -28,8 +28,8 @@ static const char head[] = "pencilfft-wisdom 1\n";
 enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789abcdef\n" */
 static const off_t largest_file = 1 << 28;
 
-/* FFTW keeps what it learnt apart for each precision. Wisdom fits only a planner that knows the same algorithms, hence
- * prepare_planner() before it is read or written. */
+/* FFTW keeps wisdom apart for each precision. Wisdom fits only a planner that knows the same algorithms, hence
+ * prepare_planner() before reading and writing. */
 static const struct kind {
     const char *name;
     char *(*export)(void);
@@ -126,7 +126,7 @@ static void machine_text(char text[MACHINE_SIZE])
     char processor[128], library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "MPI";
     int length;
     processor_name(processor, sizeof processor);
-    MPI_Get_library_version(library, &length); /* only its text is needed; "MPI" if there is none */
+    MPI_Get_library_version(library, &length); /* only for its text; "MPI" if there is none */
     for (char *at = library; *at; at++)
         if (*at == '\t')
             *at = ' ';
@@ -199,7 +199,7 @@ static int no_path(const char *function)
     return pf_fail(PENCILFFT_BAD_CALL, "%s: null path on rank 0", function);
 }
 
-/* FFTW ends the program at some wisdom that is crafted; then it is as if there were none. */
+/* FFTW ends the program at some crafted wisdom; treat such a file as a file without wisdom. */
 static bool may_be_crafted(const char *path, int descriptor)
 {
     struct stat about;
@@ -316,13 +316,13 @@ done:
 
 /* ---- FFTW's wisdom of all ranks, on rank 0 ------------------------------------------------------------------- */
 
-/* In every group of 2 * step ranks, the middle one sends its wisdom to the first. All take part, so that all notice when one
- * runs out of memory. */
+/* In every group of 2 * step ranks, the middle rank sends its wisdom to the first. All take part, so that all notice if a
+ * rank runs out of memory. */
 static int gather_step(const struct kind *kind, int rank, int ranks, int step, MPI_Comm comm)
 {
     int status = PENCILFFT_OK, longest;
     bool gives = rank % (2 * step) == step, takes = rank % (2 * step) == 0 && rank + step < ranks;
-    char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to export is dropped */
+    char *mine = gives ? kind->export() : NULL, *room = NULL; /* drop wisdom if FFTW has no memory for the export */
     int length = mine ? (int)strlen(mine) : 0;
     PF_MPI_OR_DONE(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
     if (takes && !(room = calloc((size_t)longest + 1, 1)))
@@ -359,7 +359,7 @@ static int not_written(const char *path)
 
 enum { MOST_LINKS = 40, MOST_NAMES = 10000, NAME_ROOM = 48 };
 
-/* Replaces *name, which is a link, by the path of its target. A link of somebody else could name any file of ours. */
+/* Replaces *name, a link, by the path of its target. A link of somebody else could name any file of ours. */
 static int follow(char **name, uid_t owner)
 {
     char target[PATH_MAX];
@@ -379,7 +379,7 @@ static int follow(char **name, uid_t owner)
     return 0;
 }
 
-/* The new file takes the place of the old one, and root may replace even a device. */
+/* The new file takes the place of the old file, and root may replace even a device. */
 static int check_is_replaceable(const char *path, const char *file)
 {
     struct stat about;
@@ -403,7 +403,7 @@ static int find_file(const char *path, char **name)
     return check_is_replaceable(path, *name);
 }
 
-/* With the permissions of the file that it replaces, or those that umask leaves. Wisdom that all may write is not read. */
+/* With the permissions of the replaced file, or by umask. Wisdom that all may write is not read. */
 static int create_beside(const char *file, char *beside, size_t size)
 {
     int descriptor = -1;
@@ -418,7 +418,7 @@ static int create_beside(const char *file, char *beside, size_t size)
     return descriptor;
 }
 
-/* The name is new: nothing that was put there before is followed or written over, and others, on other hosts, have others. */
+/* The name is new, so that no file or link of others is followed or overwritten; each host has its own names. */
 static int write_beside(const char *path, const char *file, char *beside, size_t size, const struct text *text)
 {
     int descriptor = create_beside(file, beside, size);

@@ -1,7 +1,7 @@
-/* The ends of a transform: what it takes and what it gives, where that is not divided as its arrays are.
- * Idea:  boxes of the descriptors, or bricks, are remapped to what the transform begins with, in the caller's output, where it
- *        then runs in place, and what it ends with is remapped to the boxes it gives.
- * Cost:  a gather of the boxes of all ranks, where they are given; what exchange/remap.c says. */
+/* The ends of a transform: its input and output, if these are not divided like its arrays.
+ * Idea:  boxes of the descriptors, or bricks, are remapped to the first array in the caller's output. The transform then
+ *        runs in place, and its last array is remapped to the boxes of the output.
+ * Cost:  a gather of the boxes of all ranks, if boxes are given; the cost of exchange/remap.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank)
     return sent;
 }
 
-/* ---- taking them ---------------------------------------------------------------------------------------------------- */
+/* ---- the boxes of descriptors --------------------------------------------------------------------------------------- */
 
 static int check_bricks(pencilfft_plan plan)
 {
@@ -91,7 +91,7 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
     int status = PENCILFFT_OK;
     bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_bounded_product(n, PF_MAX_ELEMENTS) > 0 &&
                   pf_transform_make(desc, &transform) == PENCILFFT_OK;
-    for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() says what is wrong */
+    for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() reports the error */
         memcpy(plan->end[end].n, n, sizeof n);
         plan->end[end].n[2] = end ? transform.output_nz : transform.input_nz;
         plan->end[end].remapped = d->bricks;

@@ -1,11 +1,11 @@
-/* Communicators that plans share, because an MPI has few of them: MPICH 2048, of which a plan of its own took three.
- * Idea:   a duplicate of the caller's communicator is an attribute of that communicator. Plans, and halos, count as its
- *         users. So does the attribute until the caller frees its communicator. Groups of ranks belong to the duplicate.
- *         Plans may share communicators because each call of a plan completes what it has begun on them: MPI keeps messages
- *         between two ranks in order, and collectives in the order of the calls, as in two runs of one plan. Threads that
- *         call MPI at once have no such order, so with MPI_THREAD_MULTIPLE nothing is shared.
- * Source: MPI 4.0, sections 3.5 (order of messages) and 7.7 (attributes, whose purpose this is).
- * Cost:   a duplicate for the first plan; a split for each group that no other plan uses. */
+/* Communicators that plans share, because an MPI has few: MPICH 2048, and a plan of its own would take three.
+ * Idea:  a duplicate of the caller's communicator is an attribute of that communicator. Plans, and halos, count as its
+ *        users. So does the attribute until the caller frees its communicator. Groups of ranks belong to the duplicate.
+ *        Plans may share communicators because each call of a plan completes its messages before the next: MPI keeps
+ *        messages between two ranks in order, and collectives in the order of the calls, as in two runs of the same plan.
+ *        Threads that call MPI at once have no such order, so with MPI_THREAD_MULTIPLE nothing is shared.
+ * Source: MPI 4.0, sections 3.5 (order of messages) and 7.7 (attributes, meant for this purpose).
+ * Cost:  a duplicate for the first plan; a split for each group that no other plan uses. */
 #include "exchange/communicators.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct pf_group {
     MPI_Comm comm;
     int users, size, step;
     struct pf_group *next;
-    int labels; /* 0, or as many as there are ranks */
+    int labels; /* 0, or the number of ranks */
     int label[];
 };
 
@@ -26,7 +26,7 @@ struct pf_group {
 
 static int keyval = MPI_KEYVAL_INVALID;
 
-/* MPI frees the caller's communicator. MPI_Finalize has freed those of the library by itself. */
+/* MPI frees the caller's communicator. MPI_Finalize has already freed the library's communicators. */
 static int attribute_deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct pf_communicators *c = value;

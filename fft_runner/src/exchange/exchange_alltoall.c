@@ -1,8 +1,8 @@
 /* Transpose by one MPI_Alltoall.
- * Idea:  when all messages have the same length, the plain all-to-all suffices, and MPI libraries have their best algorithms
- *        for it; it includes what a rank keeps.
+ * Idea:  if all messages have the same length, the plain all-to-all suffices, and MPI libraries have their best algorithms
+ *        for this call; a rank's own data are included.
  * Source: the call of Cramer and Board, and of P3DFFT with USEEVEN on extents that need no padding.
- * Cost:  one collective of p - 1 messages per rank, and a copy of what stays.
+ * Cost:  one collective of p - 1 messages per rank, and a copy of a rank's own data.
  * Needs: extents that the grid divides; others are refused (exchange_padded.c takes them). */
 #include "common/failure.h"
 #include "exchange/exchange.h"

@@ -1,7 +1,7 @@
 /* Transpose by one MPI_Alltoallv, or MPI_Ialltoallv beside other work.
- * Idea:  messages of any length, one collective; what a rank keeps is not sent to itself.
+ * Idea:  messages of any length, one collective; a rank does not send its own data.
  * Source: the default of P3DFFT and 2DECOMP&FFT.
- * Cost:  one collective of p - 1 messages per rank. Beyond 2^31 elements a rank, where MPI has no large counts, the same
+ * Cost:  one collective of p - 1 messages per rank. Beyond 2^31 elements a rank, if MPI has no large counts, the same
  *        messages are posted one by one.
  * Needs: no condition on p or on the extents. */
 #include "exchange/exchange.h"

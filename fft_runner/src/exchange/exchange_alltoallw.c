@@ -1,10 +1,10 @@
 /* Transpose by one MPI_Alltoallw over data types of MPI.
  * Idea:  a data type describes the part for each member in place, in the sender's memory order on both sides, so that
- *        sending reorders nothing and receiving reorders everything; nothing is packed. What stays is copied, not sent.
+ *        sending reorders nothing and receiving reorders everything; nothing is packed. Own data are copied, not sent.
  * Source: L. Dalcin, M. Mortensen, D. E. Keyes, Fast parallel multidimensional FFT using advanced MPI, JPDC 128 (2019):
- *         subarray types and MPI_Alltoallw (mpi4py-fft). Theirs describe the same order on both sides; ours may reorder, so
+ *         subarray types and MPI_Alltoallw (mpi4py-fft). Their types have the same order on both sides; ours may reorder, so
  *         they are vectors of vectors instead of subarrays.
- * Cost:  one collective of p - 1 messages a rank; how often data passes through memory depends on MPI.
+ * Cost:  one collective of p - 1 messages a rank; the number of passes through memory depends on MPI.
  * Needs: no condition on p or on the extents. */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "geometry/strided_copy.h"
 
 struct side {
-    int *count, *displacement; /* counts are 0 or 1; where a part begins is inside its type */
+    int *count, *displacement; /* counts are 0 or 1; the type includes the start of a part */
     MPI_Datatype *type;
 };
 
@@ -86,7 +86,7 @@ static int side_describe(const struct pf_transpose *t, const pencilfft_box *mine
     for (int j = 0; j < t->p && !status; j++) {
         int order[3];
         pencilfft_box part = pf_box_common(mine, &theirs[j]);
-        if (j == t->me || pf_box_elements(&part) == 0 || t->fields == 0) /* a chunk may get no field */
+        if (j == t->me || pf_box_elements(&part) == 0 || t->fields == 0) /* a chunk may have no field */
             continue;
         memory_order(theirs == t->to ? mine : &theirs[j], order);
         if (!(status = describe(t, mine, &part, order, &side->type[j])))

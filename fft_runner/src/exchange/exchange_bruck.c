@@ -1,16 +1,16 @@
 /* Transpose by few large messages that carry the blocks of many ranks, of radix R.
- * Idea:  a block that goes from rank i to rank i + d (mod p) travels as the digits of d in base R, the lowest first: in
- *        round k by digit times R^k ranks, together with all blocks here that have the same digit there. So a rank sends up
- *        to R - 1 messages in each of ceil(log_R p) rounds. Every rank knows all boxes, and so how large each block is that
- *        passes by, whatever the blocks are. A block leaves from the buffer that is sent from and ends in the one received
- *        into; in between it lies in a slot of its distance. A message of one block needs no copy.
- *        Beside other work a round begins when it is seen that the one before has ended.
+ * Idea:  a block from rank i to rank i + d (mod p) travels as the digits of d in base R, the lowest first: in round k by
+ *        digit times R^k ranks, together with all blocks here that have the same digit there. So a rank sends up to R - 1
+ *        messages in each of ceil(log_R p) rounds. Every rank knows all boxes, and so the size of each block that passes by.
+ *        A block leaves from the send buffer and ends in the receive buffer; in between the block lies in a slot of its
+ *        distance. A message of a single block needs no copy. Beside other work a round begins when a call of progress sees
+ *        the end of the round before.
  * Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
  *         multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
  *         FFTW's recursive transposes are of the same kind.
  * Cost:  (R - 1) log_R p messages a rank instead of p - 1; a block travels (1 - 1/R) log_R p times on average, and is copied
  *        twice each time.
- * Needs: no condition on p or on the extents; memory for up to three times what is sent. */
+ * Needs: no condition on p or on the extents; memory for up to three times the sent data. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,16 +30,16 @@ struct piece {
 
 struct bundle {
     int peer, first, end; /* pieces */
-    int64_t elements, start; /* among all that are sent, or received, in the round */
+    int64_t elements, start; /* counted over all sent, or received, in the round */
     struct pf_amount amount;
 };
 
-/* What is sent, or what is received. */
+/* The sent data, or the received data. */
 struct way {
     struct bundle *bundle;
     struct piece *piece;
     int bundles, pieces;
-    int64_t most; /* elements in one round */
+    int64_t most; /* elements in a round */
     char *buffer;
 };
 
@@ -48,7 +48,7 @@ struct bruck {
     int radix, rounds;
     int *first; /* bundle of each round, and behind the last */
     struct way sent, received;
-    int64_t *room; /* of a slot, then where it begins */
+    int64_t *room; /* of a slot, then its start */
     char *slots;
     MPI_Request *requests;
     MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
@@ -95,7 +95,7 @@ static int below(int p, int member)
     return (member % p + p) % p;
 }
 
-/* Elements that pass from a member to the one that far above. */
+/* Elements that pass from a member to the member at that distance above. */
 static int64_t block(const struct pf_transpose *t, int source, int64_t distance)
 {
     pencilfft_box part = pf_box_common(&t->from[source], &t->to[(source + distance) % t->p]);
@@ -126,7 +126,7 @@ static int64_t end_of(const struct way *way, int first)
     return way->bundles > first ? last->start + last->elements : 0;
 }
 
-/* The blocks whose distance has this digit in the round whose unit is `step`. */
+/* The blocks with this digit of their distance in the round of unit `step`. */
 static int list_bundles(struct bruck *a, int digit, int64_t step, int round_first, const struct pf_messages *sent,
                         const struct pf_messages *received)
 {
@@ -230,7 +230,7 @@ static bool is_single(const struct bundle *bundle)
     return bundle->end - bundle->first == 1;
 }
 
-/* Where a piece lies; `outside` is the buffer of the plan. */
+/* The place of a piece; `outside` is the buffer of the plan. */
 static char *place(const struct bruck *a, const struct piece *piece, const char *outside)
 {
     size_t bytes = a->t.element_bytes;
@@ -238,8 +238,8 @@ static char *place(const struct bruck *a, const struct piece *piece, const char 
                                   : a->slots + (size_t)a->room[piece->slot] * bytes;
 }
 
-/* Between a message and where its pieces lie. One piece alone is sent and received where it lies: its distance is that of
- * the message, so it never lies in a slot. */
+/* Copy between a message and its pieces. A single piece is sent and received in place: its distance equals the distance of
+ * the message, so that it never lies in a slot. */
 static char *message(const struct bruck *a, const struct way *way, const struct bundle *bundle, const char *outside)
 {
     if (is_single(bundle))
@@ -278,7 +278,7 @@ static int post(struct bruck *a)
     return PENCILFFT_OK;
 }
 
-/* What a round has brought; then the next one. */
+/* Unpack a round; then start the next. */
 static int go_on(struct bruck *a)
 {
     for (int i = a->first[a->round]; i < a->first[a->round + 1]; i++)
@@ -329,7 +329,7 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* Up to R / 2 ranks, all send to all with half the radix, too. */
+/* Up to R / 2 ranks, half the radix also lets all ranks send to all. */
 #define ROW(R)                                                                                                             \
     static int plan##R(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state) \
     {                                                                                                                      \

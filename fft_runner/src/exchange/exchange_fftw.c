@@ -1,12 +1,12 @@
 /* Transpose by FFTW's own planner of distributed transposes.
  * Idea:  the gathered axis and the split axis form a matrix whose elements are tuples of everything along the third axis, in
- *        all fields. It is copied into FFTW's order, fftw_mpi_plan_many_transpose() moves it with the algorithm measured as
- *        the fastest, and it is copied into the new box. FFTW supports only equal blocks (the last may be shorter), so the
- *        matrix is padded where ours are uneven. FFTW counts its messages and where they begin in ints of doubles, without
- *        a check (mpi/transpose-*.c), so tuples that would go beyond are cut along the third axis and moved slice by slice.
- * Source: M. Schulz, "3D-FFT on different networks", section 5: FFTW's transpose planner inside pencils;
- *         FFTW's manual, 6.7 FFTW MPI Transposes.
- * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
+ *        all fields. The matrix is copied into FFTW's order, moved by fftw_mpi_plan_many_transpose() with the fastest
+ *        measured algorithm, and copied into the new box. FFTW supports only equal blocks (the last may be shorter), so the
+ *        matrix is padded if blocks are uneven. FFTW keeps counts and starts of messages in ints of doubles, without a check
+ *        (mpi/transpose-*.c), so larger tuples are cut along the third axis and moved by slices.
+ * Source: M. Schulz, "3D-FFT on different networks", section 5: FFTW's transpose planner inside pencils; FFTW's manual, 6.7
+ *         FFTW MPI Transposes.
+ * Cost:  FFTW's transpose, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
  * Needs: FFTW's MPI library, built for this MPI. */
 #include "common/failure.h"
 #include "exchange/exchange.h"
@@ -40,7 +40,7 @@ static int64_t whole(const pencilfft_box *boxes, int p, int axis)
     return end;
 }
 
-/* The two axes along which boxes are cut on one side only; in a group of one, any two. */
+/* The two axes along which boxes are cut only before or only after; in a group of one, any two. */
 static void find_axes(struct transposer *a)
 {
     const struct pf_transpose *t = &a->t;
@@ -135,7 +135,7 @@ static void prepare(void)
     fftw_mpi_init();
 }
 
-/* FFTW ignores MPI's return codes: it would give wrong data or wait forever. So a failure of MPI in FFTW's communicators,
+/* FFTW ignores MPI's return codes: FFTW would give wrong data or wait forever. So a failure of MPI in FFTW's communicators,
  * which are copies of the group's, ends the program. */
 static int plan_transpose(struct transposer *a)
 {
@@ -156,12 +156,12 @@ static int connect(void *state, void *from, void *to)
     struct transposer *a = state;
     (void)from, (void)to;
     prepare();
-    if (!a->block0 || !a->block1 || !a->tuple) /* nor have the others of the group anything */
+    if (!a->block0 || !a->block1 || !a->tuple) /* the other members have no data either */
         return PENCILFFT_OK;
     return pf_agree(plan_transpose(a), a->t.group);
 }
 
-/* Between a slice of this rank's box and the matrix, whose rows are tuples, part by part: into the matrix or out of it. */
+/* Between a slice of this rank's box and the matrix, whose rows are tuples, part by part: into the matrix or back. */
 static void copy_parts(const struct transposer *a, bool in, int64_t slice, const void *from, void *to)
 {
     const struct pf_transpose *t = &a->t;
@@ -196,7 +196,7 @@ static int start(void *state, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-/* How FFTW sends is up to FFTW, but these bytes must arrive. */
+/* FFTW chooses its own messages, but these bytes must arrive. */
 static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct transposer *a = state;

@@ -1,16 +1,16 @@
 /* Transpose through the shared memory of nodes.
- * Idea:  all messages of the ranks of a node lie in one shared block of memory. A transform packs directly into it. Messages
- *        for ranks of the same node are unpacked in place by their receiver: they are written once and read once, without
- *        another copy. Messages for other nodes are sorted by node and sent as one message per node, which arrives in the
- *        shared block there and is unpacked from it. With t ranks per node the network carries t^2 times fewer and larger
- *        messages; the ranks of a node share the work, each sending to some of the nodes.
- *        A block may be written again once all ranks of the node have read it. A barrier, started after each run and
- *        completed before the next write, ensures this; much time passes in between.
- * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
- *         to FFTs with pencil decomposition, 2018; shared_memory.c.
- * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
- *        block takes the place of the plan's buffers, and both directions of an exchange have the same one.
- * Needs: room for the block where the system keeps shared memory, and 8 MB a rank left over there for MPI. */
+ * Idea:  all messages of the ranks of a node lie in one shared block of memory. A transform packs directly into the block.
+ *        Messages for ranks of the same node are unpacked in place by their receiver: they are written once and read once,
+ *        without another copy. Messages for other nodes are sorted by node and sent as one message per node, which arrives
+ *        in the shared block there and is unpacked from the block. With t ranks per node the network carries t^2 times fewer
+ *        and larger messages; the ranks of a node share the work, each sending to some of the nodes. A block may be written
+ *        again once all ranks of the node have read it. A barrier, started after each run and completed before the next
+ *        write, ensures this; much time passes in between.
+ * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied to
+ *         FFTs with pencil decomposition, 2018; shared_memory.c.
+ * Cost:  one barrier inside the node, with several nodes a second; (nodes - 1) / t messages a rank. The block takes the
+ *        place of the plan's buffers, and both directions of an exchange share the block.
+ * Needs: room for the block in the system's shared memory, and 8 MB a rank left there for MPI. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +22,17 @@
 
 enum { TAG = 1 };
 
-/* What is sent to a node, or received from one. */
+/* The message to a node, or from a node. */
 struct parcel {
     int64_t start, elements;
     struct pf_amount amount;
-    int peer; /* member who takes or sends it */
-    bool mine; /* this rank sends or receives it */
+    int peer; /* member who receives or sends the parcel */
+    bool mine; /* this rank sends or receives the parcel */
 };
 
 struct node_state {
     struct pf_transpose t;
-    struct pf_messages *sent, *received; /* of the plan; they begin at the block */
+    struct pf_messages *sent, *received; /* of the plan; starts count from the block */
     struct pf_shared *shared;            /* of both directions */
     struct parcel *leaving, *coming; /* by node */
     MPI_Request *requests;
@@ -96,8 +96,8 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
     return pf_box_elements(&part) * t->fields;
 }
 
-/* All messages from members of one node to members of another: by source, then by target. Both ends of a parcel use this
- * order. Returns its end. */
+/* All messages from members of a node to members of another: by source, then by target. Both ends of a parcel use this
+ * order. Returns the end of the parcel. */
 static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
     const struct pf_shared *of = a->shared;
@@ -131,7 +131,7 @@ static int make_parcel(const struct node_state *a, int other, int64_t start, int
     return parcel->mine ? pf_amount_make(end - start, a->t.element_bytes, &parcel->amount) : PENCILFFT_OK;
 }
 
-/* Gives the size of the block in elements, which is the same in both directions. */
+/* Sets *elements to the size of the block, which is the same in both directions. */
 static int lay_out_all(struct node_state *a, int64_t *elements)
 {
     int mine = a->shared->mine, status = PENCILFFT_OK;
@@ -148,7 +148,7 @@ static int lay_out_all(struct node_state *a, int64_t *elements)
     return status;
 }
 
-/* Each rank reserves what it will write, and then they agree. */
+/* Each rank reserves the memory that it will write; then the ranks agree. */
 static int reserve(const struct node_state *a)
 {
     size_t size = a->t.element_bytes;
@@ -174,7 +174,7 @@ static int make_block(struct node_state *a, size_t bytes)
     return status;
 }
 
-/* The second direction takes what the first has made. */
+/* The second direction shares the memory of the first. */
 static int connect(void *state, void *from, void *to)
 {
     struct node_state *a = state;
@@ -209,7 +209,7 @@ static int receive_parcels(struct node_state *a)
     return PENCILFFT_OK;
 }
 
-/* To the nearest node above first, so that not all send to the same one. */
+/* To the nearest node above first, so that the ranks do not all send to the same node. */
 static int send_parcels(struct node_state *a)
 {
     for (int distance = 1; distance < a->shared->n; distance++) {

@@ -1,8 +1,8 @@
 /* Transpose by scheduled messages between pairs.
- * Idea:  in each phase a rank talks to one or a few others, in the order of partner_order.c. Where nothing is known of the
- *        network that is one message sent and one received at a time, so that no rank ever receives two at once. Where the
- *        coordinates in a torus are known, the messages of a phase load the links of all dimensions and directions alike.
- *        Beside other work all messages are posted at once, in the same order.
+ * Idea:  in each phase a rank talks to one or a few others, in the order of partner_order.c. If the network is unknown, a
+ *        rank sends one message and receives one message at a time. If the coordinates in a torus are known, the messages of
+ *        a phase load the links of all dimensions and directions alike. Beside other work all messages are posted at once,
+ *        in the same order.
  * Source: partner_order.c.
  * Cost:  p - 1 messages a rank, in p - 1 steps or, on a torus, about a quarter as many; an empty part is not sent.
  * Needs: no condition on p or on the extents. */

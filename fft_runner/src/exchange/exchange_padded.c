@@ -2,15 +2,15 @@
  * Idea:  every message is padded to the largest of the group, so that the plain all-to-all can carry uneven blocks; the
  *        padding is sent but not read.
  * Source: P3DFFT's USEEVEN, 2DECOMP&FFT's EVEN.
- * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of the
- *        two split axes, is sent too.
+ * Cost:  one collective of p - 1 messages a rank, and a copy of a rank's own data; the padding, at most one index in each of
+ *        the two split axes, is sent too.
  * Needs: no condition on p or on the extents. */
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
-/* The common part of two boxes is not wider than either; for pencils the largest part is exactly that wide. */
+/* The product of the least widths bounds every common part; for pencils the largest part has exactly these widths. */
 static int64_t largest_message(const struct pf_transpose *t)
 {
     int64_t elements = t->fields;

@@ -1,7 +1,8 @@
 /* Transpose by a collective that is set up once and started for each run.
- * Idea:  counts, displacements and buffers never change, so MPI can prepare the whole exchange when it is connected:
- *        MPI_Alltoallv_init of MPI-4, its predecessor MPIX_Alltoallv_init of Open MPI, or, where MPI has neither, persistent
- *        sends and receives between all pairs (MPI-1). `means` says which. The pairs also beyond what that call can count.
+ * Idea:  counts, displacements and buffers never change, so MPI can prepare the whole exchange at connect time:
+ *        MPI_Alltoallv_init of MPI-4, its predecessor MPIX_Alltoallv_init of Open MPI, or, if MPI has neither, persistent
+ *        sends and receives between all pairs (MPI-1). `means` names the collective or the pairs. Pairs also serve messages
+ *        beyond its counts.
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
  * Cost:  one start and one wait per run in addition to the p - 1 messages.
  * Needs: the same two buffers in every run. */

@@ -1,6 +1,6 @@
 #include "exchange/exchange.h"
 
-/* In the order in which they are listed, and tried by "auto". */
+/* In the order of listings, and of the trials of "auto". */
 #define EXCHANGES(X) \
     X(alltoallv)     \
     X(alltoall)      \
@@ -18,7 +18,7 @@
 #define DECLARE(name) extern const struct pf_exchange pf_exchange_##name;
 EXCHANGES(DECLARE)
 
-/* Tries the others when a plan is made: choose/auto.c. */
+/* Tries the other rows when a plan is made: choose/auto.c. */
 const struct pf_exchange pf_exchange_auto = {.name = "auto"};
 
 #define ADDRESS(name) &pf_exchange_##name,

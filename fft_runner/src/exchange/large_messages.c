@@ -1,7 +1,7 @@
 /* Data types as long as a message.
- * Idea:  n of something are rows of as many as a count names, rows of such rows, and so on, and what is left over behind them.
- * Source: J. R. Hammond, A. Schaefer, R. Latham, To INT_MAX... and beyond! Exploring large-count support in MPI, 2014 (BigMPI).
- */
+ * Idea:  n elements are rows of the largest count, rows of such rows, and so on, with the remaining elements behind.
+ * Source: J. R. Hammond, A. Schaefer, R. Latham, To INT_MAX... and beyond! Exploring large-count support in MPI, 2014
+ *         (BigMPI). */
 #include "exchange/large_messages.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@ static int release(MPI_Datatype *type)
     return PENCILFFT_OK;
 }
 
-/* Calls that make types take ints. */
+/* MPI's constructors of types take ints. */
 static int64_t longest_row(void)
 {
     return pf_count_limit < INT_MAX ? pf_count_limit : INT_MAX;

@@ -1,5 +1,5 @@
-/* Messages of any length, whatever this MPI counts with: MPI-4's calls with large counts where it has them; else ints, and
- * beyond what an int names a data type that is as long as the message. */
+/* Messages of any length under any MPI: MPI-4's calls with large counts if available; else ints, and for messages beyond an
+ * int a data type that is as long as the message. */
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ typedef int pf_displacement;
 #define PF_LARGE_NAME(call) #call
 #endif
 
-/* Returns the status when the call fails. */
+/* Returns the status if the call fails. */
 #define PF_MPI_LARGE(call, ...)                                \
     do {                                                       \
         int pf_code_ = PF_LARGE(call)(__VA_ARGS__);            \
@@ -29,11 +29,11 @@ typedef int pf_displacement;
             return pf_fail_mpi(pf_code_, PF_LARGE_NAME(call)); \
     } while (0)
 
-/* The largest count and displacement that its calls are given, and those that FFTW makes, which counts doubles in ints. In
- * count_limit.c, which tests replace by one with small limits. */
+/* The largest count and displacement of its calls, and of FFTW's calls, which count doubles in ints. In count_limit.c; tests
+ * replace that file by a file with small limits. */
 extern const int64_t pf_count_limit, pf_fftw_count_limit;
 
-/* What a call is told of a message: so many elements, or one of a type that holds them all. */
+/* Count and type of a message in a call: so many elements, or a single element of a type with all elements. */
 struct pf_amount {
     pf_count count;
     MPI_Datatype type;
@@ -43,6 +43,6 @@ struct pf_amount {
 int pf_amount_make(int64_t elements, size_t element_bytes, struct pf_amount *amount);
 void pf_amount_release(struct pf_amount *amount);
 
-/* Replaces *type by n of it, stride bytes apart; not committed. The old type is freed, so it is not one of MPI's own.
- * MPI_DATATYPE_NULL when it fails. */
+/* Replaces *type by n copies, stride bytes apart; not committed. The old type is freed, so MPI's own types are not allowed.
+ * MPI_DATATYPE_NULL after a failure. */
 int pf_type_repeat(int64_t n, int64_t stride, MPI_Datatype *type);

@@ -1,7 +1,7 @@
 /* Messages of distributed lines.
- * Idea:  both sides put the points of a message in the order of their labels, each from its own layout alone, so that lists of
- *        places are made without communication. A whole block goes to each of its group as one message.
- * Cost:  a list of 8 bytes for each point of a line; one MPI_Alltoallv, or one message to each of the group.
+ * Idea:  both sides put the points of a message in the order of their labels, each from its own layout alone, so that lists
+ *        of places are made without communication. A whole block goes to each rank of its group as a single message.
+ * Cost:  a list of 8 bytes for each point of a line; one MPI_Alltoallv, or one message to each rank of the group.
  * Needs: less than 2^31 elements on a rank. */
 #include "exchange/line_move.h"
 
@@ -16,7 +16,7 @@
 
 enum { TAG = 7 };
 
-/* ---- all points to another layout --------------------------------------------------------------------------------------- */
+/* ---- all points to another layout ------------------------------------------------------------------------------------- */
 
 struct point {
     int rank;
@@ -50,7 +50,7 @@ static int count_messages(struct pf_line_side *s, int ranks, int64_t lines)
     return PENCILFFT_OK;
 }
 
-/* The points of a rank in `mine`, by the rank that has or gets them in `other`. */
+/* The points of a rank in `mine`, by their rank in `other`. */
 static int make_side(const struct pf_line_layout *mine, const struct pf_line_layout *other, const struct pf_line_move *m,
                      struct pf_line_side *s)
 {
@@ -148,7 +148,7 @@ int pf_line_move_exchange(const struct pf_line_move *m, int backward, MPI_Comm c
     return PENCILFFT_OK;
 }
 
-/* ---- whole blocks between ranks ----------------------------------------------------------------------------------------- */
+/* ---- whole blocks between ranks --------------------------------------------------------------------------------------- */
 
 int pf_line_meet_make(int members, const int *of, int own, const int64_t *elements, struct pf_line_meet *m)
 {
@@ -184,7 +184,7 @@ void pf_line_meet_release(struct pf_line_meet *m)
     *m = (struct pf_line_meet){0};
 }
 
-/* The partners in turn, each rank beginning with the next one. */
+/* The partners in turn, each rank beginning with the next member. */
 int pf_line_meet_exchange(const struct pf_line_meet *m, MPI_Comm comm, size_t bytes, const void *sent, void *received)
 {
     MPI_Datatype element = pf_element_type(bytes);

@@ -44,7 +44,7 @@ static void counts_release(struct pf_counts *counts, int n)
     free(counts->displacement);
 }
 
-/* Every rank knows all boxes, so all of the group find the same. Messages lie densely: none begins beyond them all. */
+/* All ranks know all boxes, and get the same answer. Messages are dense: none begins beyond the sum. */
 static bool is_wide(const struct pf_transpose *t)
 {
     int64_t most = 0;
@@ -101,7 +101,7 @@ int pf_calls_progress(void *calls)
 {
     const struct pf_calls *a = calls;
     int which, is_there;
-    if (a->beside) /* not MPI_Testall, which fails in MPICH 4.0 when some persistent requests are complete */
+    if (a->beside) /* not MPI_Testall, which fails in MPICH 4.0 if some persistent requests are complete */
         PF_MPI(MPI_Testany(a->n_requests, a->requests, &which, &is_there, a->statuses));
     return PENCILFFT_OK;
 }

@@ -3,51 +3,51 @@
 #include "exchange/exchange.h"
 #include "exchange/large_messages.h"
 
-/* Message lists in the form MPI's calls take: an entry for each member. What a rank keeps has count 0. */
+/* Message lists in the form of MPI's calls: an entry for each member. A rank's own entry has count 0. */
 struct pf_counts {
     struct pf_amount *amount;
     int64_t *start; /* in elements */
-    /* The same for a collective; NULL where calls are wide. */
+    /* The same for a collective; NULL if the messages are wide. */
     pf_count *count;
     pf_displacement *displacement;
 };
 
-/* All that MPI's calls take to move the messages of a transpose between the members of its group. */
+/* The arguments of MPI's calls that move the messages of a transpose between the members of its group. */
 struct pf_calls {
     MPI_Comm group;
     MPI_Datatype element;
     size_t bytes; /* of an element */
     int p, me, lane;
     bool beside;
-    bool wide; /* on all of the group: counts or displacements are beyond what a collective takes here */
+    bool wide; /* on all ranks of the group: counts or displacements exceed a collective's limit */
     struct pf_counts sent, received;
     MPI_Request *requests; /* two a message, MPI_REQUEST_NULL at first */
     MPI_Status *statuses; /* the same number, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
     int n_requests; /* in flight, or set up once */
-    const void *from, *to; /* of exchange persistent: the buffers it was set up for */
+    const void *from, *to; /* of exchange persistent: the buffers of the set-up */
 };
 
-/* `plan` and `destroy` of exchanges whose state are these calls, made from the lists as they are then. */
+/* `plan` and `destroy` of exchanges with this state, made from the current lists. */
 int pf_calls_plan(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
                   void **calls);
 void pf_calls_destroy(void *calls);
-/* `progress` and `finish`: of the requests there are. None, where the exchange is not beside anything. */
+/* `progress` and `finish`: of the pending requests. There are none without `beside`. */
 int pf_calls_progress(void *calls);
 int pf_calls_finish(void *calls);
 
-/* What an exchange needs of one message; nothing where it is empty. */
+/* Post one message of an exchange; nothing if the message is empty. */
 int pf_calls_receive(struct pf_calls *calls, int source, void *to);
 int pf_calls_send(struct pf_calls *calls, int target, const void *from);
-/* All of them at once, to and from the nearest above first: what a collective does where none is wide enough. */
+/* Post all messages at once, the nearest member above first: the collective's work if no collective is wide enough. */
 int pf_calls_post(struct pf_calls *calls, const void *from, void *to);
 
-/* Where message i begins in a buffer. */
+/* The start of message i in a buffer. */
 static inline char *pf_message_in(const struct pf_calls *calls, const struct pf_counts *counts, int i, const void *buffer)
 {
     return (char *)buffer + (size_t)counts->start[i] * calls->bytes;
 }
 
-/* The same for messages of one length, which MPI_Alltoall takes; what a rank keeps is among them. */
+/* The same for messages of equal length, for MPI_Alltoall; a rank's own message is included. */
 struct pf_equal_calls {
     MPI_Comm group;
     struct pf_amount amount;

@@ -1,8 +1,8 @@
 /* The messages of a transpose.
- * Idea:  message j is the common part of the two boxes, dense; all messages follow each other. z is fastest, so that rows along
- *        it, the longest that exist everywhere, are copied whole; or another axis where the next array has that one fastest
- *        (layout/forms.c). The axis that is undivided on one side and not z is slowest, the first of two: so what is received
- *        when x is gathered, and what is sent when it is divided, lies as an array that is stored in the order x y z.
+ * Idea:  message j is the common part of the two boxes, dense; all messages follow each other. z is fastest, so that rows
+ *        along z, the longest rows that all arrays have, are copied whole; or the fastest axis of the next array
+ *        (layout/forms.c). The axis other than z that is undivided on one side, the first of two, is slowest: so the
+ *        received messages when x is gathered, and the sent messages when x is divided, are an array in the order x y z.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 
@@ -45,8 +45,8 @@ static void dense(pencilfft_box *box, int slowest, int nearest)
     box->stride[slowest] = box->extent[nearest] * box->extent[between];
 }
 
-/* An axis that is divided among the members on one side, so that the messages of the other side form one array along it. Not
- * z, whose rows must not be cut. */
+/* An axis that is divided among the members on one side, so that the messages of the other side form one array along this
+ * axis. Not z, whose rows must not be cut. */
 static int slowest_axis(const struct pf_transpose *t)
 {
     int last = t->p - 1;
@@ -71,7 +71,7 @@ int pf_parts_make(const struct pf_transpose *t, bool sent, int nearest, struct p
     return status;
 }
 
-/* Message i and the box that it is cut from, out of the box or into it. */
+/* Copy between message i and its box, out of the box or back. */
 static void copy_message(const struct pf_transpose *t, const pencilfft_box *box, const struct pf_parts *parts, int i,
                          bool out, const void *from, void *to)
 {

@@ -1,14 +1,14 @@
 /* Halo exchange.
- * Idea:  each rank sends every other one all that its halo takes, edges and corners as well, as one message, whatever number of
- *        periodic images it consists of; what a rank's halo takes of its own box is copied. Adding is the same the other way
- *        round: the messages are those that filling receives, and arrive where it takes them from.
- *        The other way, one axis after the other, has 6 messages a rank instead of up to 26; but these are three rounds that
- *        wait for each other, edges and corners travel two or three times, and where boxes are not the blocks of a grid, or a halo
- *        is wider than a neighbour, a round has no partner who holds what it needs. So any boxes have one way, of one round, in
- *        which each element travels once.
- *        What arrives is added in the order of the ranks, so that sums are the same in every run.
- * Cost:  making it: 54 comparisons of boxes for each rank. Running it: one message to each rank that has a part in the halo,
- *        packing, and two buffers as large as what a rank sends and receives. Needs: boxes that hold each element once. */
+ * Idea:  each rank sends every other rank one message with all elements that its halo needs, edges and corners included, for
+ *        any number of periodic images; a rank copies the parts of its own box. Adding is the reverse: the messages received
+ *        in filling are sent, and arrive in the places where filling reads. The alternative, one axis after the other, has 6
+ *        messages a rank instead of up to 26. But its three rounds wait for each other, edges and corners travel two or
+ *        three times, and if boxes are not the blocks of a grid, or a halo is wider than a neighbour, no partner in a round
+ *        holds the needed elements. So all boxes use one algorithm, of one round, in which each element travels once.
+ *        Received elements are added in the order of the ranks, so that sums are the same in every run.
+ * Cost:  making a halo: 54 comparisons of boxes for each rank. Running: one message to each rank that has a part in the
+ *        halo, packing, and two buffers as large as the sent and the received data. Needs: boxes that hold each element
+ *        once. */
 #include "exchange/neighbours.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 enum { ALIGNMENT = 64, TAG = 0 };
 
 struct piece {
-    pencilfft_box box; /* with the strides it has inside its message */
+    pencilfft_box box; /* with the strides inside its message */
     int64_t start;     /* element of the buffer */
 };
 
@@ -31,7 +31,7 @@ struct partner {
     struct pf_amount amount;
 };
 
-/* All messages to or from others, those of lower ranks first. */
+/* All messages to or from other ranks, in ascending order of the ranks. */
 struct side {
     int partners, pieces;
     struct partner *partner;
@@ -46,7 +46,7 @@ struct pf_neighbours {
     size_t element_bytes, real_bytes;
     pencilfft_box box, padded;
     struct pf_image own[PF_MAX_IMAGES];
-    struct side held, halo; /* parts of my box that are in halos of others; parts of my halo that others hold */
+    struct side held, halo; /* parts of this rank's box in other halos; parts of its halo in other boxes */
     MPI_Request *request;
 };
 
@@ -178,7 +178,7 @@ static struct pf_copy all_fields(const struct pf_neighbours *nb, struct pf_copy 
     return copy;
 }
 
-/* From a box to the messages of a side, or from them to the box. */
+/* Copy from a box to the messages of a side, or back. */
 static void pack(const struct pf_neighbours *nb, const struct side *side, const pencilfft_box *box, const void *from)
 {
     for (const struct piece *piece = side->piece; piece < side->piece + side->pieces; piece++) {

@@ -1,22 +1,22 @@
 /* The order of partners of exchange p2p.
- * Idea:  without places, step s pairs a rank with one other: me xor s if p is a power of two, otherwise it sends to me + s
- *        and receives from me - s (mod p). On a torus such a step leaves most links idle: all members send the same way.
- *        With places, members whose coordinates fill a box (any set of positions in each dimension) are numbered in it, and
- *        an offset v is added modulo the extents of the box. Then every member sends one message and receives one, and all
- *        lines of links along a dimension carry the same; what a line carries in all is known from the ranks on the line
- *        through member 0, for other groups use the same links. A phase begins with the offset of the largest load left and its
- *        opposite, which fills both directions; further offsets join it as long as the links of all dimensions are not used
- *        in proportion to all that is left for them. So the loads of the busiest links of all phases add up to the load of
- *        the busiest link of the whole exchange (tests: to within a few per cent), with about four messages at a time.
- *        Messages that may go either way round a ring count half in each direction. Members that fill no box exchange with
- *        me + s and me - s at a time.
+ * Idea:  without places, step s pairs a rank with a single partner: me xor s if p is a power of two, otherwise the rank
+ *        sends to me + s and receives from me - s (mod p). On a torus such a step leaves most links idle: all members send
+ *        the same way. With places, members whose coordinates fill a box (any set of positions in each dimension) are
+ *        numbered in the box, and an offset v is added modulo the extents of the box. Then every member sends one message
+ *        and receives one, and all lines of links along a dimension carry the same load; the ranks on the line through
+ *        member 0 give the total load, because other groups use the same links. A phase begins with the offset of the
+ *        largest remaining load and its opposite, which fills both directions; further offsets join the phase as long as its
+ *        loads of all dimensions are not in proportion to the remaining loads. So the loads of the busiest links of all
+ *        phases add up to the load of the busiest link of the whole exchange (tests: to within a few per cent), with about
+ *        four messages at a time. Messages that may go either way round a ring count half in each direction. Members that
+ *        fill no box exchange with me + s and me - s at a time.
  * Source: MPICH's pairwise all-to-all, for the order without places. Contention-free phases: Y.-C. Tseng, S. K. S. Gupta,
- *         All-to-all personalized communication in a wormhole-routed torus, IEEE TPDS 7 (1996), on rings of 8 n nodes;
- *         Y.-C. Tseng, T.-H. Lin, S. K. S. Gupta, D. K. Panda, Bandwidth-optimal complete exchange on wormhole-routed 2D/3D
- *         torus networks, IEEE TPDS 8 (1997), with messages combined. Any extents, boxes and meshes, and the greedy choice
- *         are ours.
+ *         All-to-all personalized communication in a wormhole-routed torus, IEEE TPDS 7 (1996), on rings of 8 n nodes; Y.-C.
+ *         Tseng, T.-H. Lin, S. K. S. Gupta, D. K. Panda, Bandwidth-optimal complete exchange on wormhole-routed 2D/3D torus
+ *         networks, IEEE TPDS 8 (1997), with messages combined. Any extents, boxes and meshes, and the greedy choice are
+ *         ours.
  * Cost:  at most LOOK loads compared for each message, once; as many phases as the box has offsets over four, about.
- * Needs: nothing. Loads are those of minimal routing along one dimension after the other. */
+ * Needs: nothing. Loads are loads of minimal routing along one dimension after the other. */
 #include "exchange/partner_order.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@
 #include "pencilfft.h"
 
 enum { BOX_DIMS = MAX_DIMS + 1, WAYS = 2 * MAX_DIMS }; /* dimensions and the slots of a node; directions */
-enum { MOST_MESSAGES = 16, LOOK = 1024 };              /* of a phase; offsets that may join it */
+enum { MOST_MESSAGES = 16, LOOK = 1024 };              /* of a phase; offsets considered for a phase */
 
 static int no_memory(int p)
 {
@@ -55,7 +55,7 @@ static int by_group(const void *a, const void *b)
                                          : (first->position > second->position) - (first->position < second->position);
 }
 
-/* Is the node on the line along dimension i? */
+/* Whether the node is on the line along dimension i. */
 static bool is_on_line(const struct coordinate *node, const struct coordinate *line, int i)
 {
     for (int k = 0; k < node->dims; k++)
@@ -64,7 +64,7 @@ static bool is_on_line(const struct coordinate *node, const struct coordinate *l
     return true;
 }
 
-/* Counts those on the line through member 0, and notes them if there is room. */
+/* Counts the ranks on the line through member 0, and stores the ranks if there is room. */
 static void find_stops(struct pf_places *places, int i, int ranks, const int64_t *node, const int *group)
 {
     places->stops[i] = 0;
@@ -116,7 +116,7 @@ static void order_pairs(int p, int me, struct pf_partners *partners)
     }
 }
 
-/* At a distance up and down the list of members. */
+/* Partners at a distance up and down the list of members. */
 static void add_both(int p, int me, int distance, struct pf_partners *partners, int *n)
 {
     int up = (me + distance) % p, down = (me - distance + p) % p;
@@ -125,7 +125,7 @@ static void add_both(int p, int me, int distance, struct pf_partners *partners, 
         add_message(partners, n, down, up);
 }
 
-/* Both ways at once, small distances beside large ones. */
+/* Both ways at once, small distances beside large distances. */
 static void order_distances(int p, int me, struct pf_partners *partners)
 {
     int n = 0, started = 0;
@@ -148,7 +148,7 @@ static int ascending(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* Sorts the list and keeps one of each; how many are left. */
+/* Sorts the list and removes duplicates; returns the new length. */
 static int make_unique(int *list, int n)
 {
     int kept = 0;
@@ -171,7 +171,7 @@ static int number_among(const int *list, int n, int value)
 struct box {
     int dims;              /* of the torus; index 0 is the slot, index i + 1 the position in dimension i */
     int extent[BOX_DIMS];
-    int *position[MAX_DIMS]; /* the coordinates that occur, ascending */
+    int *position[MAX_DIMS]; /* the occurring coordinates, ascending */
     int64_t (*load[MAX_DIMS])[2]; /* by shift: of the busiest link up and down, twice the messages of all groups */
     int *member;           /* by cell */
     int me;                /* my cell */
@@ -206,7 +206,7 @@ static int node_of(const struct box *box, const struct coordinate *at)
     return node;
 }
 
-/* Each node has as many members, which get its slots in their order; false where that is not so. */
+/* Each node has the same number of members, which get its slots in their order; false for other groups. */
 static bool fill(struct box *box, int p, int me, int nodes, const struct coordinate *at)
 {
     int slots = p / nodes;
@@ -225,7 +225,7 @@ static bool fill(struct box *box, int p, int me, int nodes, const struct coordin
     return true;
 }
 
-/* *is_box: whether there is one. */
+/* *is_box: whether the members fill a box. */
 static int box_make(struct box *box, int p, int me, const struct pf_places *places, bool *is_box)
 {
     int status = PENCILFFT_OK;
@@ -242,9 +242,9 @@ static int box_make(struct box *box, int p, int me, const struct pf_places *plac
 
 /* ---- loads of links ------------------------------------------------------------------------------------------------- */
 
-/* A line of nodes with those who send along it. Links between two positions where somebody is count as one. */
+/* A line of nodes with the senders along it. The links between two occupied positions count as a single link. */
 struct line {
-    int ring; /* its length; 0: it does not wrap */
+    int ring; /* its length; 0: no wrap */
     int n, *position;
     int stops, *group, *number; /* by stop: its group, the number of its position */
     int64_t *up, *down; /* how the load changes from link to link */
@@ -302,8 +302,8 @@ static void add_message_on(struct line *line, int from, int to)
         go_up(line->down, line->n, to, from, weight);
 }
 
-/* Every rank sends to the one `shift` positions above it in its group, in the shorter direction; ranks of a group on one
- * node, which has as many of them as any other, send to those of that node. */
+/* Every rank sends to the rank `shift` positions above in its group, in the shorter direction. If a node has several ranks
+ * of a group, as many as any other node, they send to the ranks of the same target node. */
 static void add_shift(struct line *line, int shift)
 {
     for (int first = 0, end; first < line->stops; first = end) {
@@ -354,13 +354,13 @@ static int find_all_loads(struct box *box, const struct pf_places *places)
 
 /* ---- phases --------------------------------------------------------------------------------------------------------- */
 
-/* An offset and its opposite, which may be itself. */
+/* An offset and its opposite, which may be the same offset. */
 struct offsets {
     int v, opposite;
     int64_t load[WAYS], most; /* of both: by dimension and direction; the largest */
 };
 
-/* The cell at an offset; -1 as sign: at the opposite one. */
+/* The cell at an offset; with sign -1 at the opposite offset. */
 static int moved(const struct box *box, int cell, int v, int sign)
 {
     int result = 0;
@@ -427,13 +427,13 @@ static int list_offsets(const struct box *box, int p, struct offsets *list)
     return n;
 }
 
-/* A phase in the making: its loads, and those of all that is not done before it. */
+/* A phase under construction: its loads, and all loads not in earlier phases. */
 struct phase {
     int64_t load[WAYS], left[WAYS];
     int messages;
 };
 
-/* What the phase would take with these offsets too, and all that is behind it at least. */
+/* The time of the phase with these offsets added, plus a lower bound for the phases behind. */
 static int64_t time_with(const struct phase *phase, const struct offsets *o, int64_t load[WAYS])
 {
     int64_t behind[WAYS];
@@ -444,7 +444,7 @@ static int64_t time_with(const struct phase *phase, const struct offsets *o, int
     return largest(load) + largest(behind);
 }
 
-/* Number in the list of those which cost least; of equals, those that fill the links best. */
+/* Number in the list of the offsets with the least cost; among equals, the offsets that fill the links best. */
 static int best_to_join(const struct phase *phase, const struct offsets *list, int n)
 {
     int best = 0;
@@ -494,7 +494,7 @@ static void order_in_box(const struct box *box, struct offsets *list, int n, str
     }
 }
 
-/* *is_box as box_make() says; there is no order where it is false. */
+/* *is_box as in box_make(); if false, there is no order. */
 static int try_box(int p, int me, const struct pf_places *places, struct pf_partners *partners, bool *is_box)
 {
     struct box box;

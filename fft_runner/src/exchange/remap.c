@@ -1,12 +1,12 @@
 /* Redistribution of an array from one set of boxes to another.
- * Idea:  what two ranks have in common of a box before and a box after is a message, as in a transpose. Ranks that are joined by
- *        a chain of such messages are a group, with a communicator of its own, and one of the exchanges moves its messages: so
- *        bricks that fill a few pencils are remapped among these ranks alone. An exchange that takes transposes alone is
- *        replaced by alltoallv. What a rank keeps is copied and not sent.
+ * Idea:  the intersection of a rank's box before and another rank's box after is a message, as in a transpose. Ranks that
+ *        are joined by a chain of such messages are a group, with a communicator of its own, and an exchange algorithm moves
+ *        its messages: so bricks that fill a few pencils are remapped among these ranks alone. An exchange only for
+ *        transposes is replaced by alltoallv. A rank's own data are copied and not sent.
  * Source: groups are found by hooking and pointer jumping: Y. Shiloach, U. Vishkin, An O(log n) parallel connectivity
  *         algorithm, J. Algorithms 3 (1982).
- * Cost:  making it: a look at the boxes of all ranks, O(P), and an all-reduce of P numbers in each of some log P rounds. Running
- *        it: packing, an exchange, unpacking, and two buffers as large as what a rank sends and receives. */
+ * Cost:  making a remap: a look at the boxes of all ranks, O(P), and an all-reduce of P numbers in each of some log P
+ *        rounds. Running: packing, an exchange, unpacking, and two buffers as large as the sent and the received data. */
 #include "exchange/remap.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct pf_remap {
     int p, me, *member;
     pencilfft_box *boxes[WAYS]; /* of the members: before and after */
     struct way way[WAYS];       /* by backward */
-    void *raw[2], *buffer[2];   /* what is sent from, and received into */
+    void *raw[2], *buffer[2];   /* send buffer and receive buffer */
 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void lower(int *number, int to)
     *number = to < *number ? to : *number;
 }
 
-/* Each rank and the roots of its partners get the least label among them. */
+/* Each rank and the roots of its partners get the least of their labels. */
 static void hook(const struct pf_remap_request *r, const int *partner, int partners, const int *label, int *next)
 {
     int least = label[r->me];
@@ -66,14 +66,14 @@ static void hook(const struct pf_remap_request *r, const int *partner, int partn
     }
 }
 
-/* A label is never above the number of its rank, so that one way up finds all roots. */
+/* A label is never above the number of its rank, so that a single sweep upwards finds all roots. */
 static void jump(int *label, int ranks)
 {
     for (int i = 0; i < ranks; i++)
         label[i] = label[label[i]];
 }
 
-/* label[rank] is the least rank of its group. `room` has place for as many numbers twice. */
+/* label[rank] is the least rank of its group. `room` has space for twice as many numbers. */
 static int find_groups(const struct pf_remap_request *r, int *label, int *room)
 {
     int *next = room, *partner = room + r->ranks, partners = 0;
@@ -258,7 +258,7 @@ int pf_remap_release(struct pf_remap *remap)
 
 /* ---- running -------------------------------------------------------------------------------------------------------- */
 
-/* Where messages are sent from, or received: in memory of the exchange, or in the buffers. */
+/* Address of sent or received messages: in memory of the exchange, or in the buffers. */
 static void *messages_of(const struct pf_remap *remap, int backward, bool sent)
 {
     void *memory = remap->exchange->memory ? remap->exchange->memory(remap->way[backward].state) : NULL;

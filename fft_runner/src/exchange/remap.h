@@ -1,4 +1,4 @@
-/* From any boxes of the ranks to any others of the same array, and back. */
+/* Redistribution from any boxes of the ranks to any other boxes of the same array, and back. */
 #pragma once
 
 #include "exchange/communicators.h"
@@ -12,22 +12,22 @@ struct pf_remap_request {
     const pencilfft_box *from, *to; /* of every rank, with their strides; not needed afterwards */
     size_t element_bytes;
     int fields;
-    int threads; /* that copies may be shared by */
+    int threads; /* that may share copies */
     const struct pf_exchange *exchange;
-    int directions; /* as those of a descriptor */
+    int directions; /* like the member of a descriptor */
 };
 
-/* Collective; fails on all ranks or on none. NULL when it fails. */
+/* Collective; fails on all ranks or on none. NULL after a failure. */
 int pf_remap_make(const struct pf_remap_request *request, struct pf_remap **remap);
 int pf_remap_release(struct pf_remap *remap);
 
-/* One of these after the other, each collective but for packing; `to` may be `from`, which else is kept. */
+/* Call these three in turn. All but packing are collective; `to` may be `from`, which otherwise is kept. */
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from);
 int pf_remap_exchange(struct pf_remap *remap, int backward, void *to);
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to);
 
-/* bytes[rank] and messages[rank] of every rank, as pencilfft_traffic() tells them. */
+/* bytes[rank] and messages[rank] of every rank, as in pencilfft_traffic(). */
 int pf_remap_traffic(const struct pf_remap *remap, int backward, int64_t *bytes, int64_t *messages);
 const struct pf_exchange *pf_remap_algorithm(const struct pf_remap *remap);
-/* How many ranks it joins, this one among them. */
+/* Number of ranks in the group, this rank included. */
 int pf_remap_members(const struct pf_remap *remap);

@@ -1,10 +1,10 @@
 /* Memory that the ranks of a node share.
- * Idea:  one rank per node makes a file of shared memory, which all map. Each rank reserves what it will write, so that
- *        memory lies near the writer and what is missing is a refusal: with MPI_Win_allocate_shared it is a signal at the
- *        first write that ends the job. What is written between two barriers is read after the second; what was read may be
- *        overwritten after a barrier that is started then and completed later.
- * Source: T. Hoefler et al., MPI + MPI: a new hybrid approach to parallel programming with MPI plus shared memory,
- *         Computing 95 (2013); posix_fallocate of POSIX.
+ * Idea:  one rank per node makes a file of shared memory, and all ranks map the file. Each rank reserves the pages that it
+ *        will write, so that memory lies near the writer and missing memory is a refusal: with MPI_Win_allocate_shared
+ *        missing memory is a signal at the first write that ends the job. Data written between two barriers are read after
+ *        the second; data that have been read may be overwritten after a barrier that is started then and completed later.
+ * Source: T. Hoefler et al., MPI + MPI: a new hybrid approach to parallel programming with MPI plus shared memory, Computing
+ *         95 (2013); posix_fallocate of POSIX.
  * Needs: MPI-3 to know a node's ranks. The environment variable PENCILFFT_RANKS_PER_NODE makes nodes smaller than the set of
  *        ranks that share memory (NUMA domains, tests). */
 #include "exchange/shared_memory.h"
@@ -66,7 +66,7 @@ struct pf_shared *pf_shared_join(struct pf_shared *shared)
     return shared;
 }
 
-/* ---- who shares memory with whom ------------------------------------------------------------------------------ */
+/* ---- the ranks of a node -------------------------------------------------------------------------------------- */
 
 static int take_size(const char *text, int *size)
 {
@@ -82,7 +82,7 @@ static int take_size(const char *text, int *size)
     return PENCILFFT_OK;
 }
 
-/* The whole group uses the value of its first rank. 0 when unset. */
+/* The whole group uses the value of its first rank. 0 if unset. */
 static int wished_size(MPI_Comm group, int me, int *size)
 {
     const char *text = me ? NULL : getenv("PENCILFFT_RANKS_PER_NODE");
@@ -123,7 +123,7 @@ static int number_nodes(struct pf_shared *shared, MPI_Comm group, int me, int p)
     int leader = me, n = 0;
     PF_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, shared->comm));
     PF_MPI(MPI_Allgather(&leader, 1, MPI_INT, shared->of, 1, MPI_INT, group));
-    for (int j = 0; j < p; j++) /* leaders come before those they lead */
+    for (int j = 0; j < p; j++) /* leaders come before their members */
         shared->of[j] = shared->of[j] == j ? shared->n++ : shared->of[shared->of[j]];
     shared->mine = shared->of[me];
     for (int i = 0; i < shared->n; i++) {
@@ -147,8 +147,8 @@ int pf_shared_find(struct pf_shared *shared, MPI_Comm group)
 
 /* ---- the memory ------------------------------------------------------------------------------------------------- */
 
-/* What MPI keeps in the same place is often promised to it and not there yet, and ends the program when it is missing: 4 MB
- * a rank in Open MPI, and as much again. */
+/* MPI's own memory in the same place is often promised but not allocated, and the program ends if memory is missing: 4 MB a
+ * rank in Open MPI, and as much again. */
 static const size_t left_for_mpi = (size_t)8 << 20; /* bytes a rank */
 
 static int no_room(const struct pf_shared *shared, const char *why)
@@ -160,7 +160,7 @@ static int no_room(const struct pf_shared *shared, const char *why)
         shared->bytes, why);
 }
 
-/* By the first rank of the node. Two plans of one process, and other processes of that number, have other names. */
+/* Called by the first rank of the node. Two plans of one process, and other processes of that number, have other names. */
 static int create_file(struct pf_shared *shared, char name[NAME_SIZE])
 {
     for (int i = 0; i < MOST_NAMES && shared->file < 0; i++) {
@@ -198,7 +198,7 @@ static int map_together(struct pf_shared *shared, char name[NAME_SIZE], int stat
     return status;
 }
 
-/* The name is gone as soon as all have the file or MPI fails, so that nothing is left of a program that ends. */
+/* The name is removed as soon as all ranks have the file or MPI fails, so that a program that ends leaves no file. */
 int pf_shared_open(struct pf_shared *shared, size_t bytes)
 {
     char name[NAME_SIZE] = "";

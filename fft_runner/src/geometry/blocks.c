@@ -1,7 +1,7 @@
 /* Splitting n indices into blocks.
  * Idea:  the first n % parts blocks hold one more index than the others, so that block sizes differ by at most one.
  * Cost:  O(1), without a table of blocks.
- * Needs: parts >= 1; no MPI. The last blocks are empty where n < parts. */
+ * Needs: parts >= 1; no MPI. The last blocks are empty if n < parts. */
 #include "geometry/blocks.h"
 
 struct pf_block pf_block_of(int64_t n, int parts, int j)

@@ -1,5 +1,5 @@
 /* Boxes before and after a transform.
- * Cost:  O(P) for a look of one rank at all boxes, so O(P) time and memory on each. Needs: no MPI. */
+ * Cost:  each rank looks at all boxes once: O(P) time and memory on each rank. Needs: no MPI. */
 #include "geometry/bricks.h"
 
 #include <ctype.h>

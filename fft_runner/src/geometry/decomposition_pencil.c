@@ -4,7 +4,7 @@
  *        y, and the column's exchange before the row's.
  * Source: H. Q. Ding, R. D. Ferraro, D. B. Gennery, A portable 3D FFT package for distributed-memory parallel architectures,
  *         SIAM PPSC 1995.
- * Cost:  two exchanges, of R and of C ranks. Needs: nothing; ranks hold nothing where nx or ny < C, ny or nz < R. */
+ * Cost:  two exchanges, of R and of C ranks. Needs: nothing; some ranks are empty if nx or ny < C, ny or nz < R. */
 #include "geometry/decomposition.h"
 
 enum { ROW, COLUMN };

@@ -1,6 +1,6 @@
-/* Which part of an array a rank holds, and in what memory order.
- * Idea:  the description of the decomposition says over which dimension of the grid an axis of an array is divided; boxes,
- *        limits and memory order are all read from it.
+/* The part of an array that a rank holds, and its memory order.
+ * Idea:  for each axis of an array, the description of the decomposition names the dimension of the grid that divides the
+ *        axis; boxes, limits and memory order all follow from the description.
  * Cost:  O(1) for a box. Needs: no MPI. */
 #include "geometry/geometry.h"
 
@@ -48,7 +48,6 @@ const char *pf_grid_text(const struct pf_geometry *g, char text[PF_GRID_TEXT])
 
 /* ---- boxes -------------------------------------------------------------------------------------------------------- */
 
-/* Puts an axis behind the others. */
 static void put_last(int order[3], int axis)
 {
     int at = order[0] == axis ? 0 : order[1] == axis ? 1 : 2;
@@ -57,7 +56,7 @@ static void put_last(int order[3], int axis)
     order[2] = axis;
 }
 
-/* Axes from slowest to fastest. An axis comes nearest when it is transformed and stays there until another one does. */
+/* Axes from slowest to fastest. A transformed axis becomes the fastest and stays so until another axis is transformed. */
 static void memory_order(const struct pf_geometry *g, int array, int order[3])
 {
     const struct pf_layout *layout = g->layout ? g->layout : rows;

@@ -1,4 +1,4 @@
-/* Which part of an array a rank holds, and in what memory order; arithmetic of boxes. */
+/* The part of an array that a rank holds, and its memory order; arithmetic of boxes. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,54 +6,54 @@
 #include "common/names.h"
 #include "geometry/decomposition.h"
 
-/* In which memory order arrays are kept. */
+/* The memory order of arrays. */
 struct pf_layout {
     const char *name;
-    bool turned; /* axes that are transformed in an array lie nearest together in it, the first one nearest */
+    bool turned; /* the axes transformed in an array are its fastest axes, the first the fastest of all */
 };
 extern const struct pf_table pf_layouts;
 
-/* Extents, grid of ranks and layout; all that decides which rank holds what, and where. */
+/* Extents, grid of ranks and layout: together they decide the rank and place of every element. */
 struct pf_geometry {
     int64_t n[3];
     const struct pf_decomposition *decomposition;
     int grid[PF_MAX_DIMENSIONS];
-    const struct pf_layout *layout; /* NULL: the first of the table */
+    const struct pf_layout *layout; /* NULL: the first row of the table */
 };
 
-/* An array holds as many elements as a double counts exactly, so that an index is a value. */
+/* The limit of elements of an array: a double counts all elements exactly, so that an index is a value. */
 #define PF_MAX_ELEMENTS ((int64_t)1 << 53)
 
 int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
-/* Whether every rank holds something of every array. */
+/* Whether every rank holds elements of every array. */
 bool pf_geometry_fills(const struct pf_geometry *geometry);
 /* Gives a dense box the memory order of an array. */
-/* The axis that is fastest in an array, the same on all ranks. */
+/* The fastest axis of an array, the same on all ranks. */
 int pf_nearest_axis(const struct pf_geometry *geometry, int array);
 void pf_box_lay(const struct pf_geometry *geometry, int array, pencilfft_box *box);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
-/* The same of the planes z to z_end alone, after the z transform; array 0 comes before it, and is whole. */
+/* The same for the planes z to z_end alone, after the z transform; array 0 comes before the transform, and is whole. */
 pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, int rank);
-/* The grid as its user writes it: "2x4". */
+/* The grid in the user's notation: "2x4". */
 enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);
-/* How far apart as ranks neighbours along a dimension of the grid are. */
+/* Difference of ranks between neighbours along a dimension of the grid. */
 int pf_grid_step(const struct pf_geometry *geometry, int dimension);
-/* Position of a rank in its group along a dimension of the grid, and the rank that has position j in the same group. */
+/* Position of a rank in its group along a dimension of the grid, and the rank at position j in the same group. */
 int pf_grid_position(const struct pf_geometry *geometry, int dimension, int rank);
 int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, int j);
 
 int64_t pf_box_elements(const pencilfft_box *box);
-/* The largest extent that any of p boxes has along an axis. */
+/* The largest extent of p boxes along an axis. */
 int64_t pf_widest(const pencilfft_box *boxes, int p, int axis);
 /* The dense box of `extent` indices from `start` on along an axis, in the memory order of the box. */
 pencilfft_box pf_box_cut(const pencilfft_box *box, int axis, int64_t start, int64_t extent);
-/* By which of its blocks an axis may be cut into pieces that no exchange divides: a dimension of the grid over which it is
- * divided before or after each of them, or PF_WHOLE where it is whole there instead. PF_NOT_CUT: there is none. An array
- * that is divided otherwise holds parts of all pieces. */
+/* The dimension of the grid whose blocks may cut an axis into pieces that no exchange divides. This dimension divides the
+ * axis before or after each exchange; PF_WHOLE if the axis is whole there instead; PF_NOT_CUT if there is no such dimension.
+ * An array with another division holds parts of all pieces. */
 enum { PF_NOT_CUT = -2 };
 int pf_cut_over(const struct pf_decomposition *decomposition, int axis);
-/* Common part of two boxes; its strides are those of `of`. */
+/* Common part of two boxes, with the strides of `of`. */
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
-/* Local element of a box at which its part `part` begins. */
+/* Local element of a box at the start of its part `part`. */
 int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part);

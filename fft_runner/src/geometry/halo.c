@@ -1,7 +1,7 @@
 /* Boxes with a halo.
- * Idea:  a periodic array repeats itself in all directions. What a box grown by a halo has in common with another rank's box,
- *        shifted by an extent of the array or not, along each axis, is a part of that halo which this rank holds. The boxes of all
- *        ranks are the array, so that these parts are the halo, each element once, whatever the shapes and however far it reaches.
+ * Idea:  a periodic array repeats itself in all directions. The intersection of a box grown by a halo and another rank's
+ *        box, shifted by an extent of the array or not along each axis, is the part of the halo that this rank holds. All
+ *        boxes together are the array, so these parts together are the halo, each element once, for all shapes and widths.
  * Cost:  27 comparisons for two boxes. Needs: no MPI, no halo wider than the array. */
 #include "geometry/halo.h"
 

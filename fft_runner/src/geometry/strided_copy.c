@@ -1,13 +1,12 @@
-/* Packing, unpacking and local transposes by one routine.
- * Idea:  let `a` be the axis with the smallest stride in the source and `b` that with the smallest stride in the target. If
- *        they are the same, whole runs are copied. If not, the (a, b) plane is a matrix transpose, done in square tiles so
- *        that the lines touched on both sides stay in the first-level cache.
- *        The routine is compiled once for each element size, which is then a constant in its inner loops.
- *        Threads share the axis that is slowest in the target.
- *        Where the target is far larger than the caches, whole lines of it are written past them: then what is overwritten need
- *        not be read first, and what is in the caches stays there. Rows that are not in the near caches, on either side, are
- *        asked for before they are copied, for a processor knows what comes next within a page, and not from row to row.
- * Cost:  one read and one write of the part, and one more read of the target's lines where it is not written past the caches.
+/* Packing, unpacking and local transposes by a single routine.
+ * Idea:  let `a` be the axis with the smallest stride in the source and `b` the axis with the smallest stride in the target.
+ *        If a = b, whole runs are copied. If not, the (a, b) plane is a matrix transpose, done in square tiles so that the
+ *        lines touched on both sides stay in the first-level cache. The routine is compiled once for each element size, a
+ *        constant in its inner loops. Threads share the axis that is slowest in the target. If the target is far larger than
+ *        the caches, its whole cache lines are written by non-temporal stores: they need no read before the write and leave
+ *        the caches alone. Rows outside the near caches, on either side, are prefetched by the routine, because a processor
+ *        prefetches within a page, not from row to row.
+ * Cost:  one read and one write of the part, and one more read of the target's lines without non-temporal stores.
  * Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
 
@@ -23,10 +22,10 @@
 
 enum { TILE = 16, LINE = PF_CACHE_LINE };
 
-/* Asked for ahead, in bytes; in a longer row the processor does so by itself. */
+/* Bytes to prefetch ahead; the processor prefetches the rest of a longer row. */
 enum { AHEAD = 2048 };
 
-/* The element size is a constant where these are called, and must stay one. */
+/* The element size must stay a constant at the calls of these functions. */
 #define FOR_ONE_SIZE static inline __attribute__((always_inline))
 
 struct matrix {
@@ -60,7 +59,7 @@ FOR_ONE_SIZE void copy_matrix(const struct matrix *m, size_t size, const char *f
 }
 
 #if defined(__SSE2__)
-/* Whole lines of the target past the caches, what is left at both ends through them. */
+/* Non-temporal stores for whole lines of the target, usual stores for both ends. */
 static void stream(char *to, const char *from, size_t bytes)
 {
     size_t head = (LINE - (uintptr_t)to % LINE) % LINE;
@@ -86,7 +85,7 @@ FOR_ONE_SIZE void stream_element(char *to, const char *from, size_t size)
         }
 }
 
-/* What was written is there for other cores, too, before anything that is written later. */
+/* Non-temporal stores become visible to other cores before any later store. */
 static void end_stream(void)
 {
     _mm_sfence();
@@ -107,7 +106,7 @@ static void end_stream(void)
 }
 #endif
 
-/* A dense row of n elements that lie `step` bytes apart: as stream(). */
+/* Like stream(), a dense row of n elements `step` bytes apart. */
 FOR_ONE_SIZE void stream_gathered(char *to, const char *from, int64_t step, int64_t n, size_t size)
 {
     int64_t bytes = (int64_t)size, i = 0, whole = 0;
@@ -142,13 +141,13 @@ FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const c
                      to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size);
 }
 
-/* From the row that is asked for to the one that is copied. */
+/* Rows between the prefetched row and the copied row. */
 static int64_t rows_ahead(int64_t row)
 {
     return row ? (AHEAD + row - 1) / row : 0;
 }
 
-/* Dense rows, each of which is asked for before those in front of it are copied, on either side or both. */
+/* Dense rows. Prefetch each row some rows before its copy, on either side or both. */
 static void copy_rows(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
 {
     int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
@@ -186,7 +185,7 @@ FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t si
                     to + i * c->to_stride[other] * (int64_t)size);
 }
 
-/* Row after row of the target, past the caches; a is dense in the source, b in the target. */
+/* Row after row of the target by non-temporal stores; a is dense in the source, b in the target. */
 FOR_ONE_SIZE void stream_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
 {
     int other = 3 - a - b;
@@ -256,7 +255,7 @@ struct shared {
     int axis, shares;
 };
 
-/* The slowest in the target that has something for each thread; else the longest. */
+/* The slowest axis of the target with an index for each thread; else the longest axis. */
 static int axis_to_share(const struct pf_copy *c, int shares)
 {
     int slowest = -1, longest = 0;

@@ -4,20 +4,20 @@
 
 #include "pencilfft.h"
 
-/* Copy of a three-dimensional part of one array into another memory order.
- * Strides and starts count elements; the axes may come in any order. */
+/* Copy of a three-dimensional part of an array into another memory order. Strides and starts count elements; the axes may
+ * come in any order. */
 struct pf_copy {
     int64_t extent[3];
     int64_t from_stride[3], to_stride[3];
     int64_t from_start, to_start;
-    int fields; /* so many such parts, each so far behind the one before */
+    int fields; /* so many such parts, each so far behind the last */
     int64_t from_field, to_field;
-    int threads; /* that may share it; 0 or 1: none */
-    bool from_memory, to_memory; /* source or target is not in the near caches: its rows are asked for ahead */
-    bool past_caches; /* the target is larger than they are, and not read soon */
+    int threads; /* that may share the copy; 0 or 1: none */
+    bool from_memory, to_memory; /* source or target is not in the near caches: prefetch its rows */
+    bool past_caches; /* the target is larger than the caches, and not read soon */
 };
 
-/* One field of a part of two boxes, from one box to the other. Fields lie a box apart. */
+/* A field of a part of two boxes, from the first box to the second. Fields lie a box apart. */
 struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *from, const pencilfft_box *to);
 
 /* Elements of 4, 8 or 16 bytes; the two arrays must not overlap. */

@@ -1,5 +1,5 @@
 /* How every plan begins and ends. After each step of `make` all ranks agree whether to go on (failure.c), so that no rank
- * waits in a collective for one that has given up, and everything is undone in one place. */
+ * waits in a collective call for a rank that has given up. A failure is undone in a single place. */
 #include "handle/handle.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "handle/same_call.h"
 #include "pencilfft.h"
 
-/* Memory and communicators; on a failure that MPI did not cause, neither. */
+/* Memory and communicators; after a failure that MPI did not cause, neither. */
 static int begin(const struct pf_kind *kind, bool given, MPI_Comm comm, void **made)
 {
     struct pf_communicators *communicators;

@@ -1,4 +1,4 @@
-/* What every kind of plan has, and how it is created and destroyed. */
+/* The common part of every kind of plan, and how to create and destroy a plan. */
 #pragma once
 
 #include <mpi.h>
@@ -10,15 +10,15 @@
 /* The first members of every plan. */
 #define PF_HANDLE_MEMBERS                   \
     struct pf_communicators *communicators; \
-    MPI_Comm all; /* of these */            \
+    MPI_Comm all; /* of these ranks */      \
     int rank, ranks;                        \
-    int checks_calls /* are collective calls compared between ranks? same_call.h */
+    int checks_calls /* whether ranks compare collective calls: same_call.h */
 
 struct pf_handle {
     PF_HANDLE_MEMBERS;
 };
 
-/* As members of the plan itself, and together as `handle`. */
+/* As members of the plan, and together as `handle`. */
 #define PF_HANDLE                \
     union {                      \
         struct pf_handle handle; \
@@ -27,8 +27,8 @@ struct pf_handle {
         };                       \
     }
 
-/* A kind of plan. `make` gets zeroed memory with the handle set, and the descriptor; `release` gets what is made, all or a
- * part, and frees all but the memory itself. Both are collective. */
+/* A kind of plan. `make` gets zeroed memory with the handle set, and the descriptor. `release` gets a complete or partial
+ * plan, and frees everything except the memory of the plan. Both are collective. */
 struct pf_kind {
     const char *create, *destroy; /* the calls */
     size_t bytes;
@@ -36,8 +36,8 @@ struct pf_kind {
     int (*release)(void *plan);
 };
 
-/* Collective. `given` is whether there is a descriptor and a place for the plan. *made is NULL after a failure that MPI did
- * not cause. */
+/* Collective. `given` tells whether the caller gave a descriptor and a place for the plan. *made is NULL after a failure
+ * that MPI did not cause. */
 int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, MPI_Comm comm, void **made);
-/* Collective; a null plan is none. */
+/* Collective; a null plan is allowed. */
 int pf_handle_destroy(const struct pf_kind *kind, void *plan);

@@ -18,5 +18,5 @@ struct pf_phases {
 };
 
 extern const char *const pf_remap_names[2];
-/* `remapped` says before and after what there is a remap. */
+/* `remapped` tells whether there is a remap before and after the transform. */
 void pf_phases_make(const struct pf_decomposition *decomposition, const bool remapped[2], struct pf_phases *phases);

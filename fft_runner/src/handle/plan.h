@@ -1,4 +1,4 @@
-/* A plan: what is known of a transform on one rank. Data alone; what is done with it is in the files named at each part. */
+/* A plan: all data of a transform on one rank. The file named at each part holds the functions. */
 #pragma once
 
 #include "exchange/communicators.h"
@@ -19,79 +19,79 @@
 enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
 enum { PF_MAX_PASSES = PF_MAX_ARRAYS + 2, PF_NO_EXCHANGE = -1, PF_NO_AXIS = -1 };
 
-/* malloc, not fftw_malloc, so that a simulator that shares large mallocs sees them; hence aligned by hand. */
+/* malloc, not fftw_malloc, because a simulator that shares large mallocs must see the call; hence aligned by hand. */
 struct pf_buffer {
     void *raw, *data;
     struct pf_buffer *next;
 };
 
-/* Outputs that trials write in turn, so that none is in the caches when its turn comes. buffers.c */
+/* Outputs that trials write in turn, so that no output is in the caches when its turn comes. buffers.c */
 struct pf_outs {
     struct pf_buffer buffer;
     int n, next;
-    size_t step; /* bytes from one to the next */
+    size_t step; /* bytes between starts */
 };
 
-/* One exchange of a lane in one direction: what moves, by which messages, and the algorithm's own state. transfer.c */
+/* One exchange of a lane in one direction: its data, its messages, and the algorithm's own state. transfer.c */
 struct pf_transfer {
     const struct pf_exchange *exchange;
     int number; /* of the exchange in the plan */
     struct pf_transpose transpose;
-    struct pf_parts sent, received; /* messages; with PF_BOXES the pieces of a box that are the lane's */
+    struct pf_parts sent, received; /* messages; with PF_BOXES the lane's pieces of a box */
     void *state;
-    double started; /* when start returned, beside other work */
+    double started; /* end of start(), beside other work */
 };
 
-/* What a pass of a forward transform does. forms.c */
+/* The work of a pass of a forward transform. forms.c */
 struct pf_pass_form {
-    int array;    /* what is passed over is divided like this array of the route */
+    int array;    /* the pass is divided like this array of the route */
     bool z;       /* is z transformed */
-    int u;        /* the axis beside it, or PF_NO_AXIS: only z, y lies beside it */
+    int u;        /* the axis beside z, or PF_NO_AXIS if only z; y lies beside it */
     int exchange; /* of the route, behind the pass, or PF_NO_EXCHANGE */
 };
 
-/* Where a pass writes what this rank keeps, of an exchange that does not move it: to where it will be read; the same, but
- * among what is sent where that is the array that it reads; among what is sent. From there it is copied. */
+/* The place to which a pass writes a rank's own data, if the exchange does not move them: the place of the reader; the same,
+ * but among the sent data if the pass reads that array; among the sent data, from where they are copied. */
 enum pf_kept { PF_KEPT_THERE, PF_KEPT_BY_ARRAYS, PF_KEPT_AMONG_SENT };
 
-/* What lies between two passes: an exchange, or nothing: then the second pass reads what the first one wrote. joints.c */
+/* The link between two passes: an exchange, or nothing if the second pass reads the output of the first. joints.c */
 struct pf_joint {
     int exchange; /* of the route, or PF_NO_EXCHANGE */
-    int from, to; /* buffers; a lane has its slot in them */
+    int from, to; /* buffers; a lane has its slot there */
     enum pf_kept kept;
 };
 
-/* An order of the exchanges, what goes that way, and the passes between them. routes.c, forms.c */
+/* An order of the exchanges, its share of the array, and the passes between the exchanges. routes.c, forms.c */
 struct pf_route {
     const struct pf_decomposition *decomposition;
     struct pf_share share;
-    int exchange[PF_MAX_EXCHANGES];      /* numbers of its exchanges in the plan */
-    int nearest[PF_MAX_EXCHANGES];       /* the axis that is fastest in the messages of each. forms.c */
-    pencilfft_box mine[PF_MAX_ARRAYS];   /* of its planes */
+    int exchange[PF_MAX_EXCHANGES]; /* numbers of its exchanges in the plan */
+    int nearest[PF_MAX_EXCHANGES]; /* the fastest axis in the messages of each. forms.c */
+    pencilfft_box mine[PF_MAX_ARRAYS]; /* of its planes */
     int passes;
     struct pf_pass_form form[PF_MAX_PASSES];
 };
 
-/* What travels and is worked on together: all that goes a route, or a chunk of it. lanes.c */
+/* Data that travel and are worked on together: the whole of a route, or a chunk. lanes.c */
 struct pf_lane {
     int route, chunk; /* number of the chunk, or PF_WHOLE_LANE */
     int field, field_end;
     pencilfft_box *boxes[PF_MAX_EXCHANGES][2]; /* of the members, before and after a forward exchange of the route */
-    int64_t slot; /* element of a work buffer where its messages begin */
+    int64_t slot; /* element of a work buffer at which its messages begin */
     struct pf_transfer transfer[PF_DIRECTIONS][PF_MAX_EXCHANGES]; /* by exchange of the route */
 };
 enum { PF_WHOLE_LANE = -1 };
 
-/* What execute does, one after the other. steps.c, execute.c */
+/* The steps of execute, in order. steps.c, execute.c */
 struct pf_step {
     enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_OWN, PF_START, PF_FINISH, PF_END } kind;
     int backward, lane;
     struct pf_pass *pass;
     struct pf_range range; /* of the pass */
     struct pf_transfer *transfer;
-    int from, to;          /* buffers of the exchange */
-    enum pf_kept kept;     /* of the exchange */
-    int64_t slot;          /* element in them */
+    int from, to; /* buffers of the exchange */
+    enum pf_kept kept; /* of the exchange */
+    int64_t slot; /* element in the buffers */
 };
 
 struct pf_steps {
@@ -104,64 +104,64 @@ enum { PF_WHOLE_STAGES = 2 };
 struct pf_whole {
     int stages, shares;
     struct pf_whole_stage {
-        int axes;                   /* as bits */
-        int shared;                 /* the axis along which threads share it; PF_NO_AXIS: one does all */
-        struct pf_line_shape shape; /* but for the extent along that axis */
+        int axes; /* as bits */
+        int shared; /* the axis that threads divide; PF_NO_AXIS for a single thread */
+        struct pf_line_shape shape; /* without the extent along that axis */
     } stage[PF_WHOLE_STAGES];
-    struct pf_whole_part {  /* what a thread does in a stage */
-        void *plan;         /* NULL: nothing */
+    struct pf_whole_part { /* a thread's work in a stage */
+        void *plan; /* NULL: nothing */
         int64_t n, in, out; /* indices along the shared axis; bytes from the start of the arrays */
-    } *part[2]; /* with two arrays, and in place: all of stage 0, then of stage 1; NULL where passes are faster, or needed */
+    } *part[2]; /* [0]: two arrays, [1]: in place; all of stage 0, then of stage 1; NULL if passes are used */
 };
 
 /* A transform in one direction: for each route passes and the joints between them, and the same as a list of steps; each
- * exchange alone. A pass that the routes share is one of the first route. */
+ * exchange alone. The first route has the passes that all routes share. */
 struct pf_sequence {
     int n;
     struct pf_pass pass[PF_MAX_ROUTES][PF_MAX_PASSES];
     struct pf_joint joint[PF_MAX_ROUTES][PF_MAX_PASSES - 1];
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
     struct pf_whole whole;
-    bool input_is_work; /* the input, where it is not the output, takes the place of the first work buffer. joints.c */
+    bool input_is_work; /* an input other than the output replaces the first work buffer. joints.c */
 };
 
-/* What a transform takes, or gives, where its boxes are not those of an array: ends.c */
+/* The input or output of a transform, if its boxes differ from the array's boxes: ends.c */
 struct pf_end {
     bool remapped;
-    int64_t n[3]; /* extents of what it takes or gives */
+    int64_t n[3]; /* extents of the input or output */
     pencilfft_box *given; /* of all ranks; NULL: bricks */
-    struct pf_remap *remap; /* from what a forward transform takes, or to what it gives; NULL while it is not made */
+    struct pf_remap *remap; /* from the input or to the output of forward; NULL if not made */
 };
 enum { PF_ENDS = 2 }; /* 0 is before a forward transform, 1 after it */
 
 struct pencilfft_plan_s {
     PF_HANDLE;
-    struct pf_geometry geometry; /* of the exchanged elements, those of the forward output */
+    struct pf_geometry geometry; /* of the exchanged elements of the forward output */
     struct pf_transform transform;
     int directions;
-    int threads; /* that share the work of this rank, as many on all ranks */
-    bool destroys_input; /* it may: where in and out are not the same */
-    const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* asked for; taken for each */
+    int threads; /* that share the work of this rank, the same number on all ranks */
+    bool destroys_input; /* allowed if in and out differ */
+    const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* requested; chosen for each */
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;
     const struct pf_sync *sync;
 
-    int exchanges; /* of the decomposition; arrays have this many in use, or one more */
+    int exchanges; /* of the decomposition; it uses as many arrays, or one more */
     MPI_Comm group[PF_MAX_EXCHANGES]; /* of the communicators */
-    int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
-    struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
+    int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, own position */
+    struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL if unknown. places.c */
     int bricks[3]; /* along x, y and z; 0 without bricks */
     struct pf_end end[PF_ENDS];
     pencilfft_box input; /* of a forward transform, after its remap */
-    size_t input_bytes, element_bytes; /* of an element that forward takes, and of those after its z transform */
+    size_t input_bytes, element_bytes; /* of an element of the input, and after its z transform */
     int fields;
     struct pf_phases phases;
 
-    bool any_schedule; /* it is not asked for: "auto" finds one */
+    bool any_schedule; /* not requested: "auto" chooses */
     struct pf_choice choice; /* of a schedule */
     char schedule[PF_SCHEDULE_TEXT];
-    const struct pf_schedule *asked; /* the one above, but where nothing is exchanged */
-    bool beside; /* exchanges run beside passes or each other: by the schedule, and there are some */
+    const struct pf_schedule *asked; /* the schedule above, unless nothing is exchanged */
+    bool beside; /* exchanges run beside passes or each other: the schedule says so, and there are exchanges */
     int parts; /* of each array but the first */
     struct pf_part {
         const struct pf_decomposition *decomposition;
@@ -172,16 +172,16 @@ struct pencilfft_plan_s {
     struct pf_lane *lane;
     struct pf_sequence sequence[PF_DIRECTIONS];
     struct pf_steps pair; /* both directions at once */
-    struct pf_transfer **flying; /* as many as there may be */
-    int64_t alloc_elements, work_elements; /* of buffers handed out, and of work buffers */
+    struct pf_transfer **flying; /* as many as can be under way */
+    int64_t alloc_elements, work_elements; /* of buffers for the caller, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
-    void *lent[2]; /* two more, of so many elements each, while they may be overwritten by who makes the plan: trial.c */
+    void *lent[2]; /* two more, of so many elements each, that the maker of the plan may overwrite: trial.c */
     int64_t lent_elements;
-    void *lent_work[PF_WORKS]; /* taken as work buffers where they are there and large enough */
+    void *lent_work[PF_WORKS]; /* become work buffers if they exist and are large enough */
     int64_t lent_work_elements;
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
-    bool recalled; /* something that "auto" took is from wisdom */
+    bool recalled; /* wisdom gave some choice of "auto" */
 
     struct pf_clock clock;
     char *text; /* of pencilfft_plan_text() */
@@ -197,7 +197,7 @@ static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
     return plan && e >= 0 && e < plan->exchanges;
 }
 
-/* A number of a remap that the plan has. */
+/* Whether the plan has remap number e. */
 static inline bool pf_is_remap(const struct pencilfft_plan_s *plan, int e)
 {
     return plan && (e == PENCILFFT_REMAP_IN || e == PENCILFFT_REMAP_OUT) && plan->end[e - PENCILFFT_REMAP_IN].remap;
@@ -209,14 +209,14 @@ static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
     return pf_grid_member(&plan->geometry, plan->geometry.decomposition->exchange[e].over, plan->rank, j);
 }
 
-/* A forward transform beside a backward one. */
+/* Whether a forward transform may run beside a backward transform. */
 static inline bool pf_runs_pairs(const struct pencilfft_plan_s *plan)
 {
     return plan->beside && plan->choice.schedule->runs_pairs && !plan->end[0].remapped && !plan->end[1].remapped &&
            pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
 }
 
-/* What a forward transform takes of a rank: the first array, of real numbers where it makes complex ones of them. */
+/* A rank's input of a forward transform: the first array, of real numbers if the transform makes complex numbers. */
 static inline pencilfft_box pf_input_box(const struct pencilfft_plan_s *plan, int rank)
 {
     struct pf_geometry g = plan->geometry;

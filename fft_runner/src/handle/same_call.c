@@ -1,7 +1,7 @@
-/* Collective calls that differ between ranks: told on all of them, where otherwise some wait for ever.
- * Idea:  rank 0's call, as text, is compared with one's own before anything else is done. Only where the environment variable
- *        PENCILFFT_CHECK_CALLS is set when the plan is made, for each call costs two agreements and a broadcast then. A number
- *        above 1 is for how many seconds a rank waits for the others to come to a call: one that has lost its plan never does.
+/* Compare collective calls between ranks, so that all ranks report a difference instead of waiting for ever.
+ * Idea:  before any other work, compare the text of rank 0's call with the own call. Only if the environment variable
+ *        PENCILFFT_CHECK_CALLS is set when the plan is made, because each call then costs two agreements and a broadcast. A
+ *        number above 1 sets the seconds that a rank waits for the others: a rank that has lost its plan never comes.
  * Cost:  3 log2 P messages of a few bytes. */
 #include "handle/same_call.h"
 
@@ -26,7 +26,7 @@ int pf_calls_check(MPI_Comm comm, int rank, int *checks)
     return PENCILFFT_OK;
 }
 
-/* Ends the job when they do not come in time: nobody can tell them, and nothing that is under way can be taken back. */
+/* Ends the job if the others do not come in time: they cannot receive a message, and pending calls cannot be taken back. */
 static int wait_for_all(MPI_Comm comm, int rank, int seconds, const char *call)
 {
     const struct timespec nap = {0, NAP_NS};

@@ -1,6 +1,6 @@
-/* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names.
+/* Buffers of a plan: buffers for the caller, work buffers, and the address of each buffer of a transform.
  * Idea:  strides of a transform touch a page with every element, and a processor knows the addresses of few pages. So large
- *        buffers begin at a large page, and the system is asked to use such pages there (Linux, where it is asked for). */
+ *        buffers begin at a large page, and Linux is asked for such pages (if it leaves large pages to requests). */
 #include "layout/inside.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { OUT_UNIT = 16 };
 #if defined(MADV_HUGEPAGE)
 enum { PAGE = 1 << 21 }; /* of x86-64, and most of Arm */
 
-/* Whole pages of these bytes; nothing depends on the answer. */
+/* Request large pages for these bytes; nothing depends on the answer. */
 static void ask_for_pages(char *data, size_t bytes)
 {
     if (bytes >= PAGE)
@@ -77,8 +77,8 @@ void pf_buffers_release(pencilfft_plan plan)
     memset(plan->work, 0, sizeof plan->work);
 }
 
-/* Where a pass writes what this rank keeps of the first exchange: to where it is received; while that is also read, among
- * what is sent. A pass counts from where it is received. */
+/* The place for a rank's own data of the first exchange: the place of the receiver or, while that is also read, among the
+ * sent data. A pass counts from the start of the received data. */
 static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const buffer[PF_BUFFERS])
 {
     const struct pf_sequence *sequence = &plan->sequence[backward];
@@ -103,7 +103,7 @@ void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const vo
     if (plan->sequence[backward].input_is_work && in != out)
         buffer[PF_WORK] = buffer[PF_IN];
     for (int e = 0; e < plan->exchanges; e++) {
-        const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* where one has memory, there is one lane */
+        const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* an exchange with memory has one lane */
         if (t->state && t->exchange->memory)
             buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
     }

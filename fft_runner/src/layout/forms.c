@@ -1,17 +1,18 @@
-/* Which passes a transform has.
+/* The passes of a transform.
  * Idea:  an axis is transformed in one pass, and the exchanges of the decomposition lie between passes. An exchange over
- *        groups of one moves nothing, so it is omitted. z is transformed together with the next axis that is whole in the
- *        same array, plane by plane. A backward transform is the forward one from its end. So for pencils there is
+ *        groups of a single rank moves nothing, and is omitted. z is transformed together with the next axis that is whole
+ *        in the same array, plane by plane. A backward transform is the forward transform in reverse. So for pencils there
+ *        is
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
- *        and for slabs what pencils have on 1xC. What a pass reads or writes beside an exchange are its messages.
- *        Rows lie along z in the messages. Where the last array has the axis fastest that the pass before the last transforms
- *        beside z (stride1 on Rx1), they lie along that one: then the last pass has it fastest on both sides, as it has z in the
- *        natural layout, and the pass before writes whole lines. */
+ *        and for slabs the same as for pencils on 1xC. Beside an exchange, a pass reads or writes the messages.
+ *        Rows lie along z in the messages. If the last array has the same fastest axis as the axis that the pass before
+ *        transforms beside z (stride1 on Rx1), rows lie along that axis: then it is fastest on both sides of the last pass,
+ *        like z in the natural layout, and the pass before writes whole lines. */
 #include "layout/inside.h"
 
 enum { X, Y, Z };
 
-/* Is an axis undivided in an array of the route? */
+/* Whether an axis is undivided in an array of the route. */
 static bool is_whole(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, int axis)
 {
     int over = route->decomposition->array[array].over[axis];
@@ -27,7 +28,7 @@ static void add(struct pf_route *route, int array, bool z, int u, bool *done)
         done[u] = true;
 }
 
-/* The next axis to come that may be transformed together with z. */
+/* The next axis that may be transformed together with z. */
 static int beside_z(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, const bool *done)
 {
     for (int i = array; i <= plan->exchanges; i++)
@@ -37,7 +38,7 @@ static int beside_z(const struct pencilfft_plan_s *plan, const struct pf_route *
     return PF_NO_AXIS;
 }
 
-/* From array `first` to array `last` nothing moves. */
+/* Array `first` to array `last` have no exchange between them. */
 static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *route, int first, int last, bool *done)
 {
     int before = route->passes;
@@ -51,7 +52,7 @@ static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *rou
         add(route, first, false, PF_NO_AXIS, done);
 }
 
-/* The axis that is fastest in the messages behind a pass. */
+/* The fastest axis in the messages behind a pass. */
 static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_route *route, int i)
 {
     struct pf_geometry g = plan->geometry;

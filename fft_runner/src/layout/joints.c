@@ -1,30 +1,30 @@
-/* Which buffers lie between the passes of a transform.
- * Idea:  a pass writes straight into the messages that leave and reads straight from those that arrived. Where exchanges run
+/* The buffers between the passes of a transform.
+ * Idea:  a pass writes straight into the leaving messages and reads straight from the arrived messages. If exchanges run
  *        alone, two buffers take turns, and the caller's output is one of them, so that a plan has one work buffer:
- *            last in place   in -> work = out -> work = out -> out     the last exchange leaves the array as it is stored, and
+ *            last in place   in -> work = out -> work = out -> out     the last exchange leaves the array as stored, and
  *                                                                      the last pass reads and writes the same places
- *            first in place  in -> out = work -> out = work -> out     where messages are sent as the first array is stored
- *        in and out may be the same, for in the first case in is read before out is written, and in the second the first pass
- *        writes what it has read. Where neither order fits, a run with one array for both needs a second work buffer in place
- *        of the output (PF_SPARE).
- *        Where the input may be destroyed it is that work buffer, once it has been read: in -> out = in -> out = in -> out. Then
- *        only a run with one array for both needs others, which are made when there is one.
- *        A rank alone has none where the array that it gives lies as a work buffer would: in -> out -> out. If the two lie in
- *        different ways, a run with one array for both needs a work buffer in place of the output, made when there is one.
- *        What a rank keeps is written to where it will be read, unless the pass reads that buffer: then it lies among what is
- *        sent, and is copied before the exchange (PF_KEPT: only where the buffer is what the first pass reads).
- *        An exchange that is tied to its buffers has two of the plan's; one that has memory of its own is written to and read
- *        from there. Where exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c), and
- *        what a rank keeps is copied when the exchange starts, because the pass before may still read where it goes. */
+ *            first in place  in -> out = work -> out = work -> out     if messages are sent as the first array is stored
+ *        in and out may be the same, for in the first case in is read before out is written, and in the second the first
+ *        pass writes the elements it has read. If neither order fits, a run with a single array needs a second work buffer
+ *        in place of the output (PF_SPARE).
+ *        If the input may be destroyed, it becomes that work buffer after the first pass: in -> out = in -> out = in -> out.
+ *        Then only a run with a single array needs other buffers, made at the first such run.
+ *        A rank alone needs no work buffer if its last array is stored like a work buffer: in -> out -> out. If first and
+ *        last array are stored in different ways, a run with a single array needs such a buffer, made at the first such run.
+ *        A rank's own data are written to the place of the reader, unless the pass reads that buffer: then the data lie
+ *        among the sent data, and are copied before the exchange (PF_KEPT: only if the first pass reads the buffer).
+ *        An exchange that is tied to its buffers has two of the plan's; an exchange with its own memory is written and read
+ *        there. If exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c). A rank's
+ *        own data are then copied when the exchange starts, because the pass before may still read their destination. */
 #include "layout/inside.h"
 
-/* Runs on the buffers it was connected with, and on no others. */
+/* Runs only on the buffers given to connect(). */
 static bool is_tied_to_buffers(const struct pf_exchange *exchange)
 {
     return exchange->connect != NULL && exchange->takes == PF_MESSAGES;
 }
 
-/* The algorithm of the exchange behind pass i; NULL: nothing is exchanged there. */
+/* The algorithm of the exchange behind pass i; NULL if there is no exchange. */
 static const struct pf_exchange *exchange_behind(const struct pencilfft_plan_s *plan, int backward, int i)
 {
     const struct pf_route *route = &plan->route[0];
@@ -34,7 +34,7 @@ static const struct pf_exchange *exchange_behind(const struct pencilfft_plan_s *
 
 /* ---- two work buffers ----------------------------------------------------------------------------------------------- */
 
-/* The first work buffer that is none of these. */
+/* The first work buffer that is neither a nor b. */
 static int other_work(int a, int b)
 {
     int work = PF_WORK;
@@ -48,7 +48,7 @@ static struct pf_joint joint_without(int buffer)
     return (struct pf_joint){.exchange = PF_NO_EXCHANGE, .from = buffer, .to = buffer};
 }
 
-/* What arrived before is read while this is written. */
+/* The pass reads the data that arrived before while writing this joint. */
 static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, const struct pf_joint *before)
 {
     int read = before ? before->to : PF_IN, work = other_work(read, PF_IN);
@@ -60,14 +60,14 @@ static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, c
     return (struct pf_joint){.exchange = e, .from = from, .to = other_work(read, from)};
 }
 
-/* Slots of two work buffers, those of both directions apart where they may run at once. */
+/* Slots of two work buffers; both directions have their own buffers if they may run at once. */
 static struct pf_joint joint_of_slots(const struct pencilfft_plan_s *plan, int backward, int at)
 {
     int work = PF_WORK + (pf_runs_pairs(plan) ? 2 * backward : 0);
     return (struct pf_joint){.exchange = at, .from = work, .to = work + 1};
 }
 
-/* ---- one work buffer ------------------------------------------------------------------------------------------------ */
+/* ---- a single work buffer ------------------------------------------------------------------------------------------- */
 
 static bool may_take_turns(const struct pencilfft_plan_s *plan, int backward)
 {
@@ -79,7 +79,7 @@ static bool may_take_turns(const struct pencilfft_plan_s *plan, int backward)
     return may;
 }
 
-/* Do these pieces lie as they do in the array? */
+/* Whether these pieces are stored like the array. */
 static bool lie_as(const struct pf_parts *parts, const pencilfft_box *array)
 {
     for (int i = 0; i < parts->list.p; i++) {
@@ -93,8 +93,8 @@ static bool lie_as(const struct pf_parts *parts, const pencilfft_box *array)
     return true;
 }
 
-/* Are messages of the first exchange of a transform sent, or those of its last one received, as the array is stored that it
- * takes or gives? With memory of its own an exchange is in nobody's way. */
+/* Whether the first exchange of a transform sends messages stored like the input array, or the last exchange receives
+ * messages stored like the output array. An exchange with its own memory always fits. */
 static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool last)
 {
     int i = last ? plan->route[0].passes - 2 : 0;
@@ -133,7 +133,7 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
 
 /* ---- no work buffer ------------------------------------------------------------------------------------------------- */
 
-/* Does a rank alone have this array as a work buffer between passes has it? */
+/* Whether a rank alone stores this array like a work buffer between passes. */
 static bool is_dense(const struct pencilfft_plan_s *plan, int array)
 {
     if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1)
@@ -142,7 +142,7 @@ static bool is_dense(const struct pencilfft_plan_s *plan, int array)
     return box.stride[2] == 1 && box.stride[1] == box.extent[2] && box.stride[0] == box.extent[1] * box.extent[2];
 }
 
-/* A rank alone whose arrays lie alike: each pass but the first may write what it reads, and the first one too where it must. */
+/* A rank alone whose arrays are stored alike: each pass may write its input, the first only if it must. */
 static bool may_stay(const struct pencilfft_plan_s *plan)
 {
     for (int e = 0; e < plan->exchanges; e++) /* alone */
@@ -151,7 +151,7 @@ static bool may_stay(const struct pencilfft_plan_s *plan)
     return plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT) && is_dense(plan, plan->exchanges);
 }
 
-/* The same where the input lies in another way, with two arrays: the first pass writes to the output. */
+/* The same if the input is stored differently, with two arrays: the first pass writes to the output. */
 static bool may_stay_in_output(const struct pencilfft_plan_s *plan, int backward)
 {
     return backward ? plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT)
@@ -165,13 +165,13 @@ static struct pf_joint joint_of_rank_alone(const struct pencilfft_plan_s *plan, 
     return stays ? joint_without(PF_OUT) : in_output ? joint_without(PF_SPARE) : joint_behind(NULL, PF_NO_EXCHANGE, before);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------- */
+/* ---- all joints ----------------------------------------------------------------------------------------------------- */
 
 void pf_joints_make(pencilfft_plan plan, int backward)
 {
     struct pf_sequence *sequence = &plan->sequence[backward];
     sequence->n = plan->route[0].passes;
-    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite it */
+    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite the input */
     if (may_take_turns(plan, backward)) {
         take_turns(plan, backward, sequence);
         return;
@@ -198,7 +198,7 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
     if (!is_tied_to_buffers(exchange))
         return (struct pf_joint){.exchange = at,
                                  .from = PF_OUT,
-                                 .to = PF_WORK, /* which may be what is packed */
+                                 .to = PF_WORK, /* which may hold the packed data */
                                  .kept = sequence->input_is_work ? PF_KEPT_AMONG_SENT : PF_KEPT_THERE};
     for (int i = 0; i < sequence->n - 1; i++)
         if (sequence->joint[route][i].exchange == at)
@@ -206,7 +206,7 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
     return (struct pf_joint){.exchange = at, .from = PF_WORK, .to = PF_WORK + 1};
 }
 
-/* With `spare` for runs with one array for both, too. */
+/* `spare`: include runs with a single array. */
 static bool needs(struct pf_joint joint, int buffer, bool lent, bool spare)
 {
     if (lent && buffer == PF_WORK)
@@ -220,7 +220,7 @@ bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_pla
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
         const struct pf_sequence *sequence = &plan->sequence[backward];
         bool lent = sequence->input_is_work && !in_place;
-        bool spare = in_place || (plan->ranks > 1 && !lent); /* early where others would wait for a rank without memory */
+        bool spare = in_place || (plan->ranks > 1 && !lent); /* early, if others would wait for a rank without memory */
         for (int i = 0; i < sequence->n - 1; i++)
             needed |= needs(sequence->joint[0][i], buffer, lent, spare);
         for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)

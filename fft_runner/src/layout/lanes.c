@@ -1,8 +1,8 @@
-/* The lanes of a transform: all that goes a route, or the chunks of it.
- * Idea:  every rank cuts its own block along the axis of the chunks, so a chunk's exchanges are those of the whole array
- *        between smaller boxes. Each lane has a slot in both work buffers, as long as the most that it sends or receives at
- *        once: all its exchanges send from its slot of the first and receive in that of the second, for a pass has read what
- *        arrived and written what leaves before the next exchange of this lane begins.
+/* The lanes of a transform: the whole of a route, or its chunks.
+ * Idea:  every rank cuts its own block along the axis of the chunks, so the exchanges of a chunk are exchanges of the whole
+ *        array between smaller boxes. Each lane has a slot in both work buffers, as long as the most sent or received at
+ *        once: all exchanges of a lane send from its slot in the first buffer and receive in its slot in the second, because
+ *        a pass has read all received data and written all sent data before the next exchange of this lane begins.
  * Cost:  for each lane as many boxes as the groups have members. */
 #include "layout/inside.h"
 
@@ -12,7 +12,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 
-enum { ALIGNMENT = 64 }; /* bytes; an exchange may count on it */
+enum { ALIGNMENT = 64 }; /* bytes; exchanges rely on it */
 
 static const int axis_of[PF_CUT_AXES] = {[PF_CUT_X] = 0, [PF_CUT_Z] = 2, [PF_CUT_FIELD] = -1};
 
@@ -21,7 +21,7 @@ static bool is_cut(const struct pencilfft_plan_s *plan, const struct pf_lane *la
     return lane->chunk != PF_WHOLE_LANE && axis_of[plan->choice.axis] >= 0;
 }
 
-/* Is an array of the first route cut like the lanes? */
+/* Whether an array of the first route is cut like the lanes. */
 static bool cuts(const struct pencilfft_plan_s *plan, int array)
 {
     const struct pf_decomposition *d = plan->geometry.decomposition;
@@ -29,9 +29,9 @@ static bool cuts(const struct pencilfft_plan_s *plan, int array)
     return axis >= 0 && d->array[array].over[axis] == pf_cut_over(d, axis);
 }
 
-/* Block i of the axis that is cut, of the dimension of the grid by whose blocks it is cut; and the chunk of the lane in it. */
+/* Block i of the cut axis, divided over the dimension of the grid that cuts it; and the lane's chunk of the block. */
 struct piece_of_axis {
-    int64_t offset, start, extent; /* of the block; of the chunk from there */
+    int64_t offset, start, extent; /* of the block; of the chunk, counted from there */
 };
 
 static int blocks_of(const struct pencilfft_plan_s *plan)
@@ -48,7 +48,7 @@ static struct piece_of_axis chunk_in(const struct pencilfft_plan_s *plan, const 
     return (struct piece_of_axis){block.offset, start, pf_chunk_start(&plan->choice, block.extent, lane->chunk + 1) - start};
 }
 
-/* Indices of the lane along the axis that is cut, in the blocks before block i. */
+/* Indices of the lane along the cut axis, in the blocks before block i. */
 static int64_t indices_before(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int i)
 {
     int64_t sum = 0;
@@ -57,7 +57,7 @@ static int64_t indices_before(const struct pencilfft_plan_s *plan, const struct 
     return sum;
 }
 
-/* A box of an array: its chunk where the array is cut like the lanes, its planes where they go several routes. */
+/* A box of an array: its chunk if the array is cut like the lanes, its planes if there are several routes. */
 static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, int rank)
 {
     const struct pf_route *route = &plan->route[lane->route];
@@ -73,7 +73,7 @@ static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct 
     return pf_box_cut(&box, axis, start, pf_chunk_start(&plan->choice, box.extent[axis], lane->chunk + 1) - start);
 }
 
-/* The same as if there were no other lanes: what other lanes hold between the indices of this one is left out. */
+/* The same as if there were no other lanes: leave out the indices of other lanes between this lane's indices. */
 static pencilfft_box close_box(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, pencilfft_box box)
 {
     if (!is_cut(plan, lane))
@@ -149,7 +149,7 @@ static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
     return PENCILFFT_OK;
 }
 
-/* Chunks of the only route, or the routes whole. */
+/* A chunk of the only route, or a whole route. */
 static void set_lane(const struct pencilfft_plan_s *plan, int i, struct pf_lane *lane)
 {
     const struct pf_choice *choice = &plan->choice;

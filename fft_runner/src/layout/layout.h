@@ -1,4 +1,4 @@
-/* Where the data of a plan lie: routes, lanes, joints, transfers and buffers; and where ranks sit in a torus. */
+/* The places of a plan's data: routes, lanes, joints, transfers and buffers; and the nodes of ranks in a torus. */
 #pragma once
 
 #include "handle/plan.h"
@@ -7,13 +7,13 @@
 
 /* plan->places[]. Collective, after the groups have been made. */
 int pf_places_make(pencilfft_plan plan, const pencilfft_desc *desc);
-/* The torus of the descriptors, which must have one, and the node of every rank, to be freed in any case. Collective. */
+/* The torus of the descriptors, which must have one, and the node of every rank; always free *node. Collective. */
 int pf_places_nodes(pencilfft_plan plan, const pencilfft_desc *desc, struct torus *torus, int64_t **node);
 
 /* ---- routes.c ------------------------------------------------------------------------------------------------------ */
 
-/* Settle a schedule for this transform, and with it parts and routes. Groups and their sizes are known. Local, and the same
- * on all ranks. */
+/* Settle a schedule for this transform, and with the schedule parts and routes. Groups and their sizes are known. Local, and
+ * the same on all ranks. */
 int pf_schedule_take(pencilfft_plan plan, const struct pf_choice *choice);
 /* Parts of an array: PENCILFFT_INPUT, or a number from 0 on. */
 int pf_parts_of(const struct pencilfft_plan_s *plan, int array);
@@ -23,45 +23,44 @@ pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int ra
 
 int pf_lanes_make(pencilfft_plan plan);
 void pf_lanes_release(pencilfft_plan plan);
-/* Give each lane its slot of the work buffers; returns their elements. Transfers are planned. */
+/* Give each lane its slot of the work buffers; returns the elements of the slots. Transfers are planned. */
 int64_t pf_lanes_place(pencilfft_plan plan);
-/* Can a pass over this array be run for one lane? And what of the pass then is the lane's. */
+/* Whether a pass over this array can run for a single lane, and the lane's part of the pass. */
 bool pf_lane_runs(const struct pencilfft_plan_s *plan, const struct pf_pass *pass, int array);
 struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_pass *pass);
 
 /* ---- joints.c ------------------------------------------------------------------------------------------------------ */
 
-/* Which exchanges lie between the passes, and from where to where; nothing is made yet. */
+/* The exchanges between the passes, and their buffers; nothing is made yet. */
 void pf_joints_make(pencilfft_plan plan, int backward);
 /* The same for an exchange alone, which leaves the caller's arrays to packing and unpacking. */
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at);
 
 /* ---- transfer.c: exchange `at` of the route of a lane ---------------------------------------------------------------- */
 
-/* Whether the algorithm plan->chosen[e] can run as the schedule needs it. */
+/* Whether the algorithm plan->chosen[e] can run in the schedule. */
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e);
-/* By that algorithm. Local. */
+/* Plan with plan->chosen[e]. No communication. */
 int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at);
 /* Collective over the group. Work buffers are there. */
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at);
-/* Where the data lie that are sent or received, which a pass or packing writes and reads: how many pieces, and one. */
+/* The place of the sent or received data for passes and packing: the number of pieces, and one piece. */
 int pf_transfer_pieces(const struct pf_transfer *transfer, bool sent);
 struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_transfer *transfer,
                                   const struct pf_joint *joint, bool sent, int i);
-/* All of them. */
 void pf_transfers_release(pencilfft_plan plan);
 
 /* ---- buffers.c ----------------------------------------------------------------------------------------------------- */
 
-/* One buffer of so many elements, to be freed by free(raw). */
+/* Allocate a buffer of so many elements; to be freed by free(raw). */
 int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer);
-/* Outputs of so many elements each, all zeros: as many as pf_tuning.trial_outs_bytes have room for, from 1 to `most`; to be freed
+/* Outputs of so many elements each, all zeros: as many as fit into pf_tuning.trial_outs_bytes, from 1 to `most`; to be freed
  * by free(buffer.raw). */
 int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs);
 void *pf_outs_next(struct pf_outs *outs);
-/* The work buffers that are needed, in place or with two arrays, and not there yet; they are released with those that
- * pencilfft_alloc() handed out. */
+/* Make the missing work buffers for runs in place or with two arrays. They are released with the buffers of
+ * pencilfft_alloc(). */
 int pf_works_make(pencilfft_plan plan, bool in_place);
 void pf_buffers_release(pencilfft_plan plan);
-/* Where the buffers of a transform are; NULL for those it does not have. */
+/* The addresses of the buffers of a transform; NULL for missing buffers. */
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS]);

@@ -1,4 +1,4 @@
-/* Where the members of each group are in a torus, from the members `torus` and `node` of the descriptors.
+/* The nodes of each group's members in a torus, from the members `torus` and `node` of the descriptors.
  * Cost:  a gather of one number a rank, and a look at the coordinates of all for each dimension. */
 #include "layout/layout.h"
 

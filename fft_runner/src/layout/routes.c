@@ -1,7 +1,7 @@
-/* Which routes a transform goes, and what of an array lies where.
+/* The routes of a transform, and the parts of its arrays.
  * Idea:  a schedule may send some planes, or some fields, through the exchanges in the other order. Each array but the first
- *        then consists of two parts, one behind the other, each with a box of its own. Where nothing is exchanged the parts
- *        are the same, but there is one route. */
+ *        then consists of two parts, in succession, each with a box of its own. If nothing is exchanged, the parts are the
+ *        same, but there is one route. */
 #include "layout/inside.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { X, Y, Z };
 
-/* ---- what a schedule is told ---------------------------------------------------------------------------------------- */
+/* ---- input of a schedule -------------------------------------------------------------------------------------------- */
 
 static bool moves(const struct pencilfft_plan_s *plan)
 {
@@ -22,14 +22,14 @@ static bool moves(const struct pencilfft_plan_s *plan)
     return any;
 }
 
-/* Indices of the smallest block by which an axis may be cut that is not empty. */
+/* Indices of the smallest non-empty block that may cut an axis. */
 static int64_t smallest_block(const struct pf_geometry *g, int axis)
 {
     int over = pf_cut_over(g->decomposition, axis);
     return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? g->n[axis] : pf_larger(1, g->n[axis] / g->grid[over]);
 }
 
-/* Ranks that z is divided over after the first exchange. */
+/* Ranks that divide z after the first exchange. */
 static int64_t ranks_along_z(const struct pf_geometry *g, const struct pf_decomposition *route)
 {
     int over = route->array[1].over[Z];
@@ -99,7 +99,7 @@ pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int ra
 
 /* ---- routes --------------------------------------------------------------------------------------------------------- */
 
-/* The plan's number of an exchange of the route: that of the same name. */
+/* The plan's number of the exchange with the same name. */
 static int number_of(const struct pencilfft_plan_s *plan, const char *name)
 {
     int e = 0;

@@ -1,11 +1,11 @@
-/* An exchange of a lane in one direction, made and ended; steps.c and execute.c run it. */
+/* An exchange of a lane in one direction, from creation to release; steps.c and execute.c run the exchange. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/failure.h"
 #include "layout/inside.h"
 
-/* Names of the exchanges that can. */
+/* Names of the exchanges that run beside other work. */
 static const char *those_beside(char text[128])
 {
     const struct pf_exchange *exchange;
@@ -27,7 +27,7 @@ int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
                    plan->chosen[e]->name, plan->asked->name, those_beside(names));
 }
 
-/* Where the boxes of an exchange that takes boxes have what this lane holds of an array. */
+/* The lane's pieces of an array in the boxes of an exchange with PF_BOXES. */
 static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
                        int array, struct pf_parts *parts)
 {
@@ -108,7 +108,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
     int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
     const pencilfft_box *box = &parts->part[i];
-    int fields = t->transpose.fields; /* none in a chunk that gets no field */
+    int fields = t->transpose.fields; /* none in a chunk without fields */
     return (struct pf_piece){.buffer = sent && !own ? joint->from : there,
                              .box = *box,
                              .first = lane->field,

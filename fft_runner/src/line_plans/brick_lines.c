@@ -1,8 +1,8 @@
 /* Making and ending a plan for bricks on which distributed lines run directly.
- * Idea:   a line of an axis lies on the ranks that differ in their position along it alone. These are a communicator,
- *         and all lines that they share are one plan for lines (line.c), which does not know of the others.
+ * Idea:  the ranks that share the lines of an axis differ only in their position along the axis. These ranks have a
+ *        communicator, and all their lines are one plan for lines (line.c), which knows nothing of the other axes.
  * Source: A. Jocksch, N. Tselepidis, V. Karakasis, Cray User Group 2021; without transposes between the axes.
- * Cost:   that of the lines of every axis; two local turns of the brick for y and for x. */
+ * Cost:  the lines of every axis; two local transposes of the brick for y and for x. */
 #include "line_plans/brick_lines.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { ALIGNMENT = 64 };
 void pencilfft_brick_lines_desc_init(pencilfft_brick_lines_desc *desc)
 {
     if (!desc)
-        return; /* creating a plan from it tells */
+        return; /* creating a plan reports the error */
     pencilfft_line_desc line;
     pencilfft_line_desc_init(&line);
     *desc = (pencilfft_brick_lines_desc){.fields = 1,
@@ -41,7 +41,7 @@ static pencilfft_line_desc lines_of(const pencilfft_brick_lines_desc *desc, cons
                                  .sync = desc->sync};
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------------------------- */
 
 static int same_everywhere(const pencilfft_brick_lines_desc *desc, MPI_Comm comm)
 {
@@ -92,7 +92,7 @@ static int take_numbers(pencilfft_brick_lines plan, const pencilfft_brick_lines_
     return PENCILFFT_OK;
 }
 
-/* Says along which axis; the plan of a line does not know. */
+/* Adds the axis to the message; the plan of a line does not know the axis. */
 static int of_axis(int status, int axis)
 {
     char message[PF_MESSAGE_SIZE];
@@ -100,7 +100,7 @@ static int of_axis(int status, int axis)
     return pf_fail(status, "along %c: %s", "xyz"[axis], message);
 }
 
-/* Where the points of its lines are; those of an axis of one point stay. */
+/* The layouts of the points of an axis; an axis of one point stays. */
 static int take_axis(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc, int axis)
 {
     struct pf_brick_axis *a = &plan->axis[axis];
@@ -135,14 +135,14 @@ int64_t pf_brick_points(const struct pencilfft_brick_lines_s *plan, int axis, in
     return pf_line_points(&plan->axis[axis].ends[after], position);
 }
 
-/* A forward transform has done the axes behind this one. */
+/* A forward transform has done the axes behind this axis. */
 void pf_brick_extent(const struct pencilfft_brick_lines_s *plan, int axis, int after, int64_t extent[3])
 {
     for (int i = 0; i < 3; i++)
         extent[i] = pf_brick_points(plan, i, i == axis ? after : i > axis, plan->axis[i].position);
 }
 
-/* Ranks without any lines of the axis plan for one, as do all others that share them. */
+/* Ranks without lines of the axis plan for one line, like all ranks of their group. */
 static int make_lines(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc, int axis)
 {
     struct pf_brick_axis *a = &plan->axis[axis];
@@ -168,7 +168,7 @@ static int make_axes(pencilfft_brick_lines plan, const pencilfft_brick_lines_des
     return status;
 }
 
-/* Of in and out between any two axes, and of a brick turned for its lines. */
+/* For in and out between any two axes, and for a brick transposed for its lines. */
 static int make_buffer(pencilfft_brick_lines plan)
 {
     int64_t most = 0;
@@ -206,7 +206,7 @@ static void name_axis(pencilfft_brick_lines plan, int axis)
     a->first_exchange = plan->exchanges;
     a->exchanges = a->lines->exchanges;
     for (int i = 0; i < a->exchanges; i++) {
-        char name[PF_BRICK_NAME - 10]; /* "exchange_" comes before it */
+        char name[PF_BRICK_NAME - 10]; /* with "exchange_" in front */
         snprintf(name, sizeof name, "%s_%s", letter, pencilfft_line_exchange_name(a->lines, i));
         memcpy(plan->exchange[plan->exchanges++], name, sizeof name);
         add_phase(plan, "pack_", name);

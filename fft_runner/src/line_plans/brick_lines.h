@@ -12,14 +12,14 @@ enum {
 
 struct pf_brick_axis {
     int64_t n;
-    int ranks, position; /* of this rank among those of its lines */
-    int apart;           /* of these, as ranks of the plan */
+    int ranks, position; /* size of the group, own position */
+    int apart;           /* of neighbours, as ranks of the plan */
     struct pf_line_layout ends[2]; /* of a line, before and after a forward transform */
     MPI_Comm group;            /* of the ranks that share its lines */
     pencilfft_line_plan lines; /* NULL: the axis has one point */
     int64_t count;       /* of its lines on this rank; may be 0 */
     int exchanges, first_exchange;
-    int turn_phase, fft_phase; /* of packing; unpacking is the next. Those of the exchanges follow fft_phase */
+    int turn_phase, fft_phase; /* of packing; unpacking is the next. The phases of the exchanges follow fft_phase */
 };
 
 struct pencilfft_brick_lines_s {
@@ -34,7 +34,7 @@ struct pencilfft_brick_lines_s {
     double seconds[PF_BRICK_PHASES], last;
 };
 
-/* Points along an axis of the rank at a position of it, before (0) or after (1) a forward transform. */
+/* Points along an axis of the rank at a position of the axis, before (0) or after (1) a forward transform. */
 int64_t pf_brick_points(const struct pencilfft_brick_lines_s *plan, int axis, int after, int position);
-/* Points along the three axes that this rank has while an axis is transformed; of that axis before or after it. */
+/* Points of this rank along the three axes while an axis is transformed, along that axis before or after the transform. */
 void pf_brick_extent(const struct pencilfft_brick_lines_s *plan, int axis, int after, int64_t extent[3]);

@@ -1,4 +1,4 @@
-/* What a plan for bricks of lines is asked. */
+/* Questions to a plan for bricks of lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ const char *pencilfft_brick_lines_exchange_name(pencilfft_brick_lines plan, int 
     return plan && exchange >= 0 && exchange < plan->exchanges ? plan->exchange[exchange] : NULL;
 }
 
-/* NULL where there is none such. */
+/* NULL if there is no such exchange. */
 static const struct pf_brick_axis *axis_of(const struct pencilfft_brick_lines_s *plan, int exchange)
 {
     for (int axis = 0; axis < 3 && plan; axis++) {
@@ -113,7 +113,7 @@ int pencilfft_brick_lines_traffic(pencilfft_brick_lines plan, int exchange, penc
     if (!of_line)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for what %d ranks send", a->ranks);
     int status = PENCILFFT_OK;
-    if (a->count) /* what has no lines has a plan that is not run */
+    if (a->count) /* a plan without lines is not run */
         status = pencilfft_line_traffic(a->lines, exchange - a->first_exchange, direction, of_line, of_line + a->ranks);
     for (int rank = 0; rank < plan->ranks; rank++) {
         int position = rank / a->apart % a->ranks;

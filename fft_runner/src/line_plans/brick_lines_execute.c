@@ -14,8 +14,7 @@ static void lap(pencilfft_brick_lines plan, int phase)
     plan->last = now;
 }
 
-/* Copies the bricks of all fields between their own order and that in which an axis is nearest together, the others as
- * before. */
+/* Copies the bricks of all fields between their own order and the order with an axis fastest, the other axes as before. */
 static void turn(const struct pencilfft_brick_lines_s *plan, int axis, const int64_t extent[3], bool back, const void *from,
                  void *to)
 {
@@ -58,7 +57,7 @@ static int run_turned(pencilfft_brick_lines plan, int axis, pencilfft_direction 
     return status;
 }
 
-/* Of in and out, which hold the bricks between any two axes. */
+/* Bytes of in and out, which hold the bricks between any two axes. */
 static size_t bytes_of(const struct pencilfft_brick_lines_s *plan)
 {
     return (size_t)plan->elements * plan->element_bytes;

@@ -1,6 +1,6 @@
 /* Making and ending a plan for distributed lines.
- * Idea:  the algorithm says which steps there are (lines/distributed.h); each gets its lists, tables and FFTW plans here.
- * Cost:  of a few numbers for each point on the rank; no communication but agreements, and the transform of a filter for a chirp. */
+ * Idea:  the algorithm lists the steps (lines/distributed.h); each step gets its lists, tables and FFTW plans here.
+ * Cost:  a few numbers for each point on the rank; no communication but agreements and the filter of a chirp. */
 #include "line_plans/line.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ const char *pencilfft_line_order_name(int i)
 void pencilfft_line_desc_init(pencilfft_line_desc *desc)
 {
     if (!desc)
-        return; /* creating a plan from it tells */
+        return; /* creating a plan reports the error */
     *desc = (pencilfft_line_desc){.lines = 1,
                                   .algorithm = "transpose",
                                   .order = "natural",
@@ -43,7 +43,7 @@ void pencilfft_line_desc_init(pencilfft_line_desc *desc)
                                   .sync = "none"};
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------------------------------- */
+/* ---- the request ------------------------------------------------------------------------------------------------------ */
 
 static int same_everywhere(const pencilfft_line_desc *desc, MPI_Comm comm)
 {
@@ -97,9 +97,9 @@ static int take(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
     return pf_line_plan_steps(desc, plan->ranks, &plan->steps);
 }
 
-/* ---- what the steps need ------------------------------------------------------------------------------------------------ */
+/* ---- data of the steps ------------------------------------------------------------------------------------------------ */
 
-/* Elements that a buffer needs for all lines, and for the messages. */
+/* Elements of a buffer for all lines, and for the messages. */
 static void sizes(const struct pencilfft_line_plan_s *plan, int64_t *most, int64_t *messages)
 {
     *most = *messages = 0;
@@ -149,7 +149,7 @@ static int make_meeting(pencilfft_line_plan plan, const struct pf_line_step *s, 
     return status;
 }
 
-/* Between buffers of the plan; those of a user are aligned as FFTW needs it. */
+/* Between buffers of the plan; the arrays of a user have the alignment that FFTW needs. */
 static int make_fft(pencilfft_line_plan plan, int step, int64_t points, struct pf_line_work *w)
 {
     int64_t length = plan->steps.step[step].length, runs = points * plan->lines / length;
@@ -198,7 +198,7 @@ static int make_step(pencilfft_line_plan plan, int step)
     return status ? status : make_fft(plan, step, s->length, w);
 }
 
-/* Buffers first, between which FFTW measures. */
+/* Buffers first, because FFTW measures between them. */
 static int make_steps(pencilfft_line_plan plan)
 {
     int status = make_buffers(plan);
@@ -207,7 +207,7 @@ static int make_steps(pencilfft_line_plan plan)
     return status;
 }
 
-/* Weights that are themselves transformed, as they are used: all lines of a batch hold the same ones. */
+/* Transform the weights of convolutions by the same steps: all lines of a batch hold the same weights. */
 static int transform_filters(pencilfft_line_plan plan)
 {
     size_t bytes = plan->numbers->bytes;
@@ -241,7 +241,7 @@ static void name_phases(pencilfft_line_plan plan)
     snprintf(plan->phase[n], PF_LINE_PHASE_NAME, "total");
 }
 
-/* ---- create and destroy ------------------------------------------------------------------------------------------------- */
+/* ---- create and destroy ----------------------------------------------------------------------------------------------- */
 
 static int make(void *made, const void *desc)
 {

@@ -1,4 +1,4 @@
-/* A plan for distributed lines: the steps of its algorithm with what each needs on this rank. */
+/* A plan for distributed lines: the steps of its algorithm with their data on this rank. */
 #pragma once
 
 #include "exchange/line_move.h"
@@ -17,7 +17,7 @@ struct pf_line_work {
     double complex *root; /* of each member, for a PF_LINE_MEET */
     void *weights;        /* of each point of a line */
     struct pf_lines fft[2]; /* forward and backward */
-    int exchange; /* its number; -1: none */
+    int exchange; /* its number; -1 for none */
 };
 
 struct pencilfft_line_plan_s {
@@ -44,13 +44,13 @@ static inline int64_t pf_line_held(const struct pencilfft_line_plan_s *plan, int
 
 /* Complex numbers that a buffer of the caller must hold on this rank. */
 int64_t pf_line_elements(const struct pencilfft_line_plan_s *plan);
-/* Steps first..first+count-1, from an array of these points to another. Their backward transform begins with the last. */
+/* Steps first..first+count-1, from an array of the points to another. Their backward transform begins with the last. */
 int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, const void *in, void *out);
 
-/* The steps that a descriptor asks for on so many ranks. Local. */
+/* The steps of a descriptor on so many ranks. Local. */
 int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_line_steps *steps);
 
-/* What a transform needs whatever its plan; `given` is whether there is one. */
+/* Checks that any transform needs; `given` tells whether there is a plan. */
 int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out);
-/* in and out are one buffer, or two buffers of so many bytes that share no memory. */
+/* Checks that in and out are the same buffer, or two buffers of so many bytes that share no memory. */
 int pf_line_apart(const char *function, const void *in, const void *out, size_t bytes);

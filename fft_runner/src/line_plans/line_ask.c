@@ -1,4 +1,4 @@
-/* What a plan for distributed lines is asked. */
+/* Questions to a plan for distributed lines. */
 #include <string.h>
 
 #include "common/failure.h"
@@ -77,7 +77,7 @@ int pencilfft_line_exchanges(pencilfft_line_plan plan, int *n)
     return PENCILFFT_OK;
 }
 
-/* NULL where there is none such. */
+/* NULL if there is no such exchange. */
 static const struct pf_line_step *exchange_of(const struct pencilfft_line_plan_s *plan, int exchange)
 {
     return plan && exchange >= 0 && exchange < plan->exchanges ? &plan->steps.step[plan->step_of[exchange]] : NULL;

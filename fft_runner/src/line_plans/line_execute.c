@@ -1,4 +1,4 @@
-/* Running a plan for distributed lines: one step after the other, between two buffers. */
+/* Running a plan for distributed lines: step by step, between two buffers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void lap_of(pencilfft_line_plan plan, const struct pf_line_work *w, enum 
     lap(plan, 1 + 3 * w->exchange + (int)part);
 }
 
-/* The waiting is in no phase. */
+/* No phase includes this wait. */
 static int wait_for_all(pencilfft_line_plan plan)
 {
     int status = plan->sync->wait && plan->ranks > 1 ? plan->sync->wait(plan->all) : PENCILFFT_OK;
@@ -69,7 +69,7 @@ static void scale(const struct pencilfft_line_plan_s *plan, const struct pf_line
     }
 }
 
-/* What multiplies the block of each member, or for each member: its butterfly, and the twiddle factor of the rank whose
+/* The factors for the block of each member, or for each member: its butterfly, and the twiddle factor of the rank whose
  * digit it makes. */
 static void find_roots(const struct pencilfft_line_plan_s *plan, const struct pf_line_step *s, int backward,
                        double complex *root)
@@ -102,7 +102,7 @@ static int meet(pencilfft_line_plan plan, const struct pf_line_step *s, const st
     return status;
 }
 
-/* Adds what every other rank sent for the block of this one. */
+/* Adds the blocks that all other ranks sent for this rank. */
 static void add_received(const struct pencilfft_line_plan_s *plan, const struct pf_line_work *w, const void *received,
                          void *to)
 {
@@ -132,7 +132,7 @@ static int meet_by_products(pencilfft_line_plan plan, const struct pf_line_step 
     return status;
 }
 
-/* Points of each line from a rank's block: `points` of them behind `first`. */
+/* Points of each line from a rank's block: `points` points behind `first`. */
 static void spread(const struct pencilfft_line_plan_s *plan, const void *block, int64_t first, int64_t points, void *whole)
 {
     size_t bytes = plan->numbers->bytes;
@@ -141,7 +141,7 @@ static void spread(const struct pencilfft_line_plan_s *plan, const void *block, 
                (const char *)block + (size_t)(line * points) * bytes, (size_t)points * bytes);
 }
 
-/* Its points of every line of a rank, one line behind the other. */
+/* A rank's points of every line, line by line. */
 static void collect(const struct pencilfft_line_plan_s *plan, const void *whole, int64_t first, int64_t points, void *block)
 {
     size_t bytes = plan->numbers->bytes;
@@ -174,7 +174,7 @@ static int gather_and_transform(pencilfft_line_plan plan, const struct pf_line_s
     return status;
 }
 
-/* The line with zeros in place of what others hold. */
+/* The line with zeros in place of other ranks' points. */
 static int transform_and_scatter(pencilfft_line_plan plan, const struct pf_line_step *s, const struct pf_line_work *w,
                                  int backward, const void *from, void *to)
 {

@@ -13,7 +13,7 @@ struct pf_complex {
     void (*store)(void *array, int64_t i, double complex value);
     /* to[i] = from[i] * weight[i], or its conjugate */
     void (*scale)(const void *from, const void *weight, bool conjugate, int64_t n, void *to);
-    /* to[i] (=, where it is the first, or +=) weight * from[i] */
+    /* to[i] (=, for the first, or +=) weight * from[i] */
     void (*add)(const void *from, double complex weight, bool first, int64_t n, void *to);
 };
 

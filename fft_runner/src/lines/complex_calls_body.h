@@ -1,5 +1,5 @@
-/* Text of complex_calls.c, which defines REAL, NUMBER(x, y) and OF(name) before. Products are
- * written out: C's own look for infinities. */
+/* Text of complex_calls.c, which defines REAL, NUMBER(x, y) and OF(name) before. Products are written out: C's own product
+ * checks for infinities. */
 
 static void OF(store)(void *array, int64_t i, double complex value)
 {

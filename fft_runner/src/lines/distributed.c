@@ -1,9 +1,9 @@
-/* What the algorithms for distributed lines share: putting steps together, and the stages of a binary exchange.
- * Idea:  with point n' of rank p being point p n + n' of the line, a transform of P points over the ranks for each n', twiddle
- *        factors, and a transform of n points on each rank. The first is taken apart along the factors of P, largest digit of p
- *        first (decimation in frequency): in each stage a rank needs the blocks of its group, whole, and all points of a
- *        block are multiplied by the same number, root of r for the butterfly times twiddle factor. The spectrum comes out with
- *        the digits of p reversed.
+/* Common parts of the algorithms for distributed lines: putting steps together, and the stages of a binary exchange.
+ * Idea:  with point n' of rank p being point p n + n' of the line, a transform of P points over the ranks for each n',
+ *        twiddle factors, and a transform of n points on each rank. The transform over the ranks is split along the factors
+ *        of P, largest digit of p first (decimation in frequency): in each stage a rank needs the blocks of its group,
+ *        whole, and all points of a block are multiplied by the same number, root of r for the butterfly times twiddle
+ *        factor. The spectrum comes out with the digits of p reversed.
  * Source: Jocksch 2021, radix 2 and 4. */
 #include "lines/distributed.h"
 
@@ -13,7 +13,7 @@
 #include "common/failure.h"
 #include "pencilfft.h"
 
-/* By the eighth of the circle that it is in: exact where it should be, and the angle is small. */
+/* Reduced to an eighth of the circle: exact at the axes, and with a small angle. */
 double complex pf_root(int64_t of, int64_t n)
 {
     const double turn = 6.283185307179586476925286766559;
@@ -60,7 +60,7 @@ void pf_line_rename(struct pf_line_steps *s, const struct pf_line_layout *layout
     s->to = *layout;
 }
 
-/* Of point i on rank d(p): label d + P i of the digits' layout. */
+/* The factor of point i on rank d(p): label d + P i of the digits' layout. */
 static double complex digits_twiddle(const struct pf_line_step *step, int rank, int64_t label)
 {
     (void)rank;
@@ -87,7 +87,7 @@ void pf_line_add_stages(struct pf_line_steps *s, int factors, const int *factor)
     pf_line_add_fft(s, s->n / s->ranks);
 }
 
-/* The radix as often as it divides P, and then 2 and the other primes. */
+/* The radix as often as possible, and then 2 and the other primes. */
 static int factors_of(int ranks, int radix, int factor[PF_LINE_FACTORS])
 {
     int count = 0;
@@ -95,7 +95,7 @@ static int factors_of(int ranks, int radix, int factor[PF_LINE_FACTORS])
         factor[count++] = radix;
     for (int r = 2; ranks > 1; r++) {
         if (r > ranks / r)
-            r = ranks; /* what is left is a prime */
+            r = ranks; /* the rest is a prime */
         for (; ranks % r == 0; ranks /= r)
             factor[count++] = r;
     }

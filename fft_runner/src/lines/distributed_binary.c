@@ -1,4 +1,4 @@
-/* A distributed line by binary exchange of radix 2 or 4; where P has other prime factors, these too.
+/* A distributed line by binary exchange of radix 2 or 4; other prime factors of P get stages of their own radix.
  * Idea:  distributed.c, pf_line_add_stages(): a stage for each factor.
  * Source: Jocksch 2021.
  * Cost:  for each factor r of P, r - 1 messages with the whole block; in natural order one all-to-all more.

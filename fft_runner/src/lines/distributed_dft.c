@@ -1,6 +1,6 @@
 /* A distributed line by one exchange of all ranks with all.
- * Idea:  where P divides n and the order may change, a dense DFT of P points over the ranks: a binary exchange of radix P.
- *        Otherwise an allgather of the line, which each rank transforms for its own block.
+ * Idea:  if P divides n and the order may change, a dense DFT of P points over the ranks: a binary exchange of radix P.
+ *        Otherwise an allgather of the line, and each rank transforms the line for its own block.
  * Source: Jocksch 2021, parallel DFT by allgather.
  * Cost:  P - 1 messages with the whole block, P times as much memory, and n P^2 or P n log n operations in all.
  * Needs: no condition on n and P. */

@@ -1,8 +1,8 @@
 /* A distributed line by one exchange of all ranks with all, by reduce-scatter.
- * Idea:  as dft, but each rank computes what its own block gives to the block of every other rank, and sends that; received
- *        blocks are added. Where P divides n and the order may change these are the products of a dense DFT of P points,
- *        otherwise parts of the transform of the rank's block with zeros around it. Sent directly, so that messages and
- *        bytes are those of the allgather.
+ * Idea:  like dft, but each rank computes the share of its own block in the block of every other rank, and sends this share;
+ *        received blocks are added. If P divides n and the order may change, the shares are products of a dense DFT of P
+ *        points, otherwise parts of the transform of the rank's block with zeros around the block. Sent directly, so that
+ *        messages and bytes equal the allgather's.
  * Source: Jocksch 2021, parallel DFT by reduce-scatter.
  * Cost:  P - 1 messages with a whole block, P times as much memory, and n P^2 or P n log n operations in all.
  * Needs: no condition on n and P. */

@@ -1,10 +1,10 @@
 /* A distributed line by transposes.
- * Idea:  six-step: N = N1 N2, the line as a matrix of N1 rows. Every rank has some columns: FFTs of N1 points, twiddle factors;
- *        then some rows: FFTs of N2 points. N1 and N2 are those with which the rank with most points has fewest. Where that is
- *        more than twice N/P and a convolution has less, as for primes, the line is multiplied by a chirp, convolved with one by
- *        transforms of M >= 2N - 1 points (Bluestein), M of factors 2, 3 and 5, and multiplied again.
+ * Idea:  six-step: N = N1 N2, the line as a matrix of N1 rows. Every rank has some columns: FFTs of N1 points, twiddle
+ *        factors; then some rows: FFTs of N2 points. N1 and N2 give the fewest points to the rank with most points. If these
+ *        points are more than twice N/P and a convolution has less, as for primes, the line is multiplied by a chirp,
+ *        convolved by transforms of M >= 2N - 1 points (Bluestein), M of factors 2, 3, 5, and multiplied again.
  * Source: Bailey 1990; Bluestein 1970.
- * Cost:  three all-to-alls of N/P points a rank, fewer where the order may change; the chirp: four, of about 2N/P and more.
+ * Cost:  three all-to-alls of N/P points a rank, fewer if the order may change; the chirp: four, of about 2N/P and more.
  * Needs: the chirp needs N < 2^31. */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 #include "pencilfft.h"
 
 struct matrix {
-    int64_t n1, n2, most; /* points of the rank with most of them, in columns or in rows */
+    int64_t n1, n2, most; /* points of the rank with most points, in columns or in rows */
 };
 
 static int64_t most_of(int64_t n1, int64_t n2, int ranks)
@@ -49,7 +49,7 @@ static struct matrix best_convolution(int64_t least, int ranks)
     return best;
 }
 
-/* ---- six steps ---------------------------------------------------------------------------------------------------------- */
+/* ---- six steps -------------------------------------------------------------------------------------------------------- */
 
 static double complex matrix_twiddle(const struct pf_line_step *step, int rank, int64_t label)
 {
@@ -86,7 +86,7 @@ static void add_six(struct pf_line_steps *s, const struct matrix *m)
         pf_line_add_move(s, "to_blocks", &blocks);
 }
 
-/* ---- the chirp ---------------------------------------------------------------------------------------------------------- */
+/* ---- the chirp -------------------------------------------------------------------------------------------------------- */
 
 /* exp(-pi i j^2 / n), for j < n < 2^31. */
 static double complex chirp(int64_t j, int64_t n)
@@ -100,7 +100,7 @@ static double complex chirp_weight(const struct pf_line_step *step, int rank, in
     return chirp(label, step->to.n);
 }
 
-/* What is convolved with: the conjugate chirp from -N to N, around M points, over M for unnormalised transforms. */
+/* The filter of the convolution: the conjugate chirp from -N to N, around M points, over M for unnormalised transforms. */
 static double complex filter_weight(const struct pf_line_step *step, int rank, int64_t label)
 {
     (void)rank;

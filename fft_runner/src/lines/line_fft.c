@@ -2,8 +2,8 @@
  * Idea:  a pass (pass.c) runs the same few shapes of block repeatedly: one plan for each, in a short list, found by the
  *        numbers of lines. A real transform of complex numbers treats real and imaginary parts as further lines.
  * Source: FFTW's manual, guru interface in its 64-bit form.
- * Needs: arrays aligned as when planned (pass.c keeps to multiples of 16 bytes), and one array on both sides where there was one
- *        then. */
+ * Needs: arrays aligned as when planned (pass.c keeps to multiples of 16 bytes), and one array on both sides if planned
+ *        so. */
 #include "lines/line_fft.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@ struct pf_rigor {
 };
 extern const struct pf_table pf_rigors;
 
-/* One kind of line transform over blocks of lines that differ only in their number. */
+/* A kind of line transform over blocks of lines that differ only in their number. */
 struct pf_lines {
     const struct pf_fftw *fftw;
     struct pf_line line;
@@ -19,10 +19,10 @@ struct pf_lines {
     int64_t n;                  /* points of a line, on the real side of r2c */
     int complex_elements;       /* a PF_R2R transform of complex numbers: real and imaginary parts separately */
     int phase;
-    struct pf_lines_plan *plans; /* a list, one per number of lines seen */
+    struct pf_lines_plan *plans; /* a list, a plan per number of lines seen */
 };
 
-/* Where a block of lines lies: element strides on both sides, and how many lines there are along each other axis. */
+/* The place of a block of lines: element strides on both sides, and the number of lines along each other axis. */
 struct pf_lines_block {
     void *in, *out;
     int64_t in_stride, out_stride;          /* along a line */

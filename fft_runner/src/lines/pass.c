@@ -1,14 +1,13 @@
 /* A pass: read a block from its place, transform its lines, write it to its new place.
  * Idea:  a large transform costs memory passes. So packing, unpacking and reordering are not passes of their own: a block of
  *        planes small enough for the second-level cache is gathered from the received messages, transformed, and scattered
- *        into the messages to be sent. Where there is no exchange between two axes, both are transformed in one pass, plane
- *        by plane.
+ *        into the messages to send. Two axes without an exchange in between are transformed in one pass, plane by plane.
  *            z, then the inner axis:  array -> (z lines) -> plane -> (inner lines) -> chunk -> pieces
  *            inner axis alone:        pieces -> chunk -> (inner lines) -> chunk -> pieces
- *        A backward pass is the same in reverse. Everything is in rows along z, or where z is not transformed along the axis that
- *        is fastest in what is read and written; lines along the inner axis are transformed for many elements of a row at once,
- *        which also suits vector units. Lines may also be read or written in place (pass_plan.c).
- *        Threads share the groups of planes of all fields, each with blocks of its own. Where there are too few of these, they
+ *        A backward pass is the same in reverse. All data are in rows along z or, if z is not transformed, along the fastest
+ *        axis of input and output; lines along the inner axis are transformed for many elements of a row at once, which also
+ *        suits vector units. Lines may also be read or written in place (pass_plan.c).
+ *        Threads share the groups of planes of all fields, each with blocks of its own. If there are too few groups, threads
  *        share the rows, and then the columns, of one group after the other.
  * Cost:  one read and one write of the part, and copies within the cache.
  * Needs: no MPI. */
@@ -26,7 +25,7 @@ enum { Z = 2 };
 
 /* ---- blocks and their places -------------------------------------------------------------------------------- */
 
-/* Part of the pass's box, by its indices; and a place in the caches, with strides in elements, where it lies. */
+/* Part of the pass's box, by its indices; and its place in the caches, with strides in elements. */
 struct block {
     int64_t from[3], n[3];
 };
@@ -52,7 +51,7 @@ static void lap(const struct pf_pass_run *run, int phase, const struct pf_lines 
     pf_clock_lap(run->clock, phase >= 0 ? phase : beside->phase);
 }
 
-/* Copy the common part of block and pieces, from the pieces or into them. */
+/* Copy the common part of block and pieces, from the pieces or back. */
 static void move(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side, int field,
                  const struct block *block, const struct view *view, bool gather)
 {
@@ -78,7 +77,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
     lap(run, side->copied, beside_z ? &pass->z_lines : &pass->u_lines);
 }
 
-/* A block in the memory of the side itself, whose pieces are parts of one array. */
+/* A block in the memory of the side itself, whose pieces are parts of a single array. */
 static struct view view_of_array(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side,
                                  int field, const struct block *block)
 {
@@ -93,7 +92,7 @@ static struct view view_of_array(const struct pf_pass *pass, const struct pf_pas
     return view;
 }
 
-/* Rows along z one after the other, `rows` of them a plane; or along the inner axis when turned. */
+/* Rows along z one after the other, `rows` rows a plane; or along the inner axis when turned. */
 static struct view view_of_rows(const struct pf_pass *pass, char *data, int64_t row_bytes, int64_t rows, size_t bytes,
                                 bool turned)
 {
@@ -115,7 +114,7 @@ static struct view view_across(const struct pf_pass *pass, char *data, size_t by
     return view;
 }
 
-/* A block of lines along the inner axis as the array of a side has its neighbours. */
+/* A block of lines along the inner axis, with the same neighbours as in the array of a side. */
 static struct view view_of_lines(const struct pf_pass *pass, char *data, size_t bytes, bool turned, bool across)
 {
     if (across)
@@ -134,7 +133,7 @@ static struct view view_of_plane(const struct pf_pass *pass, const struct block 
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
-/* Lines along one axis for all of the block's indices along the outer one and `other`. */
+/* Lines along an axis for all of the block's indices along the outer axis and `other`. */
 static int transform(const struct pf_pass *pass, const struct pf_pass_run *run, struct pf_lines *lines, int axis, int other,
                      const struct block *block, const struct view *in, const struct view *out)
 {
@@ -154,8 +153,8 @@ static int transform(const struct pf_pass *pass, const struct pf_pass_run *run, 
     return PENCILFFT_OK;
 }
 
-/* Ask for the rows of a block that FFTW reads or writes where it lies, in their order in memory: it jumps from row to row, and
- * would wait for each. */
+/* Prefetch the rows of a block that FFTW reads or writes in place, in their order in memory: FFTW jumps from row to row, and
+ * would wait for each row. */
 static inline __attribute__((always_inline)) void ask_for(const struct pf_pass *pass, const struct block *block,
                                                           const struct view *view, size_t bytes)
 {
@@ -230,7 +229,7 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
 
 /* ---- loops ------------------------------------------------------------------------------------------------------ */
 
-/* What of a group of planes is done: rows that are transformed along z, and columns along the inner axis. */
+/* Shares of a group of planes: rows that are transformed along z, and columns along the inner axis. */
 struct part {
     int64_t row, row_end, column, column_end;
 };
@@ -262,7 +261,7 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
     return status;
 }
 
-/* A group of planes is done in steps, each of which needs all of the one before. */
+/* The steps of a group of planes; each step needs all results of the step before. */
 enum { STEPS = 2 };
 
 static int do_step(struct pf_pass *pass, const struct pf_pass_run *run, int field, const struct block *block,
@@ -276,14 +275,14 @@ static int do_step(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
 
 /* ---- shares of the threads -------------------------------------------------------------------------------------- */
 
-/* A range of a pass that some threads share: its groups of planes, field after field; or the parts of one group. */
+/* A range of a pass that some threads share: its groups of planes, field after field; or the parts of a single group. */
 struct team {
     struct pf_pass *pass;
     struct pf_pass_run *run;
     const struct pf_range *range;
     int shares, status;
     int64_t groups; /* of planes in a field */
-    int64_t group; /* of all fields: the one whose parts are shared */
+    int64_t group; /* of all fields: the group with shared parts */
     int step;
     int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
 };
@@ -320,7 +319,7 @@ static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, 
     return status;
 }
 
-/* Columns are cut at whole cache lines, which FFTW's plans need. */
+/* Cut columns at whole cache lines, because FFTW's plans need this alignment. */
 static int share_of_group(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
 {
     int64_t rows = pass->box.extent[pass->inner], from = team->range->along, n = team->range->along_end - from;
@@ -337,8 +336,8 @@ static int share_of_group(struct pf_pass *pass, const struct pf_pass_run *run, c
     return do_step(pass, run, field, &block, &part, team->step);
 }
 
-/* A share has chunks of its own, and a plane where it does whole groups. Another thread than the calling one has its own clock,
- * which nobody reads, and lets MPI alone. */
+/* A share has chunks of its own, and, for whole groups, a plane. Other threads than the calling thread have their own
+ * clocks, which nobody reads, and do not call MPI. */
 static void run_share(int share, void *of)
 {
     struct team *team = of;
@@ -359,7 +358,7 @@ static void run_share(int share, void *of)
         team->status = status;
 }
 
-/* FFTW's plans are made by the calling thread, in the blocks of the first. */
+/* The calling thread makes FFTW's plans, in the blocks of the first share. */
 static int run_team(struct team *team)
 {
     const struct pf_pass *pass = team->pass;
@@ -375,7 +374,7 @@ static int run_team(struct team *team)
     return team->status;
 }
 
-/* One group after the other, by all threads. */
+/* All threads share one group after the other. */
 static int run_groups_together(struct team *team)
 {
     int status = PENCILFFT_OK;

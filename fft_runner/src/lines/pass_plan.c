@@ -1,17 +1,16 @@
-/* How a pass is done: its blocks, their memory, FFTW's plans, and whether lines are read and written in place.
- * Idea:  a block is as much as the second-level cache holds. Rows in it are padded to an odd number of cache lines, so
- *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
- *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
- *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
- *        plans: the pass is done with each choice in turn, and the shortest time of each counts. Lines that are read and written
- *        in place take FFTW as long to plan as all other choices together, so they are tried with a plan that it estimates, and
- *        planned as asked for where that one is the fastest.
- *        Arrays larger than the caches are copied into the block and out of it, but for short rows of lines along z. FFTW is
- *        up to twice as fast where the lines that it writes lie one after the other in the block, and then they are copied
- *        turned; the clock decides that with some groups of planes. With FFTW_ESTIMATE nothing is timed, only lines along z are
- *        read and written in place, and none are turned.
- * Cost:  up to four plans per block instead of one, and four passes with each; two where arrays are large, and some planes.
- * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
+/* Planning a pass: its blocks, their memory, FFTW's plans, and the choice of lines that are read and written in place.
+ * Idea:  a block is as large as the second-level cache holds. Rows in the block are padded to an odd number of cache lines,
+ *        so that a column does not fall on few cache sets. Gathering a block costs a copy in the cache, which pays for large
+ *        arrays and strides of powers of two only. If the pieces of a side are parts of one array (so messages are laid, see
+ *        messages.c), FFTW may do without the copy. The clock decides, as with FFTW's own plans: the pass runs with each
+ *        choice in turn, and the shortest time of each choice counts. FFTW takes as long to plan lines in place as all other
+ *        choices together. So these lines are tried with an estimated plan, and planned as requested if that plan is the
+ *        fastest. Arrays larger than the caches are copied into the block and out of it, except short rows of lines along z.
+ *        FFTW is up to twice as fast if its output lines lie one after the other in the block, and these lines are then
+ *        transposed by the copy; the clock decides with some groups of planes. With FFTW_ESTIMATE nothing is timed, only
+ *        lines along z are read and written in place, and no lines are transposed.
+ * Cost:  up to four plans per block instead of one, and four passes with each; two for large arrays, and some planes.
+ * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; other sides are gathered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +23,21 @@
 
 enum { Z = 2 };
 
-/* Where neighbours in an array are those of other planes: lines of them in a block, and blocks of so many times the size. */
+/* If neighbours in an array belong to other planes: lines of such neighbours in a block, and growth of the blocks. */
 enum { ACROSS = 2, ROOM_ACROSS = 4 };
 
 enum { FFTW_ALIGNMENT = 16 };
 
-/* A row of a large array from which on it is copied into the block, because the processor asks for what follows in memory, and
- * FFTW, which jumps, would wait: c2c at 160^3 (2560 bytes) takes a tenth less, in single precision (1280) as long. */
+/* The least row of a large array to copy into the block: the processor prefetches along a copy, but FFTW jumps and would
+ * wait. c2c at 160^3 (2560 bytes) takes a tenth less, in single precision (1280) as long. */
 enum { LONG_ROW = 2048 };
 
-/* Each choice is timed so often; and how much shorter than with all copies it must be to read or write in place, as what else
- * is in the caches during a transform makes strides dearer than in a trial. */
+/* Number of trials of each choice; and the required ratio to copies for reading or writing in place, because a whole
+ * transform fills the caches with other data and makes strides dearer than in a trial. */
 enum { TRIALS = 3 };
 static const double worth_it = 0.93;
 
-/* Of what a pass may do in another way; and groups of planes that are tried in turn, with a second-level cache between them. */
+/* Options of a pass; and groups of planes that are tried in turn, with a second-level cache between groups. */
 enum { WAYS = 8, TURNS = 8 };
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */
@@ -50,7 +49,7 @@ static int64_t padded_row(int64_t elements, size_t bytes)
     return (lines + (lines % 2 == 0)) * PF_CACHE_LINE;
 }
 
-/* Is the inner axis nearer in this side's memory than the rows? */
+/* Whether the inner axis is nearer in this side's memory than the rows. */
 static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
 {
     for (int i = 0; i < side->n; i++) {
@@ -61,8 +60,8 @@ static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
     return false;
 }
 
-/* At most `group` planes, so that as many groups fall to each thread. For one thread at least half of them, so that no group is
- * left over, which would be another shape for FFTW to plan: in place that takes as long as all the rest. */
+/* At most `group` planes, so that each thread gets as many groups. For a single thread at least half of the planes, because
+ * a rest would be another shape for FFTW to plan: in place that takes as long as all other plans. */
 static int64_t even_group(int64_t planes, int64_t group, int64_t threads)
 {
     int64_t rounds = (planes + group * threads - 1) / (group * threads);
@@ -81,7 +80,7 @@ static int64_t even_chunk(int64_t n, int64_t most, int64_t unit)
     return pf_smaller(n, (even + unit - 1) / unit * unit);
 }
 
-/* Are neighbours in the array of this side those of neighbouring planes? */
+/* Whether neighbours in the array of this side belong to neighbouring planes. */
 static bool is_across(const struct pf_pass *pass, const struct pf_side *side)
 {
     const int64_t *stride = side->piece->box.stride;
@@ -89,9 +88,9 @@ static bool is_across(const struct pf_pass *pass, const struct pf_side *side)
            stride[pass->outer] < stride[pass->along];
 }
 
-/* How much of a plane makes a block, so that it fills the cache without overflowing it; if a plane is smaller, how many
- * planes. A chunk of a row consists of whole cache lines, because FFTW prefers that. Where neighbours are those of other
- * planes, a block has some of them. */
+/* The part of a plane in a block, so that the block fills the cache without overflow; if a plane is smaller, the number of
+ * planes. A chunk of a row consists of whole cache lines, because FFTW prefers these. If neighbours belong to other planes,
+ * a block has several planes. */
 static void choose_blocks(struct pf_pass *pass)
 {
     int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
@@ -134,7 +133,7 @@ static int allocate_blocks(struct pf_pass *pass)
 
 /* ---- lines in place ---------------------------------------------------------------------------------------- */
 
-/* Whether the pieces lie as parts of one array. */
+/* Whether the pieces lie as parts of a single array. */
 static bool is_one_array(const struct pf_pass *pass, const struct pf_side *side)
 {
     const struct pf_piece *first = side->piece;
@@ -164,7 +163,7 @@ static bool z_direct(const struct pf_side *side, int64_t nz)
            is_aligned(side, side->piece->start);
 }
 
-/* The same for lines along the inner axis, wherever a block of them begins. */
+/* The same for lines along the inner axis, at any start of a block. */
 static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int ranges)
 {
     const struct pf_piece *piece = side->piece;
@@ -173,8 +172,8 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
            is_aligned(side, piece->box.stride[pass->along] * step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
-/* Whether some runs have one array on both sides of the only transform of this pass and others two, which FFTW would have to
- * know. */
+/* Whether some runs have one array on both sides of the only transform of this pass and others two, because FFTW plans the
+ * two cases separately. */
 static bool is_both_or_none(const struct pf_pass *pass)
 {
     int in = pass->in.piece->buffer;
@@ -189,13 +188,13 @@ static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
     return rows * (is_input ? pass->input_nz : pass->box.extent[pass->along]) * (int64_t)side->element_bytes;
 }
 
-/* Arrays that do not stay in the caches have always been faster in blocks. */
+/* Arrays that do not stay in the caches are always faster in blocks. */
 static bool is_worth_a_trial(const struct pf_pass *pass)
 {
     return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes_of(pass, &pass->out) <= pf_tuning.direct_bytes;
 }
 
-/* Is what is written so large that it leaves the caches before it is read, and not what is being read? */
+/* Whether the output leaves the caches before it is read, and is not the input. */
 static bool leaves_caches(const struct pf_pass *pass)
 {
     int in = pass->in.piece->buffer == PF_SPARE ? PF_OUT : pass->in.piece->buffer;
@@ -204,7 +203,7 @@ static bool leaves_caches(const struct pf_pass *pass)
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
 
-/* What a pass is run by. */
+/* The ranges of the runs of a pass. */
 struct ranges {
     const struct pf_range *range;
     int n;
@@ -235,21 +234,20 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
     return clock.total;
 }
 
-/* One choice of what is read and written where it lies. But for its flags and FFTW's plans it shares all with the pass that
- * it is a copy of. */
+/* A choice of sides to read and write in place. Except flags and FFTW's plans, a candidate shares all data with the pass. */
 struct candidate {
     struct pf_pass pass;
-    double seconds; /* the shortest of its trials; of each range, and added up, where these are tried in turn */
+    double seconds; /* shortest trial of each range, added up if ranges take turns */
 };
 
-/* What is tried: all ranges at once, or each by itself. Then candidates that follow each other have different ranges, so that
- * none finds in the caches what the one before it left there. */
+/* The trials: all ranges at once, or each alone. If alone, successive candidates have different ranges, so that no candidate
+ * finds its data in the caches. */
 struct trials {
     struct ranges by;
     bool in_turn;
 };
 
-/* The trial that is number `round` of each candidate; the first is for the caches, and for pages that were never used. */
+/* Trial number `round` of each candidate; the first trial fills caches and touches new pages. */
 static void run_trial(struct candidate *candidate, int n, int round, const struct trials *trials, double *shortest,
                       struct pf_pass_run *run)
 {
@@ -260,7 +258,7 @@ static void run_trial(struct candidate *candidate, int n, int round, const struc
             struct ranges one = {&trials->by.range[at], 1};
             double now = seconds(&candidate[i].pass, run, trials->in_turn ? &one : &trials->by);
             double *mine = &shortest[i * turns + at];
-            *mine = round <= 1 || now < *mine ? now : *mine; /* of round 1 anew */
+            *mine = round <= 1 || now < *mine ? now : *mine; /* restart at round 1 */
         }
 }
 
@@ -271,7 +269,7 @@ static double counted(const struct candidate *candidate)
     return direct ? candidate->seconds / worth_it : candidate->seconds;
 }
 
-/* Number of the one to take; the first copies all. */
+/* Number of the fastest candidate; the first copies all. */
 static int fastest(struct candidate *candidate, int n, const struct trials *trials, struct pf_pass_run *run)
 {
     int best = 0, turns = trials->in_turn ? trials->by.n : 1;
@@ -288,7 +286,7 @@ static int fastest(struct candidate *candidate, int n, const struct trials *tria
     return best;
 }
 
-/* What a pass may do in another way: read or write lines in place, or write them one after the other into the block. */
+/* Options of a pass: read or write lines in place, or write the lines one after the other into the block. */
 struct ways {
     bool reads, writes, turns;
 };
@@ -306,7 +304,7 @@ static void release_plans(struct pf_pass *pass)
     pf_lines_release(&pass->u_lines);
 }
 
-/* A pass whose plans were estimated, now with other flags. */
+/* Plan a pass with estimated plans again, with other flags. */
 static int plan_anew(struct pf_pass *pass, unsigned flags, struct pf_pass_run *run, const struct ranges *by)
 {
     release_plans(pass);
@@ -314,7 +312,7 @@ static int plan_anew(struct pf_pass *pass, unsigned flags, struct pf_pass_run *r
     return make_plans(pass, run, by);
 }
 
-/* Decide by timing which of them it does so. */
+/* Choose among the options by timing. */
 static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const struct trials *trials, struct ways may)
 {
     struct candidate candidate[WAYS];
@@ -339,7 +337,7 @@ static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const stru
     return status || pass->u_lines.flags == flags ? status : plan_anew(pass, flags, run, &trials->by);
 }
 
-/* With some groups of planes of the first range, one for each thread; then the plans for all of it. */
+/* Time some groups of planes of the first range, one for each thread; then plan for all. */
 static int choose_by_groups(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, struct ways may)
 {
     struct pf_range group[TURNS], first = by->range[0];
@@ -355,7 +353,7 @@ static int choose_by_groups(struct pf_pass *pass, struct pf_pass_run *run, const
     return status ? status : make_plans(pass, run, by);
 }
 
-/* Before it is known how large blocks are. */
+/* Before the sizes of blocks are known. */
 static void look_at_sides(struct pf_pass *pass)
 {
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
@@ -375,7 +373,7 @@ static void look_at_sides(struct pf_pass *pass)
     pass->block.out_across = is_across(pass, &pass->out);
 }
 
-/* Of lines along the inner axis, which are read or written last; of small arrays and large ones. */
+/* Options for lines along the inner axis, the last to read or write; for small arrays and large arrays. */
 static struct ways ways_of(const struct pf_pass *pass, int ranges)
 {
     bool all = pf_tuning.direct == PF_ALWAYS, small = is_worth_a_trial(pass);

@@ -1,10 +1,10 @@
 /* The kinds of transform.
- * Idea:   a transform is three line transforms; a row of the table says which. r2c halves z, so that y and x work on
- *         nz/2 + 1 complex numbers; the cosine and sine transforms stay real. Chebyshev and empty are r2c along z, then
- *         y, and a cosine transform or nothing along x, the third axis.
- * Source: names and scales of the real transforms: FFTW's manual, "1d Real-even DFTs" and "1d Real-odd DFTs";
- *         Chebyshev and empty: P3DFFT's user guide.
- * Needs:  at least 2 points for a cosine transform of kind I. */
+ * Idea:  a transform is three line transforms; a row of the table lists the three. r2c halves z, so that y and x work on
+ *        nz/2 + 1 complex numbers; the cosine and sine transforms stay real. Chebyshev and empty are r2c along z, then y,
+ *        and a cosine transform or nothing along x, the third axis.
+ * Source: names and scales of the real transforms: FFTW's manual, "1d Real-even DFTs" and "1d Real-odd DFTs"; Chebyshev and
+ *         empty: P3DFFT's user guide.
+ * Needs: at least 2 points for a cosine transform of kind I. */
 #include "lines/transforms.h"
 
 #include <string.h>

@@ -6,20 +6,20 @@
 #include "lines/fftw_calls.h"
 #include "pencilfft.h"
 
-/* The transform along one axis. */
+/* The transform along an axis. */
 struct pf_line {
     enum pf_line_kind kind;
     int r2r[2];      /* FFTW's kinds, forward and backward, for PF_R2R */
-    int cosine_kind; /* 1..4; 0 if it is not a cosine transform */
+    int cosine_kind; /* 1..4; 0 for other transforms */
     int sine_kind;
 };
 
 /* A plan's transform: the line transforms along x, y and z, and the element types of both sides. */
 struct pf_transform {
     struct pf_line line[3];
-    bool real_input;    /* what forward takes is real */
-    bool real_output;   /* the output of forward is real, and so is everything between */
-    int64_t input_nz;   /* extents of what forward takes; x and y are the same on both sides */
+    bool real_input;    /* the forward input is real */
+    bool real_output;   /* the forward output is real, and so are all arrays between */
+    int64_t input_nz;   /* z extent of the forward input; x and y are the same on both sides */
     int64_t output_nz;
     double scale;       /* backward after forward gives this times the input */
 };

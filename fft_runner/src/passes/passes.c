@@ -1,6 +1,6 @@
 /* The passes of a transform.
- * Idea:  layout/forms.c says which there are. A pass beside an exchange reads or writes its messages, the first and the last
- *        one the caller's arrays, and any other a work buffer.
+ * Idea:  layout/forms.c lists the passes. A pass beside an exchange reads or writes its messages, the first and the last
+ *        pass the caller's arrays, and any other pass a work buffer.
  * Cost:  one read and one write of the array a pass. */
 #include "passes/passes.h"
 #include "layout/layout.h"
@@ -12,9 +12,9 @@
 
 enum { X, Y, Z };
 
-/* ---- what they read and write --------------------------------------------------------------------------------------- */
+/* ---- input and output ----------------------------------------------------------------------------------------------- */
 
-/* A pass of a route, or of all of them, in one direction; i counts from the first that is run. */
+/* A pass of a route, or of all routes, in one direction; i counts in the order of the run. */
 struct place {
     pencilfft_plan plan;
     int backward, route, i;
@@ -34,7 +34,7 @@ static int side_make(struct pf_side *side, int n, size_t element_bytes, int copi
     return PENCILFFT_OK;
 }
 
-/* An array of the caller: what forward takes or gives. */
+/* An array of the caller: the input or output of a forward transform. */
 static int array_side(const struct place *at, bool input, int buffer, struct pf_side *side)
 {
     const struct pencilfft_plan_s *plan = at->plan;
@@ -53,7 +53,7 @@ static int array_side(const struct place *at, bool input, int buffer, struct pf_
     return status;
 }
 
-/* What lies in a work buffer between two passes without an exchange. */
+/* The array in a work buffer between two passes without an exchange. */
 static int dense_side(const struct place *at, const pencilfft_box *box, int buffer, struct pf_side *side)
 {
     int status = side_make(side, 1, at->plan->element_bytes, -1);
@@ -86,7 +86,7 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
     return status;
 }
 
-/* What a pass writes into the joint j behind it, or reads from the one before it. */
+/* Data that a pass writes into the joint j behind the pass, or reads from the joint before the pass. */
 static int joint_side(const struct place *at, const pencilfft_box *box, int j, bool writes, struct pf_side *side)
 {
     const struct pf_joint *joint = &at->plan->sequence[at->backward].joint[at->route][j];
@@ -119,7 +119,7 @@ static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int back
     };
 }
 
-/* Stored in x y z order, whatever the layout of the caller's arrays. */
+/* Stored in x y z order, for any layout of the caller's arrays. */
 static pencilfft_box dense_box(pencilfft_box box)
 {
     box.stride[Z] = 1;
@@ -128,7 +128,7 @@ static pencilfft_box dense_box(pencilfft_box box)
     return box;
 }
 
-/* The axis of the rows of the last pass of a forward transform: that of the messages beside it, unless they are boxes. */
+/* The axis of the rows of the last forward pass: the axis of its messages, unless they are boxes. */
 static int along_of(const struct pencilfft_plan_s *plan, const struct pf_route *route, const struct pf_pass_form *form)
 {
     int i = (int)(form - route->form), at = i > 0 && i == route->passes - 1 ? form[-1].exchange : PF_NO_EXCHANGE;
@@ -170,7 +170,7 @@ bool pf_pass_runs_by_lanes(const struct pencilfft_plan_s *plan, int backward, in
     return !pf_pass_is_shared(plan, backward, i) && pf_lane_runs(plan, &plan->sequence[backward].pass[0][i], array);
 }
 
-/* Ranges of the lanes of a pass, or all of it. */
+/* Ranges of the lanes of a pass, or the whole pass. */
 static int plan_pass(const struct place *at, struct pf_pass *pass, char *const buffer[PF_BUFFERS])
 {
     const struct pencilfft_plan_s *plan = at->plan;

@@ -1,12 +1,11 @@
 /* A rank that has the whole array: FFTW's plans for several axes at once.
- * Idea:  where nothing is exchanged and the array stays in the caches, FFTW knows better orders than axis by axis.
- *        run/whole_trial.c finds out whether it is faster.
- *        Threads need two stages, as FFTW's own threads do: planes of y and z, each thread some of them, and lines along x,
- *        each thread those of some y; backward, the lines first. A thread runs serial plans of its own, so FFTW's library
- *        of threads and its global settings are left alone.
- * Cost:  FFTW's time for such plans. Arrays beyond pf_tuning.whole_bytes have none: there the passes were always faster.
- *        A transform of complex into real numbers in one stage costs a copy, for FFTW overwrites its input then, unless it
- *        may; of two stages, the first one writes where the copy would be.
+ * Idea:  if nothing is exchanged and the array stays in the caches, FFTW knows better orders than axis by axis.
+ *        run/whole_trial.c measures whether FFTW is faster. Threads need two stages, as FFTW's own threads do: planes of y
+ *        and z, each thread some planes, then lines along x, each thread the lines of some y; backward, the lines first. A
+ *        thread runs serial plans of its own, so that FFTW's library of threads and its global settings are left alone.
+ * Cost:  FFTW's time for such plans. Arrays beyond pf_tuning.whole_bytes have none: passes are always faster there. A
+ *        transform of complex into real numbers in one stage costs a copy, unless FFTW may overwrite its input; of two
+ *        stages, the first writes to the place of the copy.
  * Needs: one kind of transform along all axes, or real input along z; arrays of one part; a work buffer. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 #include "speed/tuning.h"
 
 enum { X, Y, Z };
-enum { ALIGNMENT = 16 }; /* that FFTW's plans differ by */
+enum { ALIGNMENT = 16 }; /* that FFTW's plans depend on */
 
-/* The kind along all axes that are transformed; PF_SKIP where there are several, or none. */
+/* The common kind along all transformed axes; PF_SKIP if there are several kinds, or none. */
 static enum pf_line_kind common_kind(const struct pencilfft_plan_s *plan)
 {
     enum pf_line_kind kind = PF_SKIP;
@@ -36,7 +35,7 @@ static enum pf_line_kind common_kind(const struct pencilfft_plan_s *plan)
     return kind;
 }
 
-/* Does FFTW overwrite what is transformed, and must not? In place it has another array for it, too. */
+/* Whether FFTW would overwrite an input that must be kept. A run in place has another array for this case, too. */
 static bool is_copied(const struct pencilfft_plan_s *plan, int backward, bool same)
 {
     return backward && common_kind(plan) == PF_R2C && (same || !plan->destroys_input);
@@ -58,7 +57,7 @@ static bool same_order(const pencilfft_box *a, const pencilfft_box *b)
 
 /* ---- stages ---------------------------------------------------------------------------------------------------------- */
 
-/* Those axes of a set, as bits, that are transformed. */
+/* The transformed axes of a set, as bits. */
 static int transformed(const struct pencilfft_plan_s *plan, int axes)
 {
     int found = 0;
@@ -83,14 +82,14 @@ static void set_stages(const struct pencilfft_plan_s *plan, int backward, struct
     }
 }
 
-/* Does the stage change real and complex numbers into each other? */
+/* Whether the stage changes real and complex numbers into each other. */
 static bool has_reals(const struct pencilfft_plan_s *plan, const struct pf_whole_stage *stage)
 {
     return stage->axes >> Z & 1 && plan->transform.line[Z].kind == PF_R2C;
 }
 
-/* Where the numbers are before the first stage, and after each. Between a stage along x and the one that makes real numbers
- * they are complex, for which the output has no room. */
+/* The arrays before the first stage, and after each stage. Between a stage along x and the stage that makes real numbers the
+ * numbers are complex, and do not fit into the output. */
 struct arrays {
     char *data[PF_WHOLE_STAGES + 1];
     pencilfft_box box[PF_WHOLE_STAGES + 1];
@@ -139,7 +138,7 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const s
         shape->many[many] = (fftw_iodim64){1, 1, 1};
 }
 
-/* Of an earlier share that is as large and as aligned. */
+/* The plan of an earlier share of the same size and alignment. */
 static void *plan_before(const struct pf_whole_part *part, int share)
 {
     for (int i = 0; i < share; i++)
@@ -149,7 +148,7 @@ static void *plan_before(const struct pf_whole_part *part, int share)
     return NULL;
 }
 
-/* The plans of a stage, one for each share. False: FFTW has none. */
+/* The plans of a stage, one for each share. False if FFTW has none. */
 static bool plan_stage(const struct pencilfft_plan_s *plan, int backward, struct pf_whole *whole, const struct arrays *a,
                        int i, struct pf_whole_part *part)
 {
@@ -197,7 +196,7 @@ static void run(const struct pencilfft_plan_s *plan, int backward, const void *i
 {
     const struct pf_whole *whole = &plan->sequence[backward].whole;
     struct arrays a = arrays_of(plan, backward, in, out);
-    if (a.data[0] != in) /* FFTW would overwrite it */
+    if (a.data[0] != in) /* else FFTW would overwrite the input */
         pf_threads_copy(plan->threads, a.data[0], in, pf_box_elements(&a.box[0]) * (int64_t)plan->element_bytes);
     for (int i = 0; i < whole->stages; i++) {
         struct job job = {plan, &whole->stage[i].shape, whole->part[in == out] + (ptrdiff_t)i * whole->shares, a.data[i],

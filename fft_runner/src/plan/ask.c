@@ -1,11 +1,11 @@
-/* What a plan and the library are asked: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c
- * tell the rest. */
+/* Questions to a plan and the library: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c answer the
+ * rest. */
 #include "plan/ask.h"
 #include "common/failure.h"
 #include "ends/ends.h"
 #include "layout/layout.h"
 
-/* The end of a transform that is remapped, of which this is the array outside; PF_ENDS when there is none such. */
+/* The remapped end of a transform with this array outside; PF_ENDS if there is none. */
 static int end_of(const struct pencilfft_plan_s *plan, int array)
 {
     int end = array == PENCILFFT_INPUT ? 0 : array == PENCILFFT_OUTPUT ? 1 : PF_ENDS;
@@ -26,7 +26,7 @@ static bool is_input(int array)
     return array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT;
 }
 
-/* The same, but what a forward transform takes stays apart from array 0. */
+/* The same, but the input of a forward transform stays apart from array 0. */
 static int own_array_of(const struct pencilfft_plan_s *plan, int array)
 {
     return is_input(array) ? PENCILFFT_INPUT : pf_array_of(plan, array);
@@ -55,7 +55,7 @@ int pencilfft_parts(pencilfft_plan plan, int array, int *n)
     return PENCILFFT_OK;
 }
 
-/* Whether a call that asks for part i of an array on a rank can be answered. */
+/* Whether the plan has part i of an array on a rank. */
 static int check_question(pencilfft_plan plan, int array, int rank, int i, const void *result, const char *function)
 {
     if (!plan || !result || pf_array_of(plan, array) < 0)
@@ -115,7 +115,7 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
     return PENCILFFT_OK;
 }
 
-/* A function that tells one number of a plan. */
+/* A function that tells a number of a plan. */
 #define TELLS(function, type, value)                                                  \
     int function(pencilfft_plan plan, type *result)                                   \
     {                                                                                 \

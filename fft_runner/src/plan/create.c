@@ -14,7 +14,7 @@
 #include "run/run.h"
 #include "speed/threads.h"
 
-/* The name of what was an exchange once and is a schedule now is told so. */
+/* `pipelined` used to be an exchange. Point users to the schedule. */
 static const struct pf_exchange *find_exchange(const char *name)
 {
     const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, name);
@@ -72,7 +72,7 @@ static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
     return pf_desc_same(desc, plan->all);
 }
 
-/* Each rank by its own environment; the same number everywhere, for what "auto" chooses depends on it. */
+/* Each rank by its own environment; the same number everywhere, because choices of "auto" depend on the number. */
 static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = pf_agree(pf_threads_take(desc->threads, &plan->threads), plan->all), range[2];
@@ -105,7 +105,7 @@ static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-/* One that is to be found is "sequence" until auto.c has another. */
+/* Use "sequence" until auto.c chooses a schedule. */
 static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_choice choice;
@@ -130,7 +130,7 @@ static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, boo
     return status ? status : pf_plan_build(plan);
 }
 
-/* What wisdom knows may not be possible any more: then it is chosen anew. */
+/* Wisdom may name a choice that no longer works: then choose again. */
 static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = choose_and_build(plan, desc, false);

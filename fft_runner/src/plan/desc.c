@@ -1,5 +1,5 @@
-/* The members of a descriptor by their names: other languages set them in this way without repeating the structure, and the
- * ranks' descriptors are compared by them. */
+/* The members of a descriptor by their names: other languages set members by name without repeating the structure, and the
+ * descriptors of ranks are compared by name. */
 #include "plan/desc.h"
 
 #include <limits.h>
@@ -54,7 +54,7 @@ static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
 void pencilfft_desc_init(pencilfft_desc *desc)
 {
     if (!desc)
-        return; /* creating a plan from it tells */
+        return; /* creating a plan reports the error */
     *desc = (pencilfft_desc){
         .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
         .decomposition = "pencil",
@@ -70,7 +70,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
     };
 }
 
-/* ---- setting them by name ----------------------------------------------------------------------------------- */
+/* ---- setting members by name -------------------------------------------------------------------------------- */
 
 pencilfft_desc *pencilfft_desc_new(void)
 {
@@ -140,7 +140,7 @@ int pencilfft_desc_set_box(pencilfft_desc *desc, const char *member, const penci
     return set(desc, member, BOX, &value);
 }
 
-/* ---- comparing them ----------------------------------------------------------------------------------------- */
+/* ---- comparing descriptors ---------------------------------------------------------------------------------- */
 
 static struct pf_argument argument_of(const pencilfft_desc *desc, const struct member *member)
 {

@@ -2,5 +2,5 @@
 
 #include "pencilfft.h"
 
-/* Collective: PENCILFFT_MISMATCH, and which member it is, where the ranks gave different descriptors. */
+/* Collective: PENCILFFT_MISMATCH, with the name of the member, if the ranks gave different descriptors. */
 int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm);

@@ -1,6 +1,6 @@
-/* Halos of the arrays of a plan: what a halo may be, and the calls. exchange/neighbours.c moves it.
- * Idea:  a halo knows the boxes of all ranks from the plan when it is made, and needs the plan no more.
- * Cost:  making it: the boxes of all ranks, and two small all-reduces. */
+/* Halos of the arrays of a plan: the rules for halos, and the calls. exchange/neighbours.c moves the data.
+ * Idea:  a halo takes the boxes of all ranks from the plan when it is made, and does not need the plan after that.
+ * Cost:  making a halo: the boxes of all ranks, and two small all-reduces. */
 #include <stdlib.h>
 
 #include "common/failure.h"
@@ -16,9 +16,9 @@ struct pencilfft_halo_s {
     size_t bytes, padded_bytes; /* of all fields on this rank */
 };
 
-/* ---- what is asked for ----------------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------------------------- */
 
-/* Of the spectrum of real numbers half the modes are kept, and those beyond are no copies of those at the other end. */
+/* The spectrum of real numbers holds half of the modes, and the modes beyond are no copies of the modes at the other end. */
 static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 {
     return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&

@@ -1,4 +1,4 @@
-/* A plan as text, as FFTW prints its plans: passes, and what lies between them, in both directions. */
+/* A plan as text, as FFTW prints its plans: passes, and the joints between them, in both directions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static void print_pass(const struct pencilfft_plan_s *plan, const struct pf_pass
             (long long)pass->block.u_chunk, along, (long long)pass->block.along_chunk);
 }
 
-/* What this rank sends in one exchange. */
+/* This rank's traffic in an exchange. */
 static int print_traffic(pencilfft_plan plan, int backward, int e, FILE *out)
 {
     int64_t bytes = 0, messages = 0, *both = calloc(2 * (size_t)plan->ranks, sizeof *both);
@@ -119,7 +119,7 @@ static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf
     return status;
 }
 
-/* Passes and joints of a route; those that it shares with another one stand with the first. */
+/* Passes and joints of a route; the first route shows the passes that routes share. */
 static int print_route(pencilfft_plan plan, int backward, int r, FILE *out)
 {
     const struct pf_sequence *sequence = &plan->sequence[backward];
@@ -190,7 +190,7 @@ static void print_remap(const struct pencilfft_plan_s *plan, int end, int backwa
             (long long)to->extent[2], (long long)to->offset[0], (long long)to->offset[1], (long long)to->offset[2]);
 }
 
-/* What is done instead of the passes, where it was faster. */
+/* FFTW's plans in place of the passes, if they were faster. */
 static void print_whole(const struct pencilfft_plan_s *plan, int backward, FILE *out)
 {
     const struct pf_whole *whole = &plan->sequence[backward].whole;

@@ -1,6 +1,6 @@
-/* How much each rank sends to each other rank, from the plan alone.
- * Idea:  an algorithm that sends anything other than its messages (padding, other ranks in between) says so itself. For the
- *        others, the common part of two boxes is sent, one message for each non-empty part, in each lane. */
+/* Bytes and messages between each two ranks, from the plan alone.
+ * Idea:  an algorithm that sends more than its messages (padding, other ranks in between) reports its own traffic. For other
+ *        algorithms, the common part of two boxes is sent, one message for each non-empty part, in each lane. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void count(const struct pf_transfer *t, int64_t *bytes, int64_t *messages
         count_messages(t, bytes, messages);
 }
 
-/* Of all lanes; what one sends is counted apart and then added, because algorithms set what they count. */
+/* Of all lanes. Each lane is counted apart and then added, because algorithms overwrite the counts. */
 static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, int64_t *one)
 {
     int p = plan->p[e];

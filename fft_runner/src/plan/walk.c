@@ -1,11 +1,11 @@
-/* The elements that a rank holds of an array, one after the other, with what they stand for.
- * Idea:  parts, fields and axes are counted like the digits of a clock, those that lie nearest in memory fastest.
+/* The elements that a rank holds of an array, one after the other, with their indices.
+ * Idea:  parts, fields and axes are counted like the digits of a clock, the nearest in memory fastest.
  * Cost:  a few additions an element. Needs: no MPI. */
 #include "common/failure.h"
 #include "handle/plan.h"
 
-/* How many grid steps the function repeats after, and by how much the index of a mode is off, in modes: FFTW's manual, "1d
- * Real-even DFTs" and "1d Real-odd DFTs". */
+/* The period of the basis function in grid steps, and the offset of a mode's index, in modes: FFTW's manual, "1d Real-even
+ * DFTs" and "1d Real-odd DFTs". */
 static double waves_of(pencilfft_plan plan, int axis, int64_t index)
 {
     int64_t n = axis == 2 ? plan->transform.input_nz : plan->geometry.n[axis];

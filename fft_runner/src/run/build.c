@@ -1,6 +1,5 @@
-/* The part of a plan that follows from the exchanges that were chosen, by a table of stages as in create.c.
- * Cost:  FFTW plans on two buffers of the size of work besides it, which are gone when the plan is made, or on those that are
- *        lent. */
+/* The part of a plan that follows from the chosen exchanges, by a table of stages as in create.c.
+ * Cost:  FFTW plans on two buffers of the size of work, freed when the plan is made, or on the lent buffers. */
 #include "ends/ends.h"
 #include "layout/layout.h"
 #include "passes/passes.h"
@@ -55,7 +54,7 @@ static int plan_transfers(pencilfft_plan plan)
     return status;
 }
 
-/* The slots of the lanes follow each other in the work buffers. Where the exchanges run alone, the caller's arrays hold their
+/* The slots of the lanes follow each other in the work buffers. If the exchanges run alone, the caller's arrays hold their
  * messages too. */
 static int set_sizes(pencilfft_plan plan)
 {
@@ -68,7 +67,7 @@ static int set_sizes(pencilfft_plan plan)
     return PENCILFFT_OK;
 }
 
-/* Those that only a run in place needs are made when there is one. */
+/* Allocate the in-place buffers at the first in-place run. */
 static int make_work(pencilfft_plan plan)
 {
     int status = pf_works_make(plan, false);

@@ -1,5 +1,5 @@
 /* Running a plan: the steps of a transform, or of an exchange alone, one after the other.
- * Cost:  an exchange alone is a pass for packing, one for unpacking, and what its algorithm file says. */
+ * Cost:  an exchange alone is a pass for packing, a pass for unpacking, and the cost in its algorithm file. */
 #include <string.h>
 
 #include "common/failure.h"
@@ -14,7 +14,7 @@
 /* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };
 
-/* What is on its way, so that MPI can be let work on it. */
+/* Transfers under way, so that MPI can make progress on them. */
 struct walk {
     pencilfft_plan plan;
     struct pf_pass_run run[PF_DIRECTIONS];
@@ -82,7 +82,7 @@ static int wait_for_all(struct walk *w, const struct pf_step *step)
     return status;
 }
 
-/* What a rank keeps lies among what it sends, in the order in which it is received. */
+/* A rank's own data lie among the sent data, in the order of receipt. */
 static int keep_own(struct walk *w, const struct pf_step *step)
 {
     const struct pf_transfer *t = step->transfer;
@@ -176,7 +176,7 @@ int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, voi
     return run_one(plan, backward, &plan->sequence[backward].transform, in, out);
 }
 
-/* With the remaps at its ends, which are not there yet while "auto" tries exchanges: in the output, and from there in place. */
+/* With the remaps at its ends, which do not exist yet in trials of "auto": into the output, and on in place. */
 static int run_transform(pencilfft_plan plan, int backward, const void *in, void *out)
 {
     const int first = backward, last = !backward; /* ends */
@@ -217,7 +217,7 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
     return PENCILFFT_OK;
 }
 
-/* Without a plan nobody can be asked. */
+/* Without a plan there is no communicator for the comparison. */
 static int same_call(const struct pencilfft_plan_s *plan, int status, const char *function, int direction, int exchange,
                      bool in_place)
 {
@@ -231,7 +231,7 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    if (!status && (in == out || plan->end[backward].remapped)) /* then it is transformed in place */
+    if (!status && (in == out || plan->end[backward].remapped)) /* then the transform runs in place */
         status = pf_works_make(plan, true);
     status = same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
     if (status)

@@ -1,12 +1,12 @@
-/* Building what a plan runs, and running it. */
+/* Building the steps of a plan, and running them. */
 #pragma once
 
 #include "handle/plan.h"
 
 /* ---- build.c ------------------------------------------------------------------------------------------------------- */
 
-/* All that follows from plan->chosen[]: transfers, work buffers, passes, steps. Collective; fails on all ranks or on none,
- * and must be cleared then too. Clearing frees every buffer that was handed out. */
+/* All parts that follow from plan->chosen[]: transfers, work buffers, passes, steps. Collective; fails on all ranks or on
+ * none, and must be cleared then too. Clearing frees every buffer given to the caller. */
 int pf_plan_build(pencilfft_plan plan);
 void pf_plan_clear(pencilfft_plan plan);
 

@@ -1,9 +1,9 @@
 /* A transform as a list of steps.
- * Idea:  the schedule lists moves: a pass, the start of an exchange, its finish, each for a lane. To an exchange belongs what
- *        exchange.h says: begin before its first message is written, start when all are, finish before one is read, end when
- *        all are read. Beside other work, begin comes right before start, for another message may still be read where its
- *        messages arrive; and so what a rank keeps is copied there only then. An exchange alone is the same with packing and
- *        unpacking in place of the passes, lane by lane.
+ * Idea:  the schedule lists moves: a pass, the start of an exchange, its finish, each for a lane. exchange.h gives the steps
+ *        of an exchange: begin before its first message is written, start when all are, finish before a message is read, end
+ *        when all are read. Beside other work, begin comes right before start, because another message may still be read at
+ *        the place of its messages; for the same reason a rank's own data are copied there only at this time. An exchange
+ *        alone is the same with packing and unpacking in place of the passes, lane by lane.
  * Cost:  a list of some ten steps a lane, made once. */
 #include "layout/layout.h"
 #include "passes/passes.h"
@@ -13,7 +13,7 @@
 
 #include "common/failure.h"
 
-/* A list that grows; without memory it counts alone. */
+/* A list that grows; without memory it only counts. */
 struct maker {
     pencilfft_plan plan;
     int backward;
@@ -37,7 +37,7 @@ static const struct pf_joint *joint_of(const struct maker *m, int lane, int i)
     return &m->plan->sequence[m->backward].joint[m->plan->lane[lane].route][i];
 }
 
-/* With PF_BOXES an exchange alone works on the caller's arrays, if it is not beside other work. */
+/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside. */
 static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const struct pf_joint *joint)
 {
     struct pf_lane *lane = &m->plan->lane[l];
@@ -59,7 +59,7 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
                             .kept = joint->kept});
 }
 
-/* Once for all lanes, before the first of them starts; where exchanges run beside each other, once before all of them. */
+/* Once for all lanes, before the first lane starts; if exchanges run beside each other, once before all exchanges. */
 static void add_sync(struct maker *m, int l, const struct pf_joint *joint)
 {
     int e = m->plan->beside ? 0 : m->plan->route[m->plan->lane[l].route].exchange[joint->exchange];
@@ -71,7 +71,7 @@ static void add_sync(struct maker *m, int l, const struct pf_joint *joint)
 
 /* ---- moves of a schedule -------------------------------------------------------------------------------------------- */
 
-/* Before the pass that writes an exchange's messages, and after the pass that reads them, for all of its lanes. */
+/* Before the pass that writes an exchange's messages, and after the pass that reads the messages, for all lanes. */
 static void add_around(struct maker *m, enum pf_step_kind kind, int i)
 {
     for (int l = 0; l < m->plan->lanes && !m->plan->beside; l++)
@@ -112,8 +112,8 @@ static void add_move(void *list, enum pf_move move, int at, int lane)
         add_exchange(m, PF_END, lane, joint);
 }
 
-/* In place, a field of the result may be written when the fields that it covers have been read; chunks along x or z lie
- * elsewhere in the result than in what is read. */
+/* In place, a field of the result may be written after the fields under it have been read; chunks along x or z have other
+ * places in the result than in the input. */
 static bool is_early(const struct pencilfft_plan_s *plan, int backward)
 {
     const int64_t bytes[2] = {pf_box_elements(&plan->input) * (int64_t)plan->input_bytes,
@@ -143,7 +143,7 @@ static void list_transform(struct maker *m, int e)
     schedule->order(&order);
 }
 
-/* Forward moves are listed by the maker itself, backward ones by another that goes on where it is. */
+/* The maker lists the forward moves, and a second maker continues with the backward moves. */
 static void list_pair(struct maker *m, int e)
 {
     struct maker backward = *m;

@@ -1,6 +1,6 @@
 /* Whether FFTW's plans for several axes are faster than the passes.
- * Idea:  both are timed in turn, as they would be used, and the one with the shorter median is taken; for runs in place apart
- *        from those with two arrays.
+ * Idea:  both are timed in turn, as in use, and the shorter median wins; runs in place are timed apart from runs with two
+ *        arrays.
  * Cost:  TRIALS transforms with each. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Arrays of the trials: those of the plan, but outputs in turn where several fit the caches, if there is memory for them. */
+/* Arrays of the trials: the arrays of the plan, but outputs in turn if several fit into the caches, and into memory. */
 struct trial_arrays {
     void *in, *out;
     bool same; /* in place */
@@ -36,8 +36,8 @@ static struct trial_arrays trial_arrays_of(const struct pencilfft_plan_s *plan, 
     return a;
 }
 
-/* The next output, and the input laid anew, as a program computes it. Zeros: numbers that grow without bound would be slower to
- * compute with. */
+/* The next output, and the input written again, like in a program that computes its input. Zeros: growing numbers would be
+ * slower to compute with. */
 static void lay(struct trial_arrays *a)
 {
     if (a->outs.buffer.data)
@@ -47,8 +47,8 @@ static void lay(struct trial_arrays *a)
     memset(a->in, 0, a->bytes);
 }
 
-/* Is FFTW's plan faster than the passes? The first times are for the caches. What is left there by the run before would help
- * either, so each begins with an input that is laid anew, and not with its last output. */
+/* Whether FFTW's plan is faster than the passes. The first times warm the caches. Each run begins with a new input, not with
+ * its last output, because data left in the caches would help either side. */
 static int try_both(pencilfft_plan plan, int backward, struct trial_arrays *arrays, bool *faster)
 {
     double seconds[2][TRIALS + 1];

@@ -1,4 +1,4 @@
-/* Chunks of a block: how many, how long, along which axis. schedule.h has the cut rule. */
+/* Chunks of a block: number, lengths and axis. schedule.h has the cut rule. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

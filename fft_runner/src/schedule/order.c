@@ -1,4 +1,4 @@
-/* Moves that schedules are made of. */
+/* The moves of schedules. */
 #include "schedule/schedule.h"
 
 void pf_order_pass(const struct pf_order *o, int pass, int lane)

@@ -1,13 +1,13 @@
-/* What a schedule is: one file schedule_<name>.c, which defines pf_schedule_<name>, and one line in schedule_table.c.
+/* The interface of a schedule: one file schedule_<name>.c, which defines pf_schedule_<name>, and one line in
+ * schedule_table.c.
  *
- * A schedule says into which lanes a transform is cut, and in which order its passes and exchanges are run. A lane is what
- * travels and is worked on together: all of the data, a chunk of it, or the half that takes the other route (row and column
- * exchange in the other order). A schedule knows nothing of buffers, FFTs or MPI: it is told how long the axes are, and it
- * lists moves.
+ * A schedule cuts a transform into lanes, and orders their passes and exchanges. A lane travels and is worked on as a unit:
+ * all of the data, a chunk, or the half that takes the other route (row and column exchange in the other order). A schedule
+ * knows nothing of buffers, FFTs or MPI: its input is the lengths of the axes, its output a list of moves.
  *
- * Texts: name, then what the schedule takes after colons, as in "overlap:4:x". Sizes of chunks are relative. The cut rule:
- * chunk k of a block of e indices with sizes w, of sum W, goes from floor(e (w_0 + .. + w_(k-1)) / W) to
- * floor(e (w_0 + .. + w_k) / W); K equal chunks have sizes 1. Every rank cuts its own block. */
+ * Texts: the name, then options after colons, as in "overlap:4:x". Sizes of chunks are relative. The cut rule: chunk k of a
+ * block of e indices with sizes w, of sum W, goes from floor(e (w_0 + .. + w_(k-1)) / W) to floor(e (w_0 + .. + w_k) / W); K
+ * equal chunks have sizes 1. Every rank cuts its own block. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,11 +17,11 @@
 
 enum { PF_MAX_CHUNKS = 256, PF_MAX_SIZE = 1000, PF_SCHEDULE_TEXT = 2048, PF_MAX_ROUTES = 2, PF_ORDER_PASSES = 8 };
 
-/* What is cut into chunks; the order is that in which they are tried by rule. */
+/* The axis cut into chunks, in the order of trials by rule. */
 enum pf_cut_axis { PF_CUT_X, PF_CUT_Z, PF_CUT_FIELD, PF_CUT_AXES, PF_CUT_BY_RULE = PF_CUT_AXES };
 extern const char *const pf_cut_names[PF_CUT_AXES];
 
-/* A text that was read. settle() replaces what is by rule. */
+/* A text after reading. settle() replaces members set by rule. */
 struct pf_choice {
     const struct pf_schedule *schedule;
     int chunks;                   /* 0: by rule */
@@ -30,19 +30,19 @@ struct pf_choice {
     int64_t lower;                /* planes along z that go the first route; 0: by rule */
 };
 
-/* What a schedule is told of a transform. */
+/* The facts of a transform for a schedule. */
 struct pf_shape {
     int64_t most[PF_CUT_AXES];  /* indices of the smallest block, so the most chunks; 0: the axis cannot be cut */
-    int64_t message_bytes;      /* of an average message of the exchange with the shorter ones */
+    int64_t message_bytes;      /* of an average message of the exchange with the shorter messages */
     int64_t enough_bytes;       /* a message whose transfer takes longer than its start */
     const char *decomposition;
     bool two_routes;            /* the exchanges may also be run in the other order */
-    int64_t over[PF_MAX_ROUTES]; /* ranks that z is divided over between the exchanges of each route */
+    int64_t over[PF_MAX_ROUTES]; /* ranks that divide z between the exchanges of each route */
     int64_t nz;                 /* planes along z after its transform */
     int fields;
 };
 
-/* What goes one route. */
+/* The share of a route. */
 struct pf_share {
     int64_t z, z_end; /* planes, after the z transform */
     int field, field_end;
@@ -50,11 +50,11 @@ struct pf_share {
 
 enum pf_move { PF_DO_PASS, PF_DO_START, PF_DO_FINISH };
 
-/* A transform whose passes and exchanges are to be put in order: pass 0, exchange 0, pass 1, .. , pass `exchanges`. */
+/* A transform whose passes and exchanges need an order: pass 0, exchange 0, pass 1, .. , pass `exchanges`. */
 struct pf_order {
     int lanes, exchanges;
-    bool by_lane[PF_ORDER_PASSES]; /* may the pass be run for one lane; else it is run once for all of them */
-    bool early; /* the last pass of a lane may be run before the first pass of a later one */
+    bool by_lane[PF_ORDER_PASSES]; /* may the pass be run for a lane; else run once for all */
+    bool early; /* the last pass of a lane may be run before the first pass of a later lane */
     void (*add)(void *list, enum pf_move move, int at, int lane);
     void *list;
 };
@@ -62,15 +62,15 @@ enum { PF_ALL_LANES = -1 };
 
 struct pf_schedule {
     const char *name;
-    const char *takes;   /* what may follow the name, for messages */
+    const char *takes;   /* options after the name, for messages */
     bool keeps_boxes;    /* the arrays are divided as without a schedule */
     bool beside;         /* exchanges run beside passes or each other */
     bool runs_pairs;     /* a forward and a backward transform may run at once */
-    int (*read)(const char *text, const char *after, struct pf_choice *choice); /* NULL: nothing may follow */
+    int (*read)(const char *text, const char *after, struct pf_choice *choice); /* NULL: no options */
     int (*settle)(const struct pf_shape *shape, struct pf_choice *choice);      /* NULL: nothing is by rule or refused */
-    void (*write)(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]); /* NULL: the name */
+    void (*write)(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]); /* NULL: only the name */
     void (*order)(const struct pf_order *order);
-    /* With two routes: what goes each of them. NULL: there is one. */
+    /* With two routes: the share of each route. NULL for one route. */
     void (*divide)(const struct pf_shape *shape, const struct pf_choice *choice, struct pf_share share[PF_MAX_ROUTES]);
 };
 
@@ -79,37 +79,37 @@ extern const struct pf_schedule pf_schedule_sequence;
 
 /* ---- schedule_table.c ---------------------------------------------------------------------------------------------- */
 
-/* Read a text, "overlap:4:x". Local; refuses what no schedule takes. */
+/* Read a text, "overlap:4:x". Local; refuses a text unknown to all schedules. */
 int pf_choice_read(const char *text, struct pf_choice *choice);
-/* Replace what is by rule; refuses what the transform is too small for. Then no choice is left. */
+/* Replace members set by rule; refuses a schedule if the transform is too small. Then no choice is left. */
 int pf_choice_settle(const struct pf_shape *shape, struct pf_choice *choice);
-/* The text that reads as this choice. */
+/* The text of this choice. */
 void pf_choice_write(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]);
 
 /* ---- chunks.c ------------------------------------------------------------------------------------------------------ */
 
-/* A whole number from 1 to `most` that takes all of `bytes` characters; 0: it is none. */
+/* A whole number from 1 to `most` that takes all of `bytes` characters; 0 for other texts. */
 int64_t pf_number_read(const char *text, size_t bytes, int64_t most);
-/* "4" or "1,2,4,8". Sets chunks and sizes, false when it is neither. */
+/* "4" or "1,2,4,8". Sets chunks and sizes; false for other texts. */
 bool pf_chunks_read(const char *text, size_t bytes, struct pf_choice *choice);
 void pf_chunks_equal(struct pf_choice *choice, int chunks);
-/* Where chunk k of a block of `extent` indices begins; chunk `chunks` is the end of the last one. */
+/* Start of chunk k in a block of `extent` indices; chunk `chunks` is the end of the last chunk. */
 int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k);
-/* Choose the axis, or check the one that was asked for. */
+/* Choose the axis, or check the requested axis. */
 int pf_chunks_settle(const struct pf_shape *shape, struct pf_choice *choice);
 
 /* ---- order.c ------------------------------------------------------------------------------------------------------- */
 
-/* A pass for a lane, or, if it is not run by lanes, for all of them: the first one before the first lane, any other after
- * the last. */
+/* A pass for a lane or, if not run by lanes, for all lanes: the first pass before the first lane, any other after the
+ * last. */
 void pf_order_pass(const struct pf_order *order, int pass, int lane);
 void pf_order_start(const struct pf_order *order, int exchange, int lane);
 void pf_order_finish(const struct pf_order *order, int exchange, int lane);
-/* Stage i of all lanes, one after the other: wait for what comes before pass i, run it, start what comes behind it. */
+/* Stage i of all lanes, one after the other: wait for the exchange before pass i, run pass i, start the exchange behind. */
 void pf_order_stage(const struct pf_order *order, int pass);
-/* All stages, so that with two lanes one travels while the other is worked on. */
+/* All stages, so that with two lanes one lane travels during work on the other. */
 void pf_order_stages(const struct pf_order *order);
-/* The last pass of lanes `*done` to `lane` - 1, if it may be run by now. */
+/* The last pass of lanes `*done` to `lane` - 1, if possible by now. */
 void pf_order_last(const struct pf_order *order, int *done, int lane, bool first_pass_is_done);
 /* Both of two transforms beside each other, stage by stage. */
 void pf_order_pair(const struct pf_order *one, const struct pf_order *other);

@@ -1,7 +1,7 @@
 /* Half of the fields take the other route.
- * Idea:  as two ways, but of several fields: the first ones, and the middle one of an odd number, go row exchange, y, column
- *        exchange, x, the others column exchange, x, row exchange, y. With one field nothing goes the other route, but a
- *        forward transform of one array beside a backward one of another (pencilfft_execute_pair) does the same.
+ * Idea:  as two-way, but of several fields: the first fields, and the middle field of an odd number, go row exchange, y,
+ *        column exchange, x, the others column exchange, x, row exchange, y. With one field nothing goes the other route,
+ *        but a forward transform of one array beside a backward transform of another (pencilfft_execute_pair) does the same.
  * Cost:  F t_joint of an even number F of fields; 2 t_joint a pair. Needs: two exchanges. */
 #include "common/failure.h"
 #include "pencilfft.h"

@@ -1,12 +1,12 @@
 /* Rows and columns at once, by chunks.
- * Idea:  while the row exchange of chunk j + 1 travels, the column exchange of chunk j does, over links that would else be
- *        idle. One chunk of the first exchange is in flight at a time: were all of them posted at once, they would share the
- *        links, arrive together, and nothing would be gained. The pass before is done for chunk j + 1 before chunk j is
- *        waited for, so the network never waits for it; the last exchange is waited for when its data are needed.
+ * Idea:  the row exchange of chunk j + 1 travels beside the column exchange of chunk j, over links that would else be idle.
+ *        One chunk of the first exchange is in flight at a time: if all were posted at once, they would share the links,
+ *        arrive together, and nothing would be gained. The pass of chunk j + 1 runs before the wait for chunk j, so that the
+ *        network never waits for the pass; the last exchange is waited for when its data are needed.
  * Source: two machines of a flow shop with lots that are streamed (C. N. Potts, K. R. Baker, Flow shop scheduling with lot
  *         streaming, Operations Research Letters 8, 1989).
- * Cost:  T(K) = (t_row + (K - 1) t_joint + t_col) / K, where t_joint is the time of the link that carries most of both; K
- *        times as many messages. Needs: a block of K indices along the axis that is cut. */
+ * Cost:  T(K) = (t_row + (K - 1) t_joint + t_col) / K, where t_joint is the time of the link with the largest joint load; K
+ *        times as many messages. Needs: a block of K indices along the cut axis. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static int read_text(const char *text, const char *after, struct pf_choice *choi
     return refuse(text);
 }
 
-/* As many chunks as leave messages whose transfer takes longer than their start, and as the longest axis has. */
+/* As many chunks as leave messages with a transfer longer than their start, at most the indices of the longest axis. */
 static int by_rule(const struct pf_shape *shape)
 {
     int64_t chunks = shape->message_bytes / shape->enough_bytes, longest = 1;
@@ -88,7 +88,7 @@ static void order(const struct pf_order *o)
             pf_order_pass(o, pass, lane);
             pf_order_start(o, pass, lane);
         }
-        /* With one exchange, its lane is there; of a later one, the lane before, while this one travels. */
+        /* With one exchange, its lane has arrived; with two, the lane before has, while this lane travels. */
         if (o->by_lane[o->exchanges])
             pf_order_last(o, &done, o->exchanges > 1 ? lane : lane + 1, lane + 2 >= o->lanes);
     }

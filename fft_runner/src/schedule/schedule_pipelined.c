@@ -1,6 +1,6 @@
 /* Chunks that travel beside the FFTs, rows and columns one after the other.
- * Idea:  while a chunk of an exchange travels, the next one is made and the one before is used. Only when the first exchange
- *        has come does the second one start. z is cut where it is long enough, because then both exchanges lie beside FFTs.
+ * Idea:  while a chunk of an exchange travels, the next chunk is made and the chunk before is used. The second exchange
+ *        starts only after the first exchange is complete. If long enough, z is cut, to put both exchanges beside FFTs.
  * Source: C. E. Cramer and J. A. Board, The development and integration of a distributed 3D FFT for a cluster of
  *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
  * Cost:  t_row + t_col, of which at best all but a chunk of the work beside them is hidden. Needs: blocks of K indices. */
@@ -11,7 +11,7 @@
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 
-enum { USUAL = 4 }; /* a quarter is then not hidden; eight were no faster on one node */
+enum { USUAL = 4 }; /* a quarter is then not hidden; eight are no faster on a node */
 
 static const enum pf_cut_axis preferred[PF_CUT_AXES] = {PF_CUT_Z, PF_CUT_X, PF_CUT_FIELD};
 
@@ -45,7 +45,7 @@ static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEX
         snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%d", choice->chunks);
 }
 
-/* Exchange i, with the pass before the first one and the pass behind it. */
+/* Exchange i, with the pass before the first exchange and the pass behind exchange i. */
 static void run_exchange(const struct pf_order *o, int i)
 {
     int done = 0;

@@ -1,5 +1,5 @@
 /* One after the other.
- * Idea:  a pass, the exchange behind it, the next pass. No message waits for another, and no work beside them.
+ * Idea:  a pass, the exchange behind the pass, the next pass. No message waits for another, no work runs beside.
  * Cost:  t_row + t_col. Needs: nothing. */
 #include "schedule/schedule.h"
 

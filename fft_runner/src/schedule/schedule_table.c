@@ -1,4 +1,4 @@
-/* Texts of schedules and what they mean. */
+/* Texts of schedules and their meaning. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Half of the planes along z take the other route.
- * Idea:  after the z transform the planes are independent. The lower ones go row exchange, y, column exchange, x, the upper
- *        ones column exchange, x, row exchange, y. So in each step half of the rows' and half of the columns' data travel at
- *        once, without the ramp of chunks. The lower planes end in X pencils, the upper ones in Y pencils.
- * Cost:  t_joint, where the number of lower planes is a multiple of the ranks of a row and that of upper ones of those of a
- *        column; else the largest share counts. Two messages to each member. Needs: two exchanges, and two planes. */
+ * Idea:  after the z transform the planes are independent. The lower planes go row exchange, y, column exchange, x, the
+ *        upper planes column exchange, x, row exchange, y. So in each step half of the rows' and half of the columns' data
+ *        travel at once, without the ramp of chunks. The lower planes end in X pencils, the upper planes in Y pencils.
+ * Cost:  t_joint, if the ranks of a row divide the number of lower planes and the ranks of a column the number of upper
+ *        planes; else the largest share counts. Two messages to each member. Needs: two exchanges, and two planes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,13 +22,13 @@ static int read_text(const char *text, const char *after, struct pf_choice *choi
                          text);
 }
 
-/* Planes as they would be if all ranks had as many as the one with most. */
+/* Planes in all, if each rank had as many as the rank with most planes. */
 static int64_t full(int64_t planes, int64_t ranks)
 {
     return (planes + ranks - 1) / ranks * ranks;
 }
 
-/* The number of lower planes with which the larger of both full numbers is least, then their sum, then itself. */
+/* The number of lower planes with the least maximum of both full numbers, then the least sum, then the least number. */
 static int64_t by_rule(const struct pf_shape *shape)
 {
     int64_t best = 1, best_most = INT64_MAX, best_sum = INT64_MAX;

@@ -4,15 +4,15 @@
 
 enum { PF_CACHE_LINE = 64 };
 
-/* Ask the processor for memory that is needed soon. It goes on at once, where reading or writing would wait.
- * Inlined, because GCC leaves out calls of functions that only ask. */
+/* Prefetch memory. The processor continues at once, while reading or writing would wait. Inlined, because GCC leaves out
+ * calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void pf_ask_for(const char *from, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += PF_CACHE_LINE)
         __builtin_prefetch(from + at);
 }
 
-/* Of a row that is written past the caches, the lines that it shares with its neighbours. */
+/* Prefetch the cache lines that a row of non-temporal stores shares with its neighbours. */
 static inline __attribute__((always_inline)) void pf_ask_for_ends(const char *from, int64_t bytes)
 {
     if ((uintptr_t)from % PF_CACHE_LINE)

@@ -4,18 +4,18 @@
 #include "pencilfft.h"
 
 struct pf_clock {
-    double seconds[PENCILFFT_MAX_PHASES]; /* but for the total, which is known when the clock is stopped */
+    double seconds[PENCILFFT_MAX_PHASES]; /* the total is set when the clock stops */
     double total;
     double started, last, unaccounted;
 };
 
-/* Seconds of MPI_Wtime(), but never less than before: in some MPIs it is the time of day, which can be set back. */
+/* Seconds of MPI_Wtime(), but never less than before: some MPIs return the time of day, which can be set back. */
 double pf_now(void);
 void pf_clock_start(struct pf_clock *clock);
 void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
-void pf_clock_wait(struct pf_clock *clock, int phase); /* ... but not to the total */
+void pf_clock_wait(struct pf_clock *clock, int phase); /* and is not part of the total */
 /* Time since then belongs to phase as well, and not to the total. */
 void pf_clock_beside(struct pf_clock *clock, int phase, double since);
-/* The phases and the total of an earlier run are added. */
+/* Add the phases and the total of an earlier run. */
 void pf_clock_add(struct pf_clock *clock, const struct pf_clock *earlier);
 void pf_clock_stop(struct pf_clock *clock);

@@ -1,9 +1,9 @@
 /* Threads inside a rank, by OpenMP.
- * Idea:  the work is cut into shares beforehand, as many as there are threads, and each thread does one: so what is planned serially
- *        is what runs, and a thread has the same part of memory in all passes. OpenMP may give fewer threads than asked for
- *        (nested regions, OMP_DYNAMIC, OMP_THREAD_LIMIT); a thread then does several shares, one after the other.
+ * Idea:  the work is cut into shares beforehand, as many as there are threads, and each thread does a share: so the run
+ *        follows the serial plan, and a thread has the same memory in all passes. OpenMP may give fewer threads than
+ *        requested (nested regions, OMP_DYNAMIC, OMP_THREAD_LIMIT); a thread then does several shares in turn.
  * Cost:  a parallel region: some microseconds.
- * Needs: MPI_THREAD_FUNNELED, for MPI is called by the calling thread alone, outside of the shares or in share 0. */
+ * Needs: MPI_THREAD_FUNNELED, because the calling thread alone calls MPI, outside of the shares or in share 0. */
 #include "speed/threads.h"
 
 #include <mpi.h>

@@ -3,12 +3,12 @@
 struct pf_tuning pf_tuning = {
     .block_bytes = 1 << 17,   /* half a second-level cache */
     .message_bytes = 1 << 15, /* 2 us, in which 10 GB/s are 20 kB */
-    .row_bytes = 512,         /* with 256 the neighbouring passes took a fifth longer at 128^3 */
+    .row_bytes = 512,         /* with 256 the neighbouring passes take a fifth longer at 128^3 */
     .direct_bytes = 1 << 22,  /* of real 32^3 (0.3 MB) on one rank a third is saved, of 96^3 (7 MB) nothing */
-    .thread_bytes = 1 << 14,  /* copied in about 1 us, which is what a thread costs */
+    .thread_bytes = 1 << 14,  /* copied in about 1 us, the cost of a thread */
     .whole_bytes = 1 << 26,   /* 128^3 has 32 MB */
     .trial_bytes = 1 << 28,   /* all ten exchanges of 128^3 in two parts, 16 MB each */
-    .trial_outs_bytes = 1 << 25, /* a third-level cache; with half of it some choices were still those of one output */
-    .ask_bytes = 1 << 19,     /* of real 64^3 in two parts (1.1 MB) the last pass takes down to a quarter with it */
-    .past_bytes = 15 << 19,   /* c2c 100^3 in two parts (8.0 MB) is faster so, real 96x128x144 (7.2 MB) is not */
+    .trial_outs_bytes = 1 << 25, /* a third-level cache; half of it still gives some choices of a single output */
+    .ask_bytes = 1 << 19, /* of real 64^3 in two parts (1.1 MB) prefetching cuts the last pass by up to three quarters */
+    .past_bytes = 15 << 19, /* with it c2c 100^3 in two parts (8.0 MB) is faster, real 96x128x144 (7.2 MB) is not */
 };
