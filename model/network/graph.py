@@ -174,7 +174,10 @@ class GraphNetwork:
 
     def link(self, i: int, position: int) -> GraphLink:
         """Return the link at a position in the list of links of a class."""
-        number = self._links_of_class[i][position]
+        return self.link_number(int(self._links_of_class[i][position]))
+
+    def link_number(self, number: int) -> GraphLink:
+        """Return the link with a number in `source` and `target`."""
         return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
 
     def arcs(self) -> Arcs:

@@ -9,6 +9,7 @@ from hypothesis import given
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.network.kinds import KINDS, kind_of, network_named, with_bandwidth
 from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -49,14 +50,20 @@ def random_dragonfly_plus(rng):
             f"groups={rng.randint(1, 4)},cables={rng.randint(1, 3)},{some_hosts(rng, rails)}")
 
 
-RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus}
+def random_hyperx(rng):
+    shape = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
+    return f"hyperx:{'x'.join(map(str, shape))},hosts={rng.randint(1, 2)},cables={rng.randint(1, 2)},{some_hosts(rng)}"
+
+
+RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus,
+          "hyperx": random_hyperx}
 WALKED = {"shortest-path": "shortest", "static": "static", "minimal": "minimal", "valiant": "valiant",
           "each-hop": "each_hop"}  # rule: of `Walker`
 PAIRS = [(kind, rule) for kind in RANDOM for rule in KINDS[kind].routings if rule in WALKED]
 
 
 def test_every_kind_of_switches_is_drawn_and_every_rule_is_walked():
-    assert set(RANDOM) == set(KINDS) - {"torus", "graph"}
+    assert set(RANDOM) == {name for name, kind in KINDS.items() if issubclass(kind.type, SwitchedNetwork)}
     assert {rule for kind in RANDOM for rule in KINDS[kind].routings} == {*WALKED, "ideal-adaptive"}
 
 
@@ -184,7 +191,7 @@ def test_bounds_by_all_cuts_together(text, tasks, grid, bound):
 def test_every_schedule_is_predicted(kind):
     """The joint loads of a schedule are sums over the walked messages of both exchanges."""
     text = {"fat-tree": "fat-tree:leaves=3,hosts=4,up=2", "dragonfly": "dragonfly:a=2,p=2,groups=3,cables=1",
-            "dragonfly-plus": "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3"}[kind]
+            "dragonfly-plus": "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3", "hyperx": "hyperx:2x3,hosts=2"}[kind]
     mapping = launched(text, 1, ProcessGrid(3, 4))
     whole = [routing(kind_of(mapping.network).default_routing).loads(mapping.network, e, mapping.ends)
              for e in exchanges(mapping.grid)]
