@@ -1,8 +1,11 @@
 """Trees, dragonflies and other networks of switches: loads against messages walked one by one, bounds against loads."""
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from importlib.resources import files
+from itertools import combinations, permutations
 from random import Random
 
 import jsonschema
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.network.kinds import KINDS, kind_of, network_named, with_bandwidth
 from pencilmap.model.network.network import link_weights
@@ -25,6 +29,7 @@ from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model.cases import drawn, random_case, random_mapping, random_transform, repeatable
 from tests.model.walked import Walker
+from tests.patience import patience
 
 
 def some_hosts(rng, rails=1):
@@ -253,3 +258,47 @@ def test_predictions_satisfy_the_schema(kind):
     for _ in range(5):
         mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
         jsonschema.validate([predict(mapping, random_transform(rng, mapping.grid)).as_dict()], schema)
+
+
+SMALL = {"fat-tree": "fat-tree:leaves=3,hosts=2,up=1", "dragonfly": "dragonfly:a=2,p=1,h=1",
+         "dragonfly-plus": "dragonfly-plus:leaves=1,spines=1,hosts=2,groups=3", "hyperx": "hyperx:3,hosts=2"}
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+@pytest.mark.parametrize("kind", RANDOM)
+def test_no_placement_of_a_small_network_is_below_its_bounds(kind, tasks):
+    """Every placement is tried; the bounds are near the best of them."""
+    text = SMALL[kind]
+    if tasks == 2:  # on half the hosts
+        text = text.replace("hosts=2", "hosts=1").replace("a=2", "a=1").replace("h=1", "h=2")
+    network, grid = network_named(text), ProcessGrid(2, 3)
+    rule, best = routing(kind_of(network).default_routing), {"in turn": [], "together": []}
+    for order in permutations(range(6)):
+        place = np.array(order)
+        switch = network.switch_of_link[place // tasks]
+        if any(place[i] > place[j] for i, j in combinations(range(6), 2) if switch[i] == switch[j]):
+            continue  # hosts of a switch change places
+        loads = [rule.loads(network, exchange, place // tasks) for exchange in exchanges(grid)]
+        values = [np.asarray(each.bytes() * 4 * network.n_nodes / each.total_bytes) for each in loads]
+        best["in turn"].append(values[0].max() + values[1].max())
+        best["together"].append((values[0] + values[1]).max())
+    bounds = Bounds(Site(network, tasks), grid)
+    assert min(best["in turn"]) * 0.6 <= float(bounds.in_sequence.value) <= min(best["in turn"]) + 1e-9
+    assert min(best["together"]) * 0.6 <= float(bounds.together.value) <= min(best["together"]) + 1e-9
+
+
+@pytest.mark.parametrize("text, cost", [("fat-tree:leaves=640,hosts=16,taper=2,pods=20,core=4", 64.8),
+                                        ("dragonfly:a=16,p=8,h=8,groups=80", 14.4)])
+def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(text, cost):
+    program = ("import resource, sys; import numpy as np\n"
+               "from pencilmap.model.network.kinds import network_named\n"
+               "from pencilmap.model.placement.grid import ProcessGrid\n"
+               "from pencilmap.model.placement.mapping import Mapping\n"
+               "from pencilmap.model.predict import predict\n"
+               "ranks, network = np.arange(81920), network_named(sys.argv[1])\n"
+               "found = predict(Mapping(network, ProcessGrid(256, 320), 8, ranks // 8, ranks % 8))\n"
+               "print(float(found.cost), found.certificate, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    done = subprocess.run([sys.executable, "-c", program, text], capture_output=True, text=True, timeout=patience(5),
+                          check=True)
+    found, certificate, kilobytes = map(float, done.stdout.split())
+    assert found == pytest.approx(cost) and certificate >= 1 and kilobytes < 2e6
