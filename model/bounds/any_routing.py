@@ -9,9 +9,11 @@ from functools import singledispatch
 import numpy as np
 
 from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import m_scale
 
@@ -24,7 +26,7 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`.
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, twisted tori by `pencilmap.model.bounds.twisted_cuts`.
 
     Parameters
     ----------
@@ -43,6 +45,16 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 @cut_bound.register
 def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
     return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+
+
+@cut_bound.register
+def _cut_bound_of_twisted_torus(torus: TwistedTorus, exchange, node_of_rank):
+    return _in_every_class(torus, twisted_bound(torus, node_traffic(exchange, node_of_rank, torus.n_nodes)))
+
+
+def _in_every_class(torus, load):
+    """Return a bound for the links of all classes together as a load of each class that takes the same time."""
+    return tuple(load / weight for weight in link_weights(torus))
 
 
 @cut_bound.register
@@ -114,6 +126,11 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
 def _machine_bound_of_graph(graph: GraphNetwork):
     all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
     return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+
+
+@machine_bound.register
+def _machine_bound_of_twisted_torus(torus: TwistedTorus):
+    return _in_every_class(torus, m_scale(all_to_all_bound(torus), torus, torus.n_nodes**2))
 
 
 @machine_bound.register

@@ -8,12 +8,13 @@ from typing import Any
 
 from pencilmap.model.base.errors import RoutingError, near
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name; the first rule that works on a network is its default
+    "shortest-path": "shortest_path:RULE",
     "dimension-order": "dimension_order:RULE",
     "minimal-adaptive": "minimal_adaptive:RULE",
-    "shortest-path": "shortest_path:RULE",
     "optimal-minimal": "optimal_minimal:RULE",
 }
 ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
@@ -62,10 +63,11 @@ def default_routing(network: Network) -> str:
 
 
 def all_variants(network: Network) -> list[str]:
-    """Return every rule of a network with all its variants.
+    """Return every rule of a network with all its variants; rules for ties at half a ring are for tori without twists.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> all_variants(Torus((4,)))[:3]
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
     """
-    return [f"{name}:{variant}" if variant else name for name in routings_of(network) for variant in ROUTINGS[name].variants]
+    return [f"{name}:{variant}" if variant else name for name in routings_of(network)
+            for variant in ROUTINGS[name].variants[:None if isinstance(network, Torus) else 1]]

@@ -14,7 +14,9 @@ import numpy as np
 
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.routing.twisted_paths import twisted_loads
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
@@ -24,11 +26,14 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link, see `shortest_path_loads`."""
+        """Return the load of every link, see `shortest_path_loads` and `twisted_loads`."""
+        if isinstance(network, TwistedTorus):
+            return twisted_loads(network, exchange, node_of_rank)
         return shortest_path_loads(network, exchange, node_of_rank)
 
 
-RULE = without_argument("shortest-path", "split evenly over all shortest paths of a graph", ShortestPath(), (GraphNetwork,))
+RULE = without_argument("shortest-path", "split evenly over all shortest paths of a graph or twisted torus", ShortestPath(),
+                        (GraphNetwork, TwistedTorus))
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:
