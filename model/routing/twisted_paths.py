@@ -124,10 +124,11 @@ def routes_of(torus: TwistedTorus, order: tuple[int, ...] | None = None) -> Rout
 
 def _even_routes(torus: TwistedTorus) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield channel, node and share of the links on the shortest paths to each node."""
-    hops, paths = torus.hops, _paths(torus)
+    hops, paths, nodes = torus.hops, _paths(torus), np.arange(torus.n_nodes)
     directions = steps_up_and_down(torus)
-    channels = np.array([2 * i + direction for i, direction in directions])
-    back = np.array([torus.reached(np.arange(torus.n_nodes), i, (-1, 1)[direction]) for i, direction in directions])
+    channels = np.array([2 * i + direction for i, direction in directions], dtype=np.int64)
+    back = np.array([torus.reached(nodes, i, (-1, 1)[direction]) for i, direction in directions], dtype=np.int64)
+    back = back.reshape(-1, torus.n_nodes)  # also without links
     hops_after, paths_after = hops[back], paths[back]                 # of v - e, for the rest of the way after a step e
     for target in range(torus.n_nodes):
         rest = torus.sums(np.array([target]), torus.negative)[0]        # target - u for every u
