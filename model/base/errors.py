@@ -94,6 +94,10 @@ class MapfileError(PencilmapError):
     """A placement file that cannot be read; the message names file and line."""
 
 
+class NetworkError(PencilmapError):
+    """A text that names no network, or a network that cannot be built."""
+
+
 class GraphError(PencilmapError):
     """A graph file that cannot be read, or a graph that is not a network."""
 

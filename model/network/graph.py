@@ -16,6 +16,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS
 from pencilmap.model.base.units import parse
+from pencilmap.model.network.kind import NetworkKind
 from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
@@ -250,3 +251,11 @@ def _cables(name, rates):
 def _same(strengths):
     """Return a key that is equal for links of the same edges. This avoids the slow hash of fractions."""
     return tuple(map(id, strengths))
+
+
+def _only_from_files(text, **options):
+    raise GraphError(f"network graph:{text[:60]}: a graph has no text form; give the file of its cables")
+
+
+KIND = NetworkKind("graph", "", "hosts, switches and cables of a file", "link", GraphNetwork, _only_from_files,
+                   ("shortest-path", "optimal-minimal"))

@@ -7,7 +7,7 @@ wrapped, unless `cables` gives more.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError, TorusError
+from pencilmap.model.network.kind import NetworkKind, bandwidths
 from pencilmap.model.network.network import Arcs, Network, TorusLink
 
 MAX_DIMENSIONS = 8
@@ -286,6 +287,17 @@ def parse_torus(text: str, **options: Any) -> Torus:
         raise TorusError(f"torus {text!r} has both :{kind} and w; use one of them")
     wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
     return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
+
+
+def _of_kind(text, bandwidth=None, **options):
+    torus = parse_torus(text, **options)
+    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
+
+
+KIND = NetworkKind(
+    "torus", "4x4x8, 4x4x8:mesh or 4wx4x8w", "torus, mesh, or a mixture of both: w marks dimensions that wrap",
+    "one for each dimension, with the letter of its axis", Torus, _of_kind,
+    ("dimension-order", "minimal-adaptive", "optimal-minimal"))
 
 
 def format_torus(torus: Torus) -> str:

@@ -1,20 +1,22 @@
 """Routing rules: a table from a name to the rule that routes messages.
 
-A new rule is a file here, whose `RULE` is a `RoutingRule`, and a line below.
+A new rule is a file here, whose `RULE` is a `RoutingRule`, a line below, and its name in the rows of the networks on which
+it works (`pencilmap.model.network.kinds`).
 """
 
 from pkgutil import resolve_name
 from typing import Any
 
 from pencilmap.model.base.errors import RoutingError, near
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing.rule import RoutingRule
 
-_PLACES = {  # file:name; the first rule that works on a network is its default
-    "shortest-path": "shortest_path:RULE",
+_PLACES = {  # file:name
     "dimension-order": "dimension_order:RULE",
     "minimal-adaptive": "minimal_adaptive:RULE",
+    "shortest-path": "shortest_path:RULE",
     "optimal-minimal": "optimal_minimal:RULE",
 }
 ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
@@ -45,16 +47,15 @@ def routing(name: str, network: Network | None = None) -> Any:
     if head not in ROUTINGS:
         raise RoutingError(f"routing {name!r} is unknown{near(head, ROUTINGS)}; known are "
                            f"{', '.join(r.usage for r in ROUTINGS.values())}")
-    rule = ROUTINGS[head]
-    if network is not None and not isinstance(network, rule.kinds):
+    if network is not None and head not in routings_of(network):
         raise RoutingError(f"routing {name!r} does not work on {network.title}; available are "
                            f"{', '.join(ROUTINGS[n].usage for n in routings_of(network))}")
-    return rule.make(argument)
+    return ROUTINGS[head].make(argument)
 
 
-def routings_of(network: Network) -> list[str]:
+def routings_of(network: Network) -> tuple[str, ...]:
     """Return the names of the rules that work on a network, its default first."""
-    return [name for name, rule in ROUTINGS.items() if isinstance(network, rule.kinds)]
+    return kind_of(network).routings
 
 
 def default_routing(network: Network) -> str:
@@ -63,7 +64,7 @@ def default_routing(network: Network) -> str:
 
 
 def all_variants(network: Network) -> list[str]:
-    """Return every rule of a network with all its variants; rules for ties at half a ring are for tori without twists.
+    """Return every rule of a network with all its variants; those for ties at half a ring are for tori without twists.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> all_variants(Torus((4,)))[:3]

@@ -143,7 +143,7 @@ def parse(argument: str) -> DimensionOrder:
 RULE = RoutingRule(
     parse, "dimension-order[:ORDER][:TIE]",
     "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
-    (Torus, TwistedTorus), ("", "parity", "plus"))
+    ("", "parity", "plus"))
 
 
 class _Place(NamedTuple):

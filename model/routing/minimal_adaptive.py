@@ -84,7 +84,7 @@ def parse(argument: str) -> MinimalAdaptive:
 RULE = RoutingRule(
     parse, "minimal-adaptive[:CHOICE]",
     "at random along minimal routes, expected loads: at each hop any productive dimension (hops, default), or any minimal "
-    "path with the same probability (paths)", (Torus,), ("hops", "paths"))
+    "path with the same probability (paths)", ("hops", "paths"))
 
 
 def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",

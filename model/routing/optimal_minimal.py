@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
@@ -40,7 +39,7 @@ class OptimalMinimal(Rule):
 
 RULE = without_argument(
     "optimal-minimal", "the best routing along shortest paths: a linear program, for small or regular cases",
-    OptimalMinimal(), (Torus, GraphNetwork, TwistedTorus))
+    OptimalMinimal())
 
 
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:

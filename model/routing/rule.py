@@ -1,6 +1,6 @@
 """The interface of a routing rule: `Rule` for the messages, `RoutingRule` for the table of names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from pencilmap.model.traffic.product_blocks import StageBlocks
 class Rule:
     """A rule as a value. Every rule has `loads`; a rule that has a closed form overrides its method.
 
-    `network` is of one of the kinds in the row of the rule.
+    `network` is of a kind whose row names the rule (`pencilmap.model.network.kinds`).
     """
 
     def loads(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
@@ -52,14 +52,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class RoutingRule:
-    """The entry of a name in the table.
+    """The entry of a name in the table. The rows of the kinds of networks say on which networks the rule works.
 
     Parameters
     ----------
     make : callable
         Argument text -> rule; raises RoutingError if the text is not understood.
-    kinds : tuple of type
-        Networks on which the rule works.
+    usage : str
+        Name with arguments.
+    meaning : str
+        One line for a table of all rules.
     variants : tuple of str
         Arguments that get a line in comparisons of all rules; the first is the default.
     """
@@ -67,15 +69,14 @@ class RoutingRule:
     make: Callable[[str], Rule]
     usage: str
     meaning: str
-    kinds: tuple
     variants: tuple = ("",)
 
 
-def without_argument(name: str, meaning: str, rule: Rule, kinds: Sequence[type]) -> RoutingRule:
+def without_argument(name: str, meaning: str, rule: Rule) -> RoutingRule:
     """The row of a rule that takes no argument."""
     def make(argument: str) -> Rule:
         if argument:
             raise RoutingError(f"routing {name}:{argument}: {name} takes no argument")
         return rule
 
-    return RoutingRule(make, name, meaning, tuple(kinds))
+    return RoutingRule(make, name, meaning)

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.rule import Rule, without_argument
@@ -32,8 +31,7 @@ class ShortestPath(Rule):
         return shortest_path_loads(network, exchange, node_of_rank)
 
 
-RULE = without_argument("shortest-path", "split evenly over all shortest paths of a graph or twisted torus", ShortestPath(),
-                        (GraphNetwork, TwistedTorus))
+RULE = without_argument("shortest-path", "split evenly over all shortest paths", ShortestPath())
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:

@@ -1,0 +1,69 @@
+"""The table of kinds of networks, and the network that a text names.
+
+A new kind is a file here, whose `KIND` is a `NetworkKind`, and a line below.
+"""
+
+from pkgutil import resolve_name
+from typing import Any
+
+from pencilmap.model.base.errors import NetworkError, near
+from pencilmap.model.network.kind import NetworkKind
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import is_twisted
+
+_PLACES = {  # file:name; a text without the name of a kind is a torus
+    "torus": "torus:KIND",
+    "twisted-torus": "twisted_torus:KIND",
+    "graph": "graph:KIND",
+}
+KINDS: dict[str, NetworkKind] = {name: resolve_name(f"{__package__}.{place}") for name, place in _PLACES.items()}
+
+
+def network_named(text: str, **options: Any) -> Network:
+    """Return the network that a text names.
+
+    Parameters
+    ----------
+    text : str
+        A shape, or ``KIND:...``; see `KINDS`.
+    **options
+        ``bandwidth``: rate of a cable, one for all classes of links or one for each (``up=25 GB/s,host=12.5 GB/s``).
+        Other options depend on the kind.
+
+    Raises
+    ------
+    NetworkError
+        If there is no such kind, or its numbers are not possible.
+    TorusError
+        If a shape is not understood.
+
+    Examples
+    --------
+    >>> str(network_named("8x8x8:mesh")), network_named("4x4", bandwidth="x=1 GB/s,y=2 GB/s").bandwidth
+    ('8x8x8:mesh', (1000000000.0, 2000000000.0))
+    """
+    head, _, rest = text.partition(":")
+    if head in KINDS:
+        return KINDS[head].parse(rest, **options)
+    if head[:1].isalpha():
+        raise NetworkError(f"network {text[:60]!r} is unknown{near(head, KINDS)}; write a shape such as 8x8x8, or one of "
+                           f"{', '.join(kind.usage for kind in KINDS.values() if kind.usage)}")
+    return KINDS["twisted-torus" if is_twisted(text) else "torus"].parse(text, **options)
+
+
+def is_network(text: str) -> bool:
+    """Return whether a text names a kind, so that it is neither a shape nor a file.
+
+    >>> is_network("torus:4x4"), is_network("4x4"), is_network("cluster.graphml")
+    (True, False, False)
+    """
+    return text.partition(":")[0] in KINDS and ":" in text
+
+
+def kind_of(network: Network) -> NetworkKind:
+    """Return the row of a network.
+
+    >>> kind_of(network_named("4x4")).name
+    'torus'
+    """
+    return next(kind for kind in KINDS.values() if type(network) is kind.type)

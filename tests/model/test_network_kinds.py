@@ -1,0 +1,74 @@
+"""The table of networks: text forms, classes of links, bandwidths, routings."""
+
+import pytest
+
+from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
+from pencilmap.model.network.kind import bandwidths, numbers, whole
+from pencilmap.model.network.kinds import KINDS, is_network, kind_of, network_named
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.routing import ROUTINGS, routing
+
+
+def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
+    named = {name for kind in KINDS.values() for name in (*kind.routings, *kind.bracket)}
+    assert named == set(ROUTINGS)
+    for name, kind in KINDS.items():
+        assert kind.name == name and kind.default_routing in ROUTINGS and set(kind.bracket) <= set(kind.routings)
+
+
+@pytest.mark.parametrize("text", ["4x4x8", "4x4:mesh", "4wx6x2w", "torus:4x4"])
+def test_shapes_are_tori(text):
+    network = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
+    assert isinstance(network, Torus) and kind_of(network) is KINDS["torus"] and network.cables[-1] == 2
+    assert str(network) == text.removeprefix("torus:") and set(network.bandwidth) == {2e9}
+    assert is_network(text) == text.startswith("torus:")
+
+
+def test_a_rule_of_another_kind_is_refused_with_those_that_work():
+    with pytest.raises(PencilmapError, match=r"does not work on torus 4x4; available are dimension-order.*optimal-minimal"):
+        routing("shortest-path", network_named("4x4"))
+
+
+@pytest.mark.parametrize("text, error, says", [
+    ("fat-treee:leaves=3", NetworkError, "unknown"),
+    ("cluster", NetworkError, "write a shape such as 8x8x8"),
+    ("4y4", TorusError, "not understood"),
+    ("graph:file.edges", PencilmapError, "give the file of its cables"),
+])
+def test_bad_texts_are_refused(text, error, says):
+    with pytest.raises(error, match=says):
+        network_named(text)
+
+
+@pytest.mark.parametrize("rates, says", [
+    ("up=1 GB/s", "class host have no bandwidth"),
+    ("up=1 GB/s,hots=2 GB/s", r"did you mean host\?"),
+    ("up=1 GB/s,host", "names no class"),
+    ("0 GB/s", "more than 0"),
+    ({"up": -1.0, "host": 1e9}, "more than 0"),
+])
+def test_bad_bandwidths_are_refused(rates, says):
+    with pytest.raises(NetworkError, match=says):
+        bandwidths(rates, ("host", "up"))
+
+
+def test_bandwidths_of_classes():
+    assert bandwidths(None, ("host", "up")) is None
+    assert bandwidths((1, 2), ("host", "up")) == (1.0, 2.0) == bandwidths({"up": 2, "host": "1 B/s"}, ("host", "up"))
+
+
+@pytest.mark.parametrize("text, says", [
+    ("leaves=3,leafs=2", r"'leafs' is unknown \(did you mean leaves\?\)"),
+    ("leaves=3,leaves=2", "leaves is given twice"),
+    ("leaves", "leaves has no value"),
+])
+def test_bad_numbers_are_refused(text, says):
+    with pytest.raises(NetworkError, match=says):
+        numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
+
+
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 or more"), ({"n": "two"}, "whole number")])
+def test_numbers_are_whole(values, says):
+    with pytest.raises(NetworkError, match=says):
+        whole("tree", values, "n")
+    assert whole("tree", {}, "n", 4) == 4
