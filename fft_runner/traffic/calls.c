@@ -26,8 +26,8 @@
 #if MPI_VERSION >= 4
 #define HAVE_LARGE_COUNTS
 #endif
-#ifdef OMPI_HAVE_MPI_EXT
-#include <mpi-ext.h>
+#if defined OPEN_MPI && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* MPIX_Alltoall_init and its like */
 #endif
 
 /* ---- wrappers ------------------------------------------------------------------------------------------------------- */

@@ -113,29 +113,28 @@ static bool output_open(struct output *o)
     return false;
 }
 
-static void print_head(struct output *o, const struct phases *phases, const uint64_t outside[2])
+static void print_head(struct output *o, const struct phases *phases, const uint64_t outside[2], double seconds)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, kinds;
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = 0;
-    fprintf(o->file, "pencilmap traffic 1\nmpi %s\nranks %d\nseconds %.6f\n", version, traffic.ranks,
-            PMPI_Wtime() - traffic.begin_s);
+    fprintf(o->file, "pencilmap traffic 1\nmpi %s\nranks %d\nseconds %.6f\n", version, traffic.ranks, seconds);
     if (outside[1])
         fprintf(o->file, "outside %llu %llu\n", (unsigned long long)outside[0], (unsigned long long)outside[1]);
     if (!phases->alike)
         fprintf(o->file, "# the ranks do not agree on windows, so there is one phase\n");
     const struct window_kind *kind = window_kinds(&kinds);
     for (int phase = 0; phase < phases->count; phase++) {
-        double seconds = 0;
+        double within = 0;
         int level = 0;
         for (int k = 0; k < kinds; k++) {
             uint64_t windows = phases->of_kind[k][phase];
-            seconds += windows ? kind[k].seconds * (double)windows / (double)kind[k].windows : 0;
+            within += windows ? kind[k].seconds * (double)windows / (double)kind[k].windows : 0;
             level = windows ? window_kind_level(k) : level;
         }
         bool rest = phases->has_rest && phase == phases->count - 1;
-        fprintf(o->file, "phase %d times %llu seconds %.6f%s", phase, (unsigned long long)phases->windows[phase], seconds,
+        fprintf(o->file, "phase %d times %llu seconds %.6f%s", phase, (unsigned long long)phases->windows[phase], within,
                 rest ? " rest" : "");
         fprintf(o->file, level && !rest ? " level %d\n" : "\n", level);
     }
@@ -268,7 +267,7 @@ static void output_close(struct output *o, bool done)
         unlink(o->beside);
 }
 
-static void write_phases(const struct phases *phases, MPI_Comm comm)
+static void write_phases(const struct phases *phases, double seconds, MPI_Comm comm)
 {
     uint64_t own_outside[2] = {traffic.outside_bytes, traffic.outside_messages}, outside[2] = {0, 0};
     struct output o = {.file = NULL};
@@ -280,7 +279,7 @@ static void write_phases(const struct phases *phases, MPI_Comm comm)
         if (traffic.rank > 0) {
             send_numbers(&own, comm);
         } else {
-            print_head(&o, phases, outside);
+            print_head(&o, phases, outside, seconds);
             output_close(&o, print_all(&o, &own, comm));
             if (outside[1])
                 traffic_say("messages to processes of other jobs, or that MPI_Comm_spawn started, are only in the sum "
@@ -296,6 +295,7 @@ void traffic_write(void)
 {
     static struct phases phases;
     MPI_Comm comm;
+    double seconds = PMPI_Wtime() - traffic.begin_s;
     window_close();
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS)
         return;
@@ -303,7 +303,7 @@ void traffic_write(void)
     int good = phases_agree(&phases, comm) && !traffic.failed, all = 0;
     PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm);
     if (all)
-        write_phases(&phases, comm);
+        write_phases(&phases, seconds, comm);
     else if (traffic.rank == 0)
         traffic_say("no file is written: memory was short on a rank, or MPI failed");
     PMPI_Comm_free(&comm);
