@@ -135,11 +135,33 @@ static void synchronised(MPI_Comm comm)
 
 /* ---- begin and end -------------------------------------------------------------------------------------------------- */
 
+static void begin(void)
+{
+    MPI_Comm parent;
+    int level;
+    if (traffic.active)
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &traffic.rank);
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        if (traffic.rank == 0)
+            traffic_say("processes that MPI_Comm_spawn started are not traced");
+        return;
+    }
+    PMPI_Comm_size(MPI_COMM_WORLD, &traffic.ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &traffic.world);
+    PMPI_Query_thread(&level);
+    traffic.threaded = level == MPI_THREAD_MULTIPLE;
+    members_begin();
+    traffic.begin_s = PMPI_Wtime();
+    traffic.counting = traffic.active = true;
+}
+
 /* MPI_Init may call PMPI_Init_thread: only the outermost call begins. */
 static void begun(int status)
 {
     if (depth == 1 && status == MPI_SUCCESS)
-        traffic_begin();
+        begin();
     leave();
 }
 

@@ -23,7 +23,6 @@ extern struct state traffic;
 
 void traffic_lock(void);
 void traffic_unlock(void);
-void traffic_begin(void);
 void traffic_say(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Mix the bits of a number, so that sums of mixed numbers tell sets apart. */

@@ -71,8 +71,8 @@ def _n_ranks(document):
     rows, columns, *entries = map(int, sizes)
     held = entries[0] if entries else rows * columns if symmetry == "general" else rows * (rows + 1) // 2
     if rows != columns or not 1 <= rows <= MOST_RANKS:
-        raise TrafficError(f"{document.label} line {number}: {rows} rows and {columns} columns; the traffic of P ranks has P "
-                           f"of both, P from 1 to {MOST_RANKS}")
+        raise TrafficError(f"{document.label} line {number}: {rows} rows and {columns} columns; the traffic of P ranks has "
+                           f"P of both, P from 1 to {MOST_RANKS}")
     if held != len(lines) - 1:
         raise TrafficError(f"{document.label} line {number}: {held} entries are promised, but {len(lines) - 1} lines follow")
     return rows
