@@ -7,8 +7,10 @@
  *        included once for counts of type int, and again for the large counts of MPI-4 (MPI_X_c). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stdlib.h>
+#pragma GCC visibility push(default) /* the functions of MPI are all that the library shows */
+#include <mpi.h>
+#pragma GCC visibility pop
 
 #include "collectives.h"
 #include "count.h"

@@ -38,7 +38,7 @@ MOST_PHASES = 1024
 _N, _T = r"([0-9]{1,9})", r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
 _LINES = {
     "ranks": re.compile(rf"ranks {_N}"),
-    "mpi": re.compile(r"mpi .*"),
+    "mpi": re.compile(r"mpi (.*)"),
     "seconds": re.compile(rf"seconds {_T}"),
     "outside": re.compile(r"outside ([0-9]{1,18}) ([0-9]{1,18})"),
     "phase": re.compile(rf"phase {_N} times {_N} seconds {_T}( rest)?(?: level ([0-9]{{1,10}}))?"),
@@ -90,7 +90,8 @@ def read(document: Document) -> Traffic:
     table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
     return Traffic(n_ranks, tuple(_phase(found, _rows(table, i), n_ranks) for i, (_, found) in enumerate(phases)),
                    communicators, float(head["seconds"][0][1][1]) if head["seconds"] else None,
-                   (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0))
+                   (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0),
+                   head["mpi"][0][1][1] if head["mpi"] else "")
 
 
 def _check_end(document, lines, head, n_pairs):
@@ -174,27 +175,20 @@ def _phase(found, pairs, n_ranks):
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def text(traffic: Traffic, mpi: str) -> str:
+def text(traffic: Traffic) -> str:
     """Return the text of a file, which `read` reads.
-
-    Parameters
-    ----------
-    traffic : Traffic
-    mpi : str
-        Name and version of the MPI library.
 
     Examples
     --------
     >>> from pencilmap.model.traffic.program import one_phase
-    >>> print(text(one_phase(2, pairs_of([0], [1], [8])), "demo"), end="")
+    >>> print(text(one_phase(2, pairs_of([0], [1], [8]))), end="")
     pencilmap traffic 1
-    mpi demo
     ranks 2
     phase 0 times 1 seconds 0
     0 -1 0 0 1 8 1
     end 1
     """
-    lines = [FIRST, f"mpi {mpi}", f"ranks {traffic.n_ranks}"]
+    lines = [FIRST, *([f"mpi {traffic.mpi}"] if traffic.mpi else []), f"ranks {traffic.n_ranks}"]
     if traffic.seconds is not None:
         lines.append(f"seconds {traffic.seconds:.6f}")
     if traffic.outside[1]:

@@ -143,6 +143,8 @@ class Traffic:
         How long the program ran.
     outside : tuple of int
         Bytes and messages to processes that are no ranks of the program.
+    mpi : str
+        Name and version of the MPI library, if it is known.
     """
 
     n_ranks: int
@@ -150,6 +152,7 @@ class Traffic:
     communicators: tuple[Communicator, ...] = ()
     seconds: float | None = None
     outside: tuple[int, int] = (0, 0)
+    mpi: str = ""
 
     @cached_property
     def pairs(self) -> Pairs:
