@@ -1,8 +1,8 @@
 """Patterns in the traffic of a program: the R x C grid of an FFT, and the grid of a halo with its extents.
 
-An FFT shows in its communicators: there are C communicators of R successive ranks, and R communicators of C ranks with stride
-R. In each of them every member sends to every other. A halo shows in its pairs of ranks: for some extents, all pairs are
-neighbours in the grid, and all neighbours along an axis talk.
+An FFT shows in its communicators: there are C communicators of R successive ranks, and R communicators of C ranks with
+stride R. In each of them every member sends to every other. A halo shows in its pairs of ranks: for some extents, all
+pairs are neighbours in the grid, and all neighbours along an axis talk.
 """
 
 from dataclasses import dataclass
@@ -148,7 +148,7 @@ def _are_neighbours(pairs, extents):
 
 
 def _neighbours_along(pairs: Any, extents: tuple[int, ...]) -> tuple[bool, ...] | None:
-    """Return for each axis whether it is periodic; None if not all neighbours along an axis talk, in one direction at least."""
+    """Return for each axis whether it is periodic; None if some neighbours along an axis do not talk."""
     apart = np.array(np.unravel_index(pairs[1], extents)) - np.array(np.unravel_index(pairs[0], extents))
     moved = np.abs(apart).astype(bool).sum(axis=0)
     periodic = []

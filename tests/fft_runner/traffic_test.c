@@ -3,6 +3,7 @@
  * those of a communicator in which the order of MPI_COMM_WORLD is reversed. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,20 @@ static void wait_for_all(void)
     MPI_Pcontrol(1);
 }
 
+/* MPICH 4.0 fails in the second start of a persistent scatter. */
+static int starts_of(const char *name)
+{
+    size_t length = strlen(name);
+    bool persistent = length > 5 && (!strcmp(name + length - 5, "_init") || !strcmp(name + length - 7, "_init_c"));
+    return !persistent || !strncmp(name, "Scatter_init", 12) ? 1 : 3;
+}
+
 static void begin(const char *name)
 {
     wait_for_all();
     MPI_Pcontrol(level);
     if (me == P - 1)
-        printf("%d %s\n", level, name);
+        printf("%d %s %d\n", level, name, starts_of(name));
     level++;
 }
 
@@ -67,7 +76,7 @@ static void begin(const char *name)
     do {                                                     \
         begin(TEXT(name));                                   \
         function(UNPACK arguments, MPI_INFO_NULL, &request); \
-        for (int i = 0; i < 3; i++) {                        \
+        for (int i = 0; i < starts_of(TEXT(name)); i++) {    \
             MPI_Start(&request);                             \
             MPI_Wait(&request, MPI_STATUS_IGNORE);           \
         }                                                    \
@@ -166,7 +175,9 @@ static void between_groups(void)
     root = world % 2 ? 0 : own == 0 ? MPI_ROOT : MPI_PROC_NULL;
     for (int i = 0; i < own_size; i++)
         n[i] = size; /* the same sum in both groups */
-    CASE(inter_send, MPI_Sendrecv(out, 4, MPI_INT, own % size, 0, in, 4, MPI_INT, own % size, 0, inter, MPI_STATUS_IGNORE));
+    CASE(inter_send, MPI_Request sent; MPI_Isend(out, 4, MPI_INT, own % size, 0, inter, &sent);
+         for (int i = own; i < size; i += own_size) MPI_Recv(in, 4, MPI_INT, i, 0, inter, MPI_STATUS_IGNORE);
+         MPI_Wait(&sent, MPI_STATUS_IGNORE));
     CASE(inter_barrier, MPI_Barrier(inter));
     CASE(inter_bcast, MPI_Bcast(in, 4, MPI_INT, root, inter));
     CASE(inter_reduce, MPI_Reduce(out, in, 4, MPI_INT, MPI_SUM, root, inter));
