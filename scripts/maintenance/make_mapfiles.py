@@ -49,7 +49,8 @@ def _entry(where, machine, network, product, format_name):
     grid, tasks = product.grid, where.tasks_per_node
     name = f"{machine or 'torus'}-{network.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
     words = ["pencilmap", "map", *(["--machine", machine] if machine else []), "--network", network,
-             "--tasks-per-node", str(tasks), "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
+             "--tasks-per-node", str(tasks),
+             "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
     default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
     entry = {"file": name, "machine": machine, "network": network, "tasks_per_node": tasks, "ranks": grid.n_tasks,
              "grid": str(grid), "placement": str(product), "format": format_name,

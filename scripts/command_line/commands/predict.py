@@ -16,7 +16,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.answers import answer, launched, with_gains
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -32,8 +32,9 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table
+from pencilmap.scripts.command_line.tables import print_json, say
 
 
 @click.command("predict", cls=Page, usual="machine network nodes fft grid placement schedule routing wide json")
@@ -84,7 +85,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
     else:
         size = f", transform {where.transform}" if where.transform else ""
-        prediction_table(found, f"{where.where}{size}", wide)
+        rows = [Row(p) for p in found] if routing == ALL_ROUTINGS else with_gains(found, where, question)
+        prediction_table(rows, f"{where.where}{size}", wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         if halo:

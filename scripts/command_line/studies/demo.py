@@ -15,8 +15,9 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.predictions import Row, prediction_table
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import comparison_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
@@ -42,7 +43,7 @@ def command(output: str, as_json: bool) -> None:
     predicted = where.predictions(GRID, PLACEMENTS)
     mapfiles = [_write(where, grid, text, folder) for text in PLACEMENTS]
     if not as_json:
-        prediction_table(predicted, f"1. predicted: {where.where}, transform {where.transform}")
+        prediction_table([Row(p, predicted[0]) for p in predicted], f"1. predicted: {where.where}, transform {where.transform}")
         print_table("2. mapped", ["placement", "mapfile"], list(zip(PLACEMENTS, mapfiles)))
     part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
     records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
