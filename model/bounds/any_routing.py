@@ -9,8 +9,10 @@ from functools import singledispatch
 import numpy as np
 
 from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import m_scale
@@ -24,7 +26,7 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`.
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`.
 
     Parameters
     ----------
@@ -43,6 +45,11 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 @cut_bound.register
 def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
     return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+
+
+@cut_bound.register
+def _cut_bound_of_switches(network: SwitchedNetwork, exchange, node_of_rank):
+    return cut_bound_of_levels(network, exchange, node_of_rank)
 
 
 @cut_bound.register
@@ -114,6 +121,11 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
 def _machine_bound_of_graph(graph: GraphNetwork):
     all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
     return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+
+
+@machine_bound.register
+def _machine_bound_of_switches(network: SwitchedNetwork):
+    return machine_bound_of_levels(network)
 
 
 @machine_bound.register

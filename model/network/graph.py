@@ -1,12 +1,15 @@
 """Any graph as a network: named nodes and switches, and links with bandwidths.
 
-Graphs describe networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form
-one class. The strength of a link is its bandwidth relative to a cable of the fastest kind. So all loads are on one scale.
+Graphs describe networks without torus coordinates: the cables of a cluster, the inside of a node. All links of a file form
+one class, in which the strength of a link is its bandwidth relative to a cable of the fastest kind. Kinds of networks with
+named classes of links (`pencilmap.model.network.switched`) are graphs as well, so everything that works on graphs works on
+them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,15 @@ from pencilmap.model.network.network import Arcs, GraphLink
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
 MOST_CABLES = 1 << 20  # most cables of one edge
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Units into which a network divides: its leaves, its pods, its groups."""
+
+    name: str  #: "leaf", "pod", "group"
+    unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
+    names: tuple[str, ...] = field(repr=False)  #: name of each unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +59,15 @@ class GraphNetwork:
     #: source, target: int arrays, shape (L,); ends of each link; a link is one direction
     source: Ints = field(repr=False)
     target: Ints = field(repr=False)
-    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind
-    #: bytes per second of a cable of the fastest kind, one number; None if the links have no bandwidth
+    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind of its class
+    #: bytes per second of a cable of the fastest kind of each class; None if the links have no bandwidth
     bandwidth: tuple[float, ...] | None = None
+    link_classes: tuple[str, ...] = ("link",)
+    class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
+    levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
-    link_classes = ("link",)
 
     def __post_init__(self) -> None:
         _check_names(self)
@@ -67,9 +81,51 @@ class GraphNetwork:
     def strides(self) -> tuple[int, ...]:
         return (1,)
 
+    @cached_property
+    def _links_of_class(self) -> list[Ints]:
+        """Return the numbers of the links of each class."""
+        if self.class_of_link is None:
+            return [np.arange(len(self.source))]
+        return [np.flatnonzero(self.class_of_link == i) for i in range(len(self.link_classes))]
+
+    @cached_property
+    def place_of_link(self) -> Ints:
+        """Place of each link in a flat array of `link_shape`: int array, shape (L,)."""
+        places = np.empty(len(self.source), dtype=np.int64)
+        for i, links in enumerate(self._links_of_class):
+            places[links] = i * self.link_shape[1] + np.arange(len(links))
+        return places
+
     @property
     def link_shape(self) -> tuple[int, ...]:
-        return (1, len(self.source))
+        """Classes, and links of the largest class; entries beyond the links of a class stay 0."""
+        return (len(self.link_classes), max(map(len, self._links_of_class), default=0))
+
+    @cached_property
+    def capacities(self) -> tuple[Fraction, ...]:
+        """Strength of each link in cables of the fastest class."""
+        if self.class_of_link is None or self.bandwidth is None or len(set(self.bandwidth)) == 1:
+            return self.cables
+        rates = [Fraction(rate) / Fraction(max(self.bandwidth)) for rate in self.bandwidth]
+        return tuple(cables * rates[i] for cables, i in zip(self.cables, self.class_of_link.tolist()))
+
+    def level(self, name: str) -> Level:
+        """Return the level of a name.
+
+        Raises
+        ------
+        GraphError
+            If the network has no such level.
+        """
+        found = [level for level in self.levels if level.name == name]
+        if not found:
+            known = ", ".join(level.name for level in self.levels) or "none"
+            raise GraphError(f"{self.title} has no level {name!r}; it has {known}")
+        return found[0]
+
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the ends of the network at which ranks on these nodes and slots send and receive: here the nodes."""
+        return node
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return node numbers as coordinates in one dimension."""
@@ -103,19 +159,32 @@ class GraphNetwork:
         return dict(enumerate(self.vertices[:self.n_nodes]))
 
     def links_by_cables(self, i: int) -> list[tuple[Fraction, Ints]]:
-        """Return the links grouped by their strength."""
-        groups: dict[Fraction, list[int]] = {}
-        for place, cables in enumerate(self.cables):
-            groups.setdefault(cables, []).append(place)
-        return [(cables, np.array(places)) for cables, places in groups.items()]
+        """Return the links of a class, grouped by their strength."""
+        return self._links_by_cables[i]
+
+    @cached_property
+    def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
+        found = []
+        for links in self._links_of_class:
+            groups: dict[Fraction, list[int]] = {}
+            for place, link in enumerate(links.tolist()):
+                groups.setdefault(self.cables[link], []).append(place)
+            found.append([(cables, np.array(places)) for cables, places in groups.items()])
+        return found
 
     def link(self, i: int, position: int) -> GraphLink:
-        """Return the link at a position in the list of links."""
-        return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
+        """Return the link at a position in the list of links of a class."""
+        number = self._links_of_class[i][position]
+        return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
 
     def arcs(self) -> Arcs:
-        capacity = np.array([float(c) for c in self.cables])
-        return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
+        """Return all links as the arcs of a directed graph."""
+        return self._arcs
+
+    @cached_property
+    def _arcs(self) -> Arcs:
+        capacity = np.array([float(c) for c in self.capacities])
+        return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
@@ -258,4 +327,4 @@ def _only_from_files(text, **options):
 
 
 KIND = NetworkKind("graph", "", "hosts, switches and cables of a file", "link", GraphNetwork, _only_from_files,
-                   ("shortest-path", "optimal-minimal"))
+                   ("shortest-path", "each-hop", "optimal-minimal"))
