@@ -313,8 +313,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a file, of the
-        links that give none.
+        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
+        file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `network`.

@@ -108,8 +108,8 @@ class Machine:
     def partition_rule(self) -> Partitions:
         """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
         if self.partitions is None:
-            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `network`, "
-                               "or add a [partition] to the machine file")
+            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with "
+                               "`network`, or add a [partition] to the machine file")
         return self.partitions
 
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:

@@ -64,9 +64,9 @@ def _write(command, ctx, formatter, all_options):
     rest = len(options) - len(usual)
     more = [f"{rest} more options: {ctx.command_path} --help-all"] if rest else []
     topics = _topics(usual)
-    more += [f"More: pencilmap help {' | '.join(topics)}"] if topics else []
+    more += [f"Values: pencilmap help {', '.join(topics)}"] if topics else []
     if more:
-        formatter.write("\n" + "\n".join(more) + "\n")
+        formatter.write("\n" + "\n".join(part for line in more for part in _wrapped(line, WIDTH)) + "\n")
 
 
 def _name(ctx):
@@ -91,8 +91,9 @@ def _wrapped(text, width, indent=""):
 def _option(option, ctx):
     """Return the lines of an option: its names, then its meaning, on the same line if there is room."""
     record = option.get_help_record(ctx)
-    names, meaning = record or ("", "")
-    head, column = f"  {names}", 28
+    head, column = f"  {record[0] if record else ''}", 28
+    default = option.get_default(ctx, call=False) if option.show_default else None
+    meaning = f"{option.help or ''}{'' if default is None else f' [{default}]'}"
     lines = _wrapped(meaning, WIDTH, " " * column)
     if len(head) < column - 1 and lines:
         return "\n".join([head.ljust(column) + lines[0][column:], *lines[1:]]) + "\n"

@@ -1,5 +1,6 @@
 """Tables of predictions: what to take, how long it takes, how much better it is than the launch order and a proved limit."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ LINKS = {  # word of a note: the page that explains it
     "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
     "computing": "docs/time-model.md",
 }
+ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate")
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -98,16 +100,39 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     columns, cells = _wide(predictions) if wide else _narrow(rows, by)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
-                                        *new_notes(note for p in predictions for note in p.notes)])
+                                        *new_notes((note for p in predictions for note in p.notes), wide)])
 
 
-def new_notes(notes: Iterable[str]) -> list[str]:
-    """Return the notes that this run has not shown yet, each with the page that explains it."""
+def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:
+    """Return the notes that this run has not shown yet, each in one sentence with the page that explains it.
+
+    `wide` gives whole notes.
+    """
     said = click.get_current_context().find_root().meta.setdefault(SAID, set())
-    fresh = [note for note in dict.fromkeys(notes) if note not in said]
+    fresh = [note for note in dict.fromkeys(notes if wide else short(notes)) if note not in said]
     said.update(fresh)
     pages = [next((page for word, page in LINKS.items() if word in note), None) for note in fresh]
     return [f"note: {note}{f' ({page})' if page else ''}" for note, page in zip(fresh, pages)]
+
+
+def short(notes: Iterable[str]) -> list[str]:
+    """Return the notes that a table without m needs; of a note about a machine only its first clause.
+
+    >>> short(["shape of machine k is uncertain: 4 racks?", "launch order of machine k is uncertain: none is published"])
+    ['shape and launch order of machine k are uncertain']
+    """
+    found, doubtful = list[str](), dict[str, list[str]]()
+    for note in dict.fromkeys(notes):
+        if doubt := re.match(r"(.*) of machine (\S+) is uncertain: ", note):
+            doubtful.setdefault(doubt[2], []).append(doubt[1])
+        elif not note.startswith(ONLY_WIDE):
+            found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note else note)
+    return [*found, *(f"{_listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
+                      for name, figures in doubtful.items())]
+
+
+def _listed(words):
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def scale(p: Prediction) -> Fraction:

@@ -211,21 +211,21 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         ("network", lambda c: c.network), ("grid", lambda c: c.grid), (">tasks/\nnode", lambda c: str(c.tasks_per_node)),
         ("size", lambda c: _size(c.transform)), ("placement", lambda c: c.placement if wide else broken(c.placement)),
         ("exchange", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
-        (">at best", lambda c: milliseconds(c.t_s)), (">predicted", lambda c: milliseconds(c.time_s)),
-        (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nat best", lambda c: _ratio(c.t_ratio)),
+        (">links", lambda c: milliseconds(c.t_s)), (">predicted", lambda c: milliseconds(c.time_s)),
+        (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),
         (">measured/\npredicted", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
         ("slowest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
     same = [name for name, cell in columns[:4] if len({cell(c) for c in comparisons}) == 1]
-    hidden = {*same, ">m", ">at best", ">achieved link\nbandwidth", *([] if notes else ["note"])}
+    hidden = {*same, ">m", ">links", ">achieved link\nbandwidth", *([] if notes else ["note"])}
     if all(c.t_s == c.time_s for c in comparisons):
-        hidden = hidden - {">at best"} | {">predicted", ">measured/\npredicted"}
+        hidden = hidden - {">links"} | {">predicted", ">measured/\npredicted"}
     shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
     common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["slowest link", ">measured/\nat best", ">tasks/\nnode"])
+        names, rows = fitted(names, rows, ["slowest link", ">measured/\nlinks", ">tasks/\nnode"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,

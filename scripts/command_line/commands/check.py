@@ -21,7 +21,7 @@ from pencilmap.scripts.pictures.plain import loads_text
 @click.command("check", cls=Page, usual="machine network nodes fft grid format hosts routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "R tasks in a row and C in a column; for slabs, P tasks.", required=True)
+@grid_option(None, "RxC tasks in rows and columns; for slabs P.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
               ROUTING)
 @click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")

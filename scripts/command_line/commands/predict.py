@@ -42,18 +42,19 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @with_options(HALO)
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="For distributed lines: cost to start a message, e.g. '2 us' "
-              "[machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="For distributed lines: messages that a rank starts at "
-              "a time. [default: 1]")
+@click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
+@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of lines: messages that a rank starts at a time [1].")
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
-              help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
-@click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
+              help="Also write a page with the torus in 3D and the loads of its links.")
+@click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
             direction: str, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
-    """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
+    """Predict the time of a process grid under some placements.
+
+    Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
+    """
     if line:
         with hearing():
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,

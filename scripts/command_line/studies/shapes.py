@@ -138,7 +138,10 @@ class NodeCounts(click.ParamType):
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
             plot: str | None, wide: bool, as_json: bool) -> None:
-    """Rank partition shapes and grids by the predicted time of a transform, and show how it scales."""
+    """Rank partition shapes, and show how the best one scales.
+
+    One number of nodes ranks its shapes. Several numbers, joined by commas, show how the time of the best shape scales.
+    """
     if plot:
         suffix(plot)
         check_writable(plot, FigureError)
@@ -217,7 +220,7 @@ class _Shown:
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
-        notes = new_notes(self.notes([p for _, p in shown]))
+        notes = new_notes(self.notes([p for _, p in shown]), wide)
         names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
         columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">to limit"]
         print_table(self.title(), columns,
@@ -257,7 +260,7 @@ class _Shown:
                    *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
                    *([">worst shape at least"] if wide else [])]
         print_table(self.title(), *(columns, rows) if wide else fitted(columns, rows, [">computing"]),
-                    new_notes(self.notes([p.best for p in self.points])))
+                    new_notes(self.notes([p.best for p in self.points]), wide))
 
 
 def _exchanges(prediction):
