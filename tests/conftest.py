@@ -81,7 +81,8 @@ def pencilmap_json(pencilmap):
     """Call the command line with ``--json`` and return the answers; ``pencilmap_json.one(...)`` returns the only one."""
     import jsonschema
 
-    schema = json.loads((Path(__file__).resolve().parents[1] / "scripts/command_line/answers.schema.json").read_text("utf-8"))
+    packaged = Path(__file__).resolve().parents[1] / "scripts" / "command_line" / "answers.schema.json"
+    schema = json.loads(packaged.read_text("utf-8"))
     checked = jsonschema.Draft202012Validator(schema).validate
 
     def run(*arguments):

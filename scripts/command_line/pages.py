@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-WIDTH, MARGIN = 80, 2
+WIDTH = 80
 MOST_LINES = 60
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -56,7 +56,7 @@ def _write(command, ctx, formatter, all_options):
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))
     if shown:
-        formatter.write("\n" + "".join(f"  {line}".rstrip() + "\n" for line in shown.splitlines()))
+        formatter.write("\n" + "".join(f"{line}\n" for text in shown.splitlines() for line in _example(text)))
     options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
     usual = options if all_options or not command.usual else [
         next(p for p in options if p.name == name or f"--{name}" in p.opts) for name in command.usual]
@@ -86,6 +86,14 @@ def _paragraphs(formatter, text):
 def _wrapped(text, width, indent=""):
     return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
                 break_on_hyphens=False)
+
+
+def _example(line):
+    """Return a line of output, or a command in lines that can be pasted."""
+    if not line.startswith("$ "):
+        return [line]
+    first, *rest = wrap(line, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [f"{part} \\" for part in [first, *rest][:-1]] + [rest[-1] if rest else first]
 
 
 def _option(option, ctx):

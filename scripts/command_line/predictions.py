@@ -8,6 +8,7 @@ from math import ceil
 
 import click
 
+from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
@@ -39,6 +40,11 @@ class Row:
 
     prediction: Prediction
     launched: Prediction | None = None
+
+
+def title(where: Setting) -> str:
+    """Return the question of a table: network, tasks and transform."""
+    return where.where + (f", transform {where.transform}" if where.transform else "")
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:

@@ -13,7 +13,7 @@ from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, prediction_table
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
@@ -47,7 +47,7 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
                     "predictions": [p.as_dict() for p in found]})
         return
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, found[0], Question(routing))
-    prediction_table([Row(p, launch.first) for p in found], where.where, wide)
+    prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     accepting = ", ".join(launcher for launcher, why in judged.items() if not why)

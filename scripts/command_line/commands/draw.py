@@ -187,4 +187,10 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
                     "lines": lines})
     else:
-        say(f"wrote {output}") if output else click.echo("\n".join(lines or []))
+        say(f"wrote {output}") if output else _show(lines or [""])
+
+
+def _show(lines):
+    """Print a small picture: its title is a sentence, and its lines have spaces that count."""
+    say(lines[0])
+    click.echo("\n".join(lines[1:]))

@@ -66,7 +66,8 @@ def command(ctx: click.Context, where: Setting, grid: str, placement: tuple[str,
     if advice:
         _table(advice, top)
     else:
-        prediction_table(with_gains(found[:top], where, question), where.where + (f", transform {where.transform}" if where.transform else ""), wide)
+        size = f", transform {where.transform}" if where.transform else ""
+        prediction_table(with_gains(found[:top], where, question), where.where + size, wide)
     if shared:
         threads_table(shared, lambda p: p.known_s if p.schedule is None else p.schedule.known_s)
     say(answer(found, launch))

@@ -32,7 +32,7 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
@@ -85,9 +85,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         print_json(*[p.as_dict() for p in found] if not halo else [
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
     else:
-        size = f", transform {where.transform}" if where.transform else ""
         rows = [Row(p) for p in found] if routing == ALL_ROUTINGS else with_gains(found, where, question)
-        prediction_table(rows, f"{where.where}{size}", wide)
+        prediction_table(rows, title(where), wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         if halo:

@@ -34,8 +34,8 @@ SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overla
 def command(output: str, as_json: bool) -> None:
     """Predict, map, simulate and compare one published case.
 
-    Rows of grid 8x64 on 2x2x2 cubes against the default order on an 8x8x8 torus (256^3). Then rows and columns at once, on an
-    8x8x2 torus (128^3): lines overlapped against cubes in sequence.
+    Rows of grid 8x64 on 2x2x2 cubes against the default order on an 8x8x8 torus (256^3). Then rows and columns at once, on
+    an 8x8x2 torus (128^3): lines overlapped against cubes in sequence.
     """
     where = setting(machine=MACHINE, fft=SIZE)
     grid = where.grid(GRID)
