@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
 PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
+LINE = 80  # columns of a sentence
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
@@ -135,7 +136,7 @@ def _lines(line, err):
 
 def _room(err=False):
     """Return the columns of a line: 80, or fewer in a narrower terminal."""
-    return NARROW if _is_plain(err) else min(NARROW, console(err).width)
+    return LINE if _is_plain(err) else min(LINE, console(err).width)
 
 
 def broken(text: str) -> str:

@@ -171,8 +171,9 @@ def best(draw):
     options, _shape, slots = draw.where(16)
     options = [*options, *draw.often(0.7, "-n", draw.fft())]
     named = draw.often(0.7, "-g", draw.grid(slots))
-    return ["predict" if named else "plan", *options, *named, *draw.often(0.3, "--robust"), *draw.often(0.3,
-                                                                                                        "--schedule", draw.choice(("overlap:3", "two-way", "opposite"))),
+    return ["predict" if named else "plan", *options, *named,
+            *draw.often(0.3, "--robust"),
+            *draw.often(0.3, "--schedule", draw.choice(("overlap:3", "two-way", "opposite"))),
             "--json"]
 
 

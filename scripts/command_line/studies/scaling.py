@@ -34,7 +34,8 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
               help="A table (CSV) with columns n,ranks,time_s and more; may be given several times.")
 @click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication.")
-@click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls in a measured time [2 a transform, 1 for slabs].")
+@click.option("--transposes", type=click.IntRange(1), metavar="N",
+              help="All-to-alls in a measured time [2 a transform, 1 for slabs].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P",
               help="Ranks whose bisection is printed [the most].")
 @MACHINE
