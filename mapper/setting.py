@@ -306,14 +306,15 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
     network : path or str, optional
-        ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``, or ``FILE[,FORMAT]`` of cables, see
-        `pencilmap.mapper.graphs.GRAPHS`. On a machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
+        A network of `pencilmap.model.network.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
+        ``fat-tree:leaves=32,hosts=16,up=8``. Or ``FILE[,FORMAT]`` of cables, see `pencilmap.mapper.graphs.GRAPHS`. On a
+        machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
         ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``, or of each class, ``x=2 GB/s,y=1 GB/s``; in a file, of the
-        links that give none.
+        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
+        file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `network`.

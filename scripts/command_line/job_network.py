@@ -6,8 +6,6 @@ import subprocess
 from dataclasses import replace
 from typing import Any
 
-import click
-
 from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
@@ -17,7 +15,7 @@ from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.model.base.errors import printable
 from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.command_line.tables import paste, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 LSTOPO_TIMEOUT_S = 20
@@ -100,6 +98,9 @@ def _show(picture, output):
         say(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:
         say(f"wrote {output}")
-    options = _options(picture, output or "NODES (pencilmap network -o NODES writes it)")
+    options = _options(picture, output or "NODES")
+    if picture.nodes is not None and not output:
+        say("--output NODES writes the nodes")
     if options:
-        click.echo(f"options for the other commands: {options}")  # on one line, so that users can paste the options
+        say("options for the other commands:")
+        paste(f"  {options}")

@@ -62,13 +62,13 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array.")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
-ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", shell_complete=completed(lambda: (*ROUTINGS, "all")),
-                       help="Routing rule; all shows every rule. [default: dimension-order; of a file shortest-path]")
+ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
+                       help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
                         shell_complete=completed(lambda: ALGORITHMS), help="Algorithm of the exchanges.")
-SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequence", show_default=True,
+SCHEDULE = click.option("--schedule", metavar="NAME", default="sequence", show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")), help="When the exchanges travel.")
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="Direction of the transform; pair: a forward and a backward one.")
@@ -81,16 +81,16 @@ def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator
     return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
-GRID = grid_option("best", "R tasks in a row and C in a column; for slabs, P tasks [the first of plan].")
-ONE_GRID = grid_option(None, "R tasks in a row and C in a column; for slabs, P tasks.")
+GRID = grid_option("best", "RxC tasks in rows and columns; for slabs P.")
+ONE_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 
 
 def placements(multiple: bool = True) -> Decorator:
     """Return the option --placement."""
-    return click.option("--placement", "-p", multiple=multiple, metavar="NAME[:ARGUMENT]",
+    return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
                         shell_complete=completed(lambda: PLACEMENTS),
                         default=("best",) if multiple else "best",
-                        help=f"Placement{'; may be given several times' if multiple else ''}. [default: best]")
+                        help=f"Placement{'; may be given several times' if multiple else ''}. [best]")
 
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:

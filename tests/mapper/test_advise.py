@@ -154,7 +154,7 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
     (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
 def test_what_cannot_be_advised_is_told(pencilmap, words, part):
     status, out, err = pencilmap("plan", *words)
-    assert status == 2 and out == "" and part in err
+    assert status in (1, 2) and out == "" and part in err
 
 
 def test_the_cases_of_the_validation_are_drawn_alike_each_time():

@@ -16,8 +16,9 @@ from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, 
 from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
+from pencilmap.scripts.command_line.tables import print_json, say
 
 PLACING = ("placement", "schedule", "robust")  # options of a new placement, for which a given file has no use
 
@@ -64,7 +65,7 @@ def command(ctx: click.Context, where: Setting, grid: str, placement: str, sched
         print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
                     "predictions": [p.as_dict() for p in shown]})
         return
-    prediction_table(shown, where.where, wide)
+    prediction_table([Row(p, launch.first) for p in shown], title(where), wide)
     say(answer([best], launch))
     say(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
     show_launch(how, form)

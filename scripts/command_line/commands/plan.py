@@ -9,7 +9,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.answers import answer, launched, with_gains
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
@@ -22,16 +22,9 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
+from pencilmap.scripts.command_line.predictions import prediction_table, threads_table
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import (
-    broken,
-    fitted,
-    prediction_table,
-    print_json,
-    print_table,
-    say,
-    threads_table,
-)
+from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 
 NAMING = ("decomposition", "grid", "placement", "exchange", "schedule", "routing", "direction", "robust")
 
@@ -40,7 +33,7 @@ NAMING = ("decomposition", "grid", "placement", "exchange", "schedule", "routing
 @on_machine
 @with_options(grid_option(BEST, "One grid [all]."), placements(), EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(["time", "exchanges"]), default="time", show_default=True,
-              help="Rank by the time of the whole transform, as far as it is known, or by its exchanges.")
+              help="The time of the whole transform, or its exchanges.")
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
@@ -73,7 +66,8 @@ def command(ctx: click.Context, where: Setting, grid: str, placement: tuple[str,
     if advice:
         _table(advice, top)
     else:
-        prediction_table(found[:top], where.where + (f", transform {where.transform}" if where.transform else ""), wide)
+        size = f", transform {where.transform}" if where.transform else ""
+        prediction_table(with_gains(found[:top], where, question), where.where + size, wide)
     if shared:
         threads_table(shared, lambda p: p.known_s if p.schedule is None else p.schedule.known_s)
     say(answer(found, launch))

@@ -33,7 +33,8 @@ from pencilmap.scripts.command_line.plain_options import (
     Name,
     with_options,
 )
-from pencilmap.scripts.command_line.tables import fitted, from_optimal, print_json, print_table, say
+from pencilmap.scripts.command_line.predictions import new_notes, to_limit
+from pencilmap.scripts.command_line.tables import fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
@@ -137,7 +138,10 @@ class NodeCounts(click.ParamType):
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
             plot: str | None, wide: bool, as_json: bool) -> None:
-    """Rank partition shapes and grids by the predicted time of a transform, and show how it scales."""
+    """Rank partition shapes, and show how the best one scales.
+
+    One number of nodes ranks its shapes. Several numbers, joined by commas, show how the time of the best shape scales.
+    """
     if plot:
         suffix(plot)
         check_writable(plot, FigureError)
@@ -216,12 +220,12 @@ class _Shown:
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
-        notes = [f"note: {n}" for n in self.notes([p for _, p in shown])]
+        notes = new_notes(self.notes([p for _, p in shown]), wide)
         names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
-        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), "at most"]
+        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">to limit"]
         print_table(self.title(), columns,
                     [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
-                      from_optimal(p.certificate)] for s, p in shown], more + notes)
+                      to_limit(p.certificate)] for s, p in shown], more + notes)
         say(self._answer(shown[0]))
 
     def _answer(self, best):
@@ -256,7 +260,7 @@ class _Shown:
                    *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
                    *([">worst shape at least"] if wide else [])]
         print_table(self.title(), *(columns, rows) if wide else fitted(columns, rows, [">computing"]),
-                    [f"note: {n}" for n in self.notes([p.best for p in self.points])])
+                    new_notes(self.notes([p.best for p in self.points]), wide))
 
 
 def _exchanges(prediction):
