@@ -20,7 +20,8 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
     The same seed and evaluations give the same placement on any machine. A time limit, `seconds`, can end the search early;
-    then a note of the placement says so. Without `evaluations` there is always a time limit. The search reports to `pencilmap.mapper.base.progress`.
+    then a note of the placement says so. Without `evaluations` there is always a time limit. The search reports to
+    `pencilmap.mapper.base.progress`.
 
     Parameters
     ----------
