@@ -126,7 +126,7 @@ def types_of_the_header() -> str:
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
-    ("docs/tour.md", marker("table of placements"), END, placements),
+    ("docs/placements.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),

@@ -52,9 +52,9 @@ def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
     assert "tests/test_lint.py::test_lint_is_clean[warnings]" not in done.stdout
 
 
-def test_the_tour_shows_what_it_prints(demo):
+def test_the_tutorial_shows_what_it_prints(demo):
     """Except the first lines, of the set-up, and the names of the folder."""
-    shown, = (c.shown for c in commands((ROOT / "docs" / "tour.md").read_text("utf-8")) if c.text == "pencilmap demo")
+    shown, = (c.shown for c in commands((ROOT / "docs" / "tutorial.md").read_text("utf-8")) if c.text == "pencilmap demo")
 
     def tables(text):
         lines = [line.rstrip() for line in text.splitlines()]
