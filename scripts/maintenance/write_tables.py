@@ -24,14 +24,20 @@ from pencilmap.scripts.reproduce import SOURCES, title_of
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
 TRANSFORMS = ROOT / "fft_runner" / "src" / "lines" / "transforms.c"
+RUN = "run here"  # first words of the source of a format whose launcher the tests run
 
 
 def formats() -> str:
-    """Return the placement formats."""
-    return markdown_table(["format", "file", "gives slots", "source of the syntax"],
+    """Return the placement formats, and whether the tests run the launcher of each."""
+    return markdown_table(["format", "file", "gives slots", "checked"],
                           [[f"`{name}`", form.title, "yes" if form.says_slots else "no",
-                           form.proof.replace("run here", "**run here**")]
-                           for name, form in FORMATS.items()])
+                            "**run**" if form.proof.startswith(RUN) else "documents"] for name, form in FORMATS.items()])
+
+
+def format_sources() -> tuple[list[str], list[list[str]]]:
+    """Return columns and rows of docs/results/formats.csv: every placement format, and the source of its syntax."""
+    return ["format", "file", "gives slots", "source of the syntax"], [
+        [name, form.title, "yes" if form.says_slots else "no", form.proof] for name, form in FORMATS.items()]
 
 
 def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
@@ -157,6 +163,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
 
 RESULTS = (  # result file, function that makes columns and rows
     (result_file(ROOT / "docs" / "reproduced.md", "reproduced"), figures),
+    (result_file(ROOT / "docs" / "formats.md", "formats"), format_sources),
     (result_file(ROOT / "docs" / "machines.md", "launch orders"), launch_order_sources),
 )
 
