@@ -300,7 +300,7 @@ def matrix_of(pairs):
     return {pair: (found[0][pair], found[1][pair]) for pair in found[1]}
 
 
-# ---- phases ----------------------------------------------------------------------------------------------------------------
+# ---- phases ------------------------------------------------------------------------------------------------------------
 
 
 def test_windows_between_collectives_are_phases_with_repetitions(mpi):
@@ -326,11 +326,12 @@ def test_phases_are_bounded_and_hold_all_traffic(mpi):
     assert matrix(traffic) == wanted
 
 
-# ---- whole or not at all -----------------------------------------------------------------------------------------------------
+# ---- whole or not at all -----------------------------------------------------------------------------------------------
 
 
 def test_a_run_that_aborts_leaves_no_file(mpi, tmp_path):
-    done, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges", "abort", output=tmp_path / "traffic.txt", check=False)
+    output = tmp_path / "traffic.txt"
+    done, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges", "abort", output=output, check=False)
     assert done.returncode != 0 and traffic is None and list(tmp_path.iterdir()) == []
 
 
