@@ -50,7 +50,8 @@ def test_no_fft_if_a_pair_of_a_row_is_silent():
 
 @pytest.mark.parametrize("extents, periodic, reach", [
     ((7,), (True,), 1), ((7,), (False,), 1), ((4, 5), (True, True), 1), ((4, 5), (False, False), 2),
-    ((4, 4), (True, False), 1), ((3, 4, 5), (True, True, True), 3), ((4, 4, 4), (False, True, False), 2), ((8, 8, 8), (True, True, True), 1),
+    ((4, 4), (True, False), 1), ((3, 4, 5), (True, True, True), 3), ((4, 4, 4), (False, True, False), 2),
+    ((8, 8, 8), (True, True, True), 1),
     ((3, 3, 3, 4), (True, True, True, True), 1)])
 def test_a_halo_with_its_extents(extents, periodic, reach):
     source, target = halo_pairs(extents, periodic, reach)
