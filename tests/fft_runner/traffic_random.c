@@ -56,6 +56,7 @@ static void exchange(MPI_Comm comm, int sizes[MOST][MOST], int way)
     int n[MOST], at[MOST], back[MOST];
     MPI_Request request[2 * MOST];
     MPI_Win window;
+    char *memory;
     for (int i = 0; i < size; i++) {
         n[i] = sizes[me][members[i]];
         back[i] = sizes[members[i]][me];
@@ -72,7 +73,7 @@ static void exchange(MPI_Comm comm, int sizes[MOST][MOST], int way)
     } else if (way == 1) {
         MPI_Alltoallv(out, n, at, MPI_CHAR, in, back, at, MPI_CHAR, comm);
     } else {
-        MPI_Win_create(in, MOST * LARGEST, 1, MPI_INFO_NULL, comm, &window);
+        MPI_Win_allocate(MOST * LARGEST, 1, MPI_INFO_NULL, comm, &memory, &window);
         MPI_Win_fence(0, window);
         for (int i = 0; i < size; i++)
             if (n[i])
