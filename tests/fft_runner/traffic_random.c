@@ -28,10 +28,9 @@ static void account(int to, int n)
     }
 }
 
-static MPI_Comm divide(void)
+static MPI_Comm divide(int parts)
 {
     MPI_Comm comm;
-    int parts = 1 + draw(3);
     for (int i = 0; i < P; i++) {
         color[i] = draw(parts);
         order[i] = draw(1000);
@@ -91,8 +90,8 @@ int main(int argc, char **argv)
     state = strtoull(argv[1], NULL, 10);
     for (int step = atoi(argv[2]); step > 0; step--) {
         static int sizes[MOST][MOST];
-        MPI_Comm comm = divide();
         int way = draw(3), most = 1 + draw(LARGEST);
+        MPI_Comm comm = divide(way == 2 ? 1 : 1 + draw(3)); /* Open MPI 4.1 fails with windows of several groups of a node */
         for (int i = 0; i < P; i++)
             for (int k = 0; k < P; k++)
                 sizes[i][k] = draw(3) ? draw(most) : 0;
