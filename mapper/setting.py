@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
@@ -35,8 +36,10 @@ from pencilmap.model.base.errors import (
 from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus, parse_torus
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -128,7 +131,7 @@ class Setting:
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):  # no search works on a graph: the best grid for the launcher's order
+            if not isinstance(self.network, Torus | TwistedTorus):  # no search: the best grid for the launcher's order
                 return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
@@ -157,7 +160,7 @@ class Setting:
         """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
         search.
         """
-        if not isinstance(self.network, Torus):
+        if not isinstance(self.network, Torus | TwistedTorus):
             return place(BEST, self.site, grid)  # it says that there is none
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
@@ -165,7 +168,7 @@ class Setting:
         for wanted in objectives(schedule, grid):
             found += [placed for placed in candidates(self.site, grid, wanted, share)
                       if not (isinstance(placed, Product) and placed in found)]
-            if self.robust:
+            if self.robust and isinstance(self.network, Torus):
                 found += robust_search(self.site, grid, wanted, share)
         return self._fastest(found, schedule)
 
@@ -377,21 +380,21 @@ def _network(machine: str | None, torus: str | None, partition: str | None, grap
     """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
     if graph is None:
         described, shape = _shape(machine, torus, partition)
-        return described, shape if rate is None else replace(shape, bandwidth=(rate,) * shape.n_dimensions)
+        return described, shape if rate is None else replace(shape, bandwidth=(rate,) * len(shape.link_classes))
     if machine or torus or partition:
         raise MachineError(f"`graph` {graph} replaces the machine; omit `machine`, `torus` and `partition`")
     path, _, format_name = graph.partition(",")
     return None, read_graph(path, format_name or None, rate)
 
 
-def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Torus]:
+def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Any]:
     """The machine, None when there is none, and the torus."""
     if torus and partition:
         raise MachineError(f"`torus` {torus} and `partition` {partition} name two shapes; give one of them")
     if machine is None:
         if torus is None:
             raise MachineError("no machine: give `machine` NAME, `torus` SHAPE to study a shape, or `graph` FILE")
-        return None, parse_torus(torus)
+        return None, network_named(torus)
     described = load_machine(machine)
     if partition:
         return described, described.partition(partition)

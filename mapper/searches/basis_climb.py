@@ -39,13 +39,13 @@ FRESH, ADDED, SWAPPED = 0.3, 0.6, 0.8  # of the moves; the rest is a step along 
 
 @compiled
 def random_below(state, n):
-    """Return a random number below n; xorshift* of S. Vigna, ACM Trans. Math. Softw. 42 (2016)."""
+    """Return a random number below n, 0 for n = 0; xorshift* of S. Vigna, ACM Trans. Math. Softw. 42 (2016)."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
     state[0] = x
-    return np.int64(((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % np.uint64(n))
+    return np.int64(((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % np.uint64(max(n, 1)))
 
 
 @compiled
@@ -157,7 +157,9 @@ def climb(network, wanted, radix, n_rows, node, slot, evaluations, heat, aim, se
     done, proposed = 1, 0
     while done < evaluations and proposed < 64 * evaluations and best > aim:
         proposed += 1
-        i, move = random_below(state, len(radix)), random_below(state, 1000) / 1000.0
+        i, move = random_below(state, n_rows), random_below(state, 1000) / 1000.0
+        if n_rows == 0 or (n_rows < len(radix) and random_below(state, 2)):
+            i = n_rows + random_below(state, len(radix) - n_rows)
         j = i
         old_node, old_slot = node[i], slot[i]
         if move < FRESH:
