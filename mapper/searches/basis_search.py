@@ -196,7 +196,7 @@ def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
     """Return nodes of a subgroup whose digits give each of its nodes once, for the prime factors of its size.
 
     >>> generators(TwistedTorus((4, 8)), np.arange(32), 32)
-    [2, 1, 16, 8, 4]
+    [10, 5, 16, 2, 1]
     """
     have, found = [0], []
     for k in prime_factors(size):

@@ -25,7 +25,8 @@ REACHED = [("4x4x8", "2x64", 3.63), ("4x4x8", "4x32", 4.17), ("4x4x8", "8x16", 4
            ("4x8x8", "4x64", 4.81), ("4x8x8", "8x32", 4.98), ("4x8x8", "16x16", 5.48), ("8x8x16", "8x128", 8.67),
            ("8x8x16", "16x64", 8.46), ("8x8x16", "32x32", 8.80)]
 LARGE = [("8x16x16", "8x256", 9.75), ("8x16x16", "16x128", 10.53)]
-AT_ONCE = [("4x4x8", "4x32", 3.84, None), ("4x4x8", "8x16", 3.34, None), ("4x8x8", "8x32", 4.80, 4), ("4x8x8", "16x16", 4.95, 4)]
+AT_ONCE = [("4x4x8", "4x32", 3.84, None), ("4x4x8", "8x16", 3.34, None), ("4x8x8", "8x32", 4.80, 4),
+           ("4x8x8", "16x16", 4.95, 4)]
 
 
 def joint(mapping):
@@ -64,8 +65,8 @@ def test_exchanges_at_once_are_told_to_take_the_plain_slice_if_it_is_better(shap
 @pytest.mark.parametrize("objective", [in_sequence(2), at_once(2)])
 @pytest.mark.parametrize("torus, tasks", [
     (TwistedTorus((3, 6)), 1), (TwistedTorus((3, 3, 6)), 1), (TwistedTorus((2, 5), ((0, 3), (0, 0)), cables=(2, 1)), 2),
-    (TwistedTorus((4, 6), ((0, 2), (0, 0)), (2.0, 1.0)), 1), (TwistedTorus((2, 4)), 3), (TwistedTorus((7, 2), ((0, 1), (0, 0))), 1)],
-    ids=str)
+    (TwistedTorus((4, 6), ((0, 2), (0, 0)), (2.0, 1.0)), 1), (TwistedTorus((2, 4)), 3),
+    (TwistedTorus((7, 2), ((0, 1), (0, 0))), 1)], ids=str)
 def test_a_basis_costs_what_it_says_on_every_grid_and_never_more_than_the_launch_order(torus, tasks, objective):
     site = Site(torus, tasks)
     for grid in all_grids(site.n_slots):
@@ -95,7 +96,7 @@ def test_subgroups_are_all_sets_that_are_closed_under_sums(torus):
         while (more := have | {int(sums[a, b]) for a in have for b in some}) != have:
             have = more
         found.add(frozenset(have))
-    for order in nodes[1:].tolist() + [torus.n_nodes]:
+    for order in [*nodes[1:].tolist(), torus.n_nodes]:
         listed = [frozenset(np.flatnonzero(row).tolist()) for row in subgroups(torus, order)]
         assert len(listed) == len(set(listed)) and set(listed) == {have for have in found if len(have) == order}
 
