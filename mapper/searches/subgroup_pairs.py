@@ -78,7 +78,7 @@ def subgroups(torus: TwistedTorus, order: int) -> Bools:
     """Return the members of every subgroup of that order: bool array, shape (subgroups, N).
 
     >>> subgroups(TwistedTorus((4, 8)), 2).sum(axis=1).tolist()
-    [2]
+    [2, 2, 2]
     """
     nodes = torus.coordinates(np.arange(torus.n_nodes))
     lattice = np.diag(torus.shape) - np.array(torus.twists)
