@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
@@ -36,7 +35,7 @@ from pencilmap.model.base.errors import (
 from pencilmap.model.base.units import parse
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.kinds import network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
@@ -310,7 +309,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
     torus : str, optional
-        Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``.
+        Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``. Without a machine, any network of
+        `pencilmap.model.network.kinds.KINDS`: ``fat-tree:leaves=32,hosts=16,up=8``.
     partition : str, optional
         Shape in place of the machine's; the machine's rule decides which dimensions wrap.
     graph : str, optional
@@ -318,7 +318,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``; for a graph, of the links that give none.
+        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; for a
+        graph, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `partition` or, without a machine, `torus`.
@@ -345,10 +346,9 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         When the machine has no such partition.
     """
     transform = parse_transform(fft) if fft else None
-    rate = parse(bandwidth, "byte/s") if bandwidth is not None else None
     listed_by = given_nodes(nodes)
     torus, partition = shape_of(listed_by, machine, torus, partition, graph)
-    described, shape = _network(machine, torus, partition, graph, rate)
+    described, shape = _network(machine, torus, partition, graph, bandwidth)
     if listed_by.count not in (None, shape.n_nodes):
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
@@ -363,7 +363,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     return Setting(site, transform, machine, costs=described.costs if described else Costs(),
                    notes=described.doubts(shape, used) if described else (), hosts=named,
                    decomposition=decomposition_named(decomposition),
-                   likely=described.likely if described and rate is None else None, robust=robust)
+                   likely=described.likely if described and bandwidth is None else None, robust=robust)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
@@ -376,19 +376,19 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
 
 
 def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
-             rate: float | None) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
+             bandwidth: str | None) -> tuple[Machine | None, Network]:
+    """The machine, None when there is none, and the network."""
     if graph is None:
         described, shape = _shape(machine, torus, partition)
-        return described, shape if rate is None else replace(shape, bandwidth=(rate,) * len(shape.link_classes))
+        return described, with_bandwidth(shape, bandwidth)
     if machine or torus or partition:
         raise MachineError(f"`graph` {graph} replaces the machine; omit `machine`, `torus` and `partition`")
     path, _, format_name = graph.partition(",")
-    return None, read_graph(path, format_name or None, rate)
+    return None, read_graph(path, format_name or None, None if bandwidth is None else parse(bandwidth, "byte/s"))
 
 
-def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Any]:
-    """The machine, None when there is none, and the torus."""
+def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Network]:
+    """The machine, None when there is none, and its torus or the network that `torus` names."""
     if torus and partition:
         raise MachineError(f"`torus` {torus} and `partition` {partition} name two shapes; give one of them")
     if machine is None:

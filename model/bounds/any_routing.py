@@ -9,9 +9,11 @@ from functools import singledispatch
 import numpy as np
 
 from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
 from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network, link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
@@ -26,7 +28,8 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, twisted tori by `pencilmap.model.bounds.twisted_cuts`.
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`,
+    twisted tori by `pencilmap.model.bounds.twisted_cuts`.
 
     Parameters
     ----------
@@ -44,7 +47,19 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
 @cut_bound.register
 def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
-    return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+    return _of_fastest(graph, graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()))
+
+
+def _of_fastest(graph, bound):
+    """Return a bound in cables of the fastest class, for each class: 0 for all others, whose links may not be in the cut."""
+    rates = graph.bandwidth or (1.0,)
+    fastest = rates.index(max(rates))
+    return tuple(bound if i == fastest else Fraction(0) for i in range(len(graph.link_classes)))
+
+
+@cut_bound.register
+def _cut_bound_of_switches(network: SwitchedNetwork, exchange, node_of_rank):
+    return cut_bound_of_levels(network, exchange, node_of_rank)
 
 
 @cut_bound.register
@@ -125,7 +140,12 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
 @machine_bound.register
 def _machine_bound_of_graph(graph: GraphNetwork):
     all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+    return _of_fastest(graph, m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2))
+
+
+@machine_bound.register
+def _machine_bound_of_switches(network: SwitchedNetwork):
+    return machine_bound_of_levels(network)
 
 
 @machine_bound.register

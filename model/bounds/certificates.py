@@ -13,6 +13,7 @@ from pencilmap.model.bounds.every_placement import LowerBound, lower_bound, scal
 from pencilmap.model.bounds.known_optima import Optima, optima
 from pencilmap.model.bounds.spectral import spectral_bound
 from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -146,9 +147,10 @@ class Bounds:
         On a whole machine this bound is the argument of `together` itself. Elsewhere the bound is known for even blocks: an
         exchange between all tasks sends k (P-k) blocks across every cut.
         """
+        network = self.site.network
         if self._fills_the_machine:
-            return self._all_to_all.value or None if isinstance(self.site.network, Torus) or self._is_even else None
-        if not isinstance(self.site.network, Torus) or not self._is_even:
+            return self._all_to_all.value or None if isinstance(network, Torus) or self._is_even else None
+        if not isinstance(network, (Torus, SwitchedNetwork)) or not self._is_even:
             return None
         return together_bound(self.site, ProcessGrid(self.grid.n_tasks, decomposition=SLAB)).value or None
 

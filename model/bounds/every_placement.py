@@ -41,11 +41,13 @@ import numpy as np
 from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts
+from pencilmap.model.bounds.level_cuts import in_turn_on_levels, together_on_levels
 from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole
+from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
 from pencilmap.model.bounds.translations import translation_bound
 from pencilmap.model.bounds.twisted_cuts import all_cables, plane_cuts
 from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -128,6 +130,8 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
     >>> together_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
+    if isinstance(site.network, SwitchedNetwork):
+        return LowerBound(*together_on_levels(site, grid, transform))
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
         crossing = Crossing(grid, transform)
         return _full_machine(site.network) if crossing.transform is None else _full_machine_uneven(site, crossing)
@@ -147,6 +151,9 @@ def _in_turn(site, grid, ordered, split):
         return
     if isinstance(torus, TwistedTorus):
         yield from _in_turn_on_twisted_torus(site, grid, sizes)
+        return
+    if isinstance(torus, SwitchedNetwork):
+        yield from in_turn_on_levels(site, tuple(sizes))
         return
     if not isinstance(torus, Torus):
         yield from _in_turn_on_graph(site, grid, sizes)
@@ -200,7 +207,7 @@ def _in_turn_on_graph(site, grid, sizes):
     if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
         return
     hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
-    every = sum(graph.cables, Fraction(0))
+    every = sum(graph.capacities, Fraction(0))
     rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
                      for size in sizes)
     yield rows + columns, "rows and columns, each alone"
@@ -286,18 +293,6 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
 def _fewest(P, S, inside):
     """Return the fewest tasks on the emptier side of a cut with `inside` of the S slots: the tasks without room outside."""
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
-
-
-def rounded_down(value: float) -> Fraction:
-    """Return a fraction that is not above a number with rounding errors.
-
-    >>> rounded_down(4.25)
-    Fraction(17, 4)
-    """
-    near = Fraction(value).limit_denominator(10_000)
-    if abs(float(near) - value) < 1e-12 * max(1.0, value):
-        return near
-    return Fraction(int((value - 1e-9) * 1_000_000), 1_000_000)
 
 
 def _full_machine(torus):

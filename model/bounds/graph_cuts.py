@@ -126,11 +126,11 @@ def _cables(graph, run):
     """Return the cables that leave a set of vertices, and the cables that enter it: exact."""
     inside = np.zeros(len(graph.vertices), dtype=bool)
     inside[run] = True
-    return [sum((graph.cables[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
+    return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
             for ends in ((graph.source, graph.target), (graph.target, graph.source))]
 
 
 def _hop_bound(graph, arcs, traffic):
     """Return bytes times least hops, divided by all cables: an exact fraction."""
     hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
-    return int((hops * traffic).sum()) / sum(graph.cables, Fraction(0)) if graph.cables else Fraction(0)
+    return int((hops * traffic).sum()) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)

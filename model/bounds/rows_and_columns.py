@@ -12,6 +12,7 @@ best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l
 falling order finds, for every sum of l^2, the largest sum of y^2.
 """
 
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -34,7 +35,6 @@ def least_other(sent: Any, share: Any) -> Any:
 
     Examples
     --------
-    >>> from fractions import Fraction
     >>> least_other(Fraction(1, 8), Fraction(1, 2))          # half the rows in two halves: 1/8 of 1/4
     Fraction(1, 6)
     >>> least_other(Fraction(1, 4), Fraction(1, 2)), least_other(Fraction(0), Fraction(1, 3))
@@ -62,7 +62,6 @@ def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
 
     Examples
     --------
-    >>> from fractions import Fraction
     >>> least_total(Fraction(1, 32), Fraction(1, 2), Fraction(2), Fraction(2))     # a cut of 8:mesh
     Fraction(62, 7)
     """
@@ -165,3 +164,15 @@ def exact_total(frontier: Floats, capacity: float, rows: float, columns: float,
     if units is not None:
         lengths = np.ceil(lengths / units - 1e-9) * units
     return float(lengths.sum(axis=1).min())
+
+
+def rounded_down(value: float) -> Fraction:
+    """Return a fraction that is not above a number with rounding errors.
+
+    >>> rounded_down(4.25)
+    Fraction(17, 4)
+    """
+    near = Fraction(value).limit_denominator(10_000)
+    if abs(float(near) - value) < 1e-12 * max(1.0, value):
+        return near
+    return Fraction(int((value - 1e-9) * 1_000_000), 1_000_000)

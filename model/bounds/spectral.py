@@ -23,7 +23,8 @@ from math import log2
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats
-from pencilmap.model.bounds.every_placement import LowerBound, rounded_down
+from pencilmap.model.bounds.every_placement import LowerBound
+from pencilmap.model.bounds.rows_and_columns import rounded_down
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site

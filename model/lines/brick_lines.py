@@ -191,7 +191,7 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
     found = []
     for stage in brick_line_stages(size, bricks, algorithm, order):
         exchange = stage.exchange(prod(size), element_bytes, backward)
-        loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
+        loads = rule.loads(mapping.network, exchange, mapping.ends)
         work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
         found.append(BrickLineStageTime(
             stage.name, messages=work.messages, points=prod(size) / mapping.n_tasks, link_s=float(work.link_s),

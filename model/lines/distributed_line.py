@@ -190,7 +190,7 @@ def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(),
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of a line needs the bytes per second of a link")
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
-    loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
+    loads = rule.loads(mapping.network, exchange, mapping.ends)
     work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
     each = costs.range_of(exchange.message_unit * (points or mapping.n_tasks) / mapping.n_tasks)
     terms = exchange_terms(work, costs if each is None else replace(costs, messages=(replace(each, up_to=inf),)))

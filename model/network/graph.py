@@ -1,12 +1,15 @@
 """Any graph as a network: named nodes and switches, and links with bandwidths.
 
-Graphs describe networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form
-one class. The strength of a link is its bandwidth relative to a cable of the fastest kind. So all loads are on one scale.
+Graphs describe networks without torus coordinates: the cables of a cluster, the inside of a node. All links of a file form
+one class, in which the strength of a link is its bandwidth relative to a cable of the fastest kind. Kinds of networks with
+named classes of links (`pencilmap.model.network.switched`) are graphs as well, so everything that works on graphs works on
+them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,15 @@ from pencilmap.model.network.network import Arcs, GraphLink
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
 MOST_CABLES = 1 << 20  # most cables of one edge
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Units into which a network divides: its leaves, its pods, its groups."""
+
+    name: str  #: "leaf", "pod", "group"
+    unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
+    names: tuple[str, ...] = field(repr=False)  #: name of each unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +59,15 @@ class GraphNetwork:
     #: source, target: int arrays, shape (L,); ends of each link; a link is one direction
     source: Ints = field(repr=False)
     target: Ints = field(repr=False)
-    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind
-    #: bytes per second of a cable of the fastest kind, one number; None if the links have no bandwidth
+    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind of its class
+    #: bytes per second of a cable of the fastest kind of each class; None if the links have no bandwidth
     bandwidth: tuple[float, ...] | None = None
+    link_classes: tuple[str, ...] = ("link",)
+    class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
+    levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
-    link_classes = ("link",)
 
     def __post_init__(self) -> None:
         _check_names(self)
@@ -67,9 +81,51 @@ class GraphNetwork:
     def strides(self) -> tuple[int, ...]:
         return (1,)
 
+    @cached_property
+    def _links_of_class(self) -> list[Ints]:
+        """Return the numbers of the links of each class."""
+        if self.class_of_link is None:
+            return [np.arange(len(self.source))]
+        return [np.flatnonzero(self.class_of_link == i) for i in range(len(self.link_classes))]
+
+    @cached_property
+    def place_of_link(self) -> Ints:
+        """Place of each link in a flat array of `link_shape`: int array, shape (L,)."""
+        places = np.empty(len(self.source), dtype=np.int64)
+        for i, links in enumerate(self._links_of_class):
+            places[links] = i * self.link_shape[1] + np.arange(len(links))
+        return places
+
     @property
     def link_shape(self) -> tuple[int, ...]:
-        return (1, len(self.source))
+        """Classes, and links of the largest class; entries beyond the links of a class stay 0."""
+        return (len(self.link_classes), max(map(len, self._links_of_class), default=0))
+
+    @cached_property
+    def capacities(self) -> tuple[Fraction, ...]:
+        """Strength of each link in cables of the fastest class."""
+        if self.class_of_link is None or self.bandwidth is None or len(set(self.bandwidth)) == 1:
+            return self.cables
+        rates = [Fraction(rate) / Fraction(max(self.bandwidth)) for rate in self.bandwidth]
+        return tuple(cables * rates[i] for cables, i in zip(self.cables, self.class_of_link.tolist()))
+
+    def level(self, name: str) -> Level:
+        """Return the level of a name.
+
+        Raises
+        ------
+        GraphError
+            If the network has no such level.
+        """
+        found = [level for level in self.levels if level.name == name]
+        if not found:
+            known = ", ".join(level.name for level in self.levels) or "none"
+            raise GraphError(f"{self.title} has no level {name!r}; it has {known}")
+        return found[0]
+
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the ends of the network at which ranks on these nodes and slots send and receive: here the nodes."""
+        return node
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return node numbers as coordinates in one dimension."""
@@ -103,19 +159,35 @@ class GraphNetwork:
         return dict(enumerate(self.vertices[:self.n_nodes]))
 
     def links_by_cables(self, i: int) -> list[tuple[Fraction, Ints]]:
-        """Return the links grouped by their strength."""
-        groups: dict[Fraction, list[int]] = {}
-        for place, cables in enumerate(self.cables):
-            groups.setdefault(cables, []).append(place)
-        return [(cables, np.array(places)) for cables, places in groups.items()]
+        """Return the links of a class, grouped by their strength."""
+        return self._links_by_cables[i]
+
+    @cached_property
+    def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
+        found = []
+        for links in self._links_of_class:
+            groups: dict[Fraction, list[int]] = {}
+            for place, link in enumerate(links.tolist()):
+                groups.setdefault(self.cables[link], []).append(place)
+            found.append([(cables, np.array(places)) for cables, places in groups.items()])
+        return found
 
     def link(self, i: int, position: int) -> GraphLink:
-        """Return the link at a position in the list of links."""
-        return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
+        """Return the link at a position in the list of links of a class."""
+        return self.link_number(int(self._links_of_class[i][position]))
+
+    def link_number(self, number: int) -> GraphLink:
+        """Return the link with a number in `source` and `target`."""
+        return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
 
     def arcs(self) -> Arcs:
-        capacity = np.array([float(c) for c in self.cables])
-        return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
+        """Return all links as the arcs of a directed graph."""
+        return self._arcs
+
+    @cached_property
+    def _arcs(self) -> Arcs:
+        capacity = np.array([float(c) for c in self.capacities])
+        return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
@@ -151,19 +223,20 @@ def _check_reach(graph: GraphNetwork) -> None:
                          f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
 
 
-def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
+def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] | None = None) -> GraphNetwork:
     """Make a network from a networkx graph: hosts in the order of the graph, then the switches.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
-        second, of a cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
-        parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
+        second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
+        ("link"). An undirected edge is a link each way; parallel edges of one class add up; edges from a vertex to itself
+        carry nothing and are omitted.
     name : str
         Used in messages.
-    bandwidth : float, optional
-        Bytes per second of edges without a bandwidth.
+    bandwidth : float or dict, optional
+        Bytes per second of edges without a bandwidth: of all, or of each class.
 
     Raises
     ------
@@ -177,6 +250,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     >>> star.nodes[0]["kind"] = "switch"
     >>> from_networkx(star, "star", 1e9).vertices
     ('1', '2', '3', '4', '0')
+    >>> star.edges[0, 1]["class"] = "thick"
+    >>> from_networkx(star, "star", {"link": 1e9, "thick": 4e9}).bandwidth
+    (4000000000.0, 1000000000.0)
     """
     if graph.number_of_nodes() > MAX_VERTICES:
         raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} are supported")
@@ -186,18 +262,27 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
             raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
-    rates: dict[tuple[int, int], list[tuple[int, Fraction | None]]] = {}
+    rates: dict[str, dict[tuple[int, int], list[tuple[int, Fraction | None]]]] = {}  # by class, by link
     known: dict[tuple[str, Any], tuple[int, Fraction | None]] = {}
     for a, b, data in graph.edges(data=True):
         if a != b:
-            strength = _strength(name, a, b, data, bandwidth, known)
+            named = str(data.get("class", "link"))
+            default = bandwidth.get(named) if isinstance(bandwidth, Mapping) else bandwidth
+            strength = _strength(name, a, b, data, default, known)
+            of_class = rates.setdefault(named, {})
             for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
-                rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
-    ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
-    cables, fastest = _cables(name, rates)
+                of_class.setdefault((number[link[0]], number[link[1]]), []).append(strength)
+    rates = rates or {"link": {}}
+    ends = np.array([link for links in rates.values() for link in links], dtype=np.int64).reshape(-1, 2)
+    cables, fastest = zip(*(_cables(name, links) for links in rates.values()))
+    if None in fastest and any(fastest):
+        without = " and ".join(kind for kind, rate in zip(rates, fastest) if rate is None)
+        raise GraphError(f"graph {name}: the links of class {without} have no bandwidth, and others have one; give one for "
+                         "them with `bandwidth`")
     return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
-                        source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=cables,
-                        bandwidth=None if fastest is None else (float(fastest),))
+                        source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=sum(cables, ()),
+                        bandwidth=None if None in fastest else tuple(map(float, fastest)), link_classes=tuple(rates),
+                        class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None)
 
 
 def _strength(name, a, b, data, default, known):
@@ -258,4 +343,4 @@ def _only_from_files(text, **options):
 
 
 KIND = NetworkKind("graph", "", "hosts, switches and cables of a file", "link", GraphNetwork, _only_from_files,
-                   ("shortest-path", "optimal-minimal"))
+                   ("shortest-path", "each-hop", "optimal-minimal"))

@@ -3,11 +3,12 @@
 A new kind is a file here, whose `KIND` is a `NetworkKind`, and a line below.
 """
 
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any
 
 from pencilmap.model.base.errors import NetworkError, near
-from pencilmap.model.network.kind import NetworkKind
+from pencilmap.model.network.kind import NetworkKind, Rates, bandwidths
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import is_twisted
 
@@ -15,6 +16,11 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "torus": "torus:KIND",
     "twisted-torus": "twisted_torus:KIND",
     "graph": "graph:KIND",
+    "fat-tree": "fat_tree:KIND",
+    "dragonfly": "dragonfly:KIND",
+    "dragonfly-plus": "dragonfly:PLUS",
+    "hyperx": "hyperx:KIND",
+    "hypercube": "hyperx:CUBE",
 }
 KINDS: dict[str, NetworkKind] = {name: resolve_name(f"{__package__}.{place}") for name, place in _PLACES.items()}
 
@@ -44,11 +50,16 @@ def network_named(text: str, **options: Any) -> Network:
     """
     head, _, rest = text.partition(":")
     if head in KINDS:
-        return KINDS[head].parse(rest, **options)
+        return KINDS[head].parse("".join(rest.split()), **options)
     if head[:1].isalpha():
         raise NetworkError(f"network {text[:60]!r} is unknown{near(head, KINDS)}; write a shape such as 8x8x8, or one of "
                            f"{', '.join(kind.usage for kind in KINDS.values() if kind.usage)}")
     return KINDS["twisted-torus" if is_twisted(text) else "torus"].parse(text, **options)
+
+
+def with_bandwidth(network: Any, rates: Rates | None) -> Any:
+    """Return the network with other bandwidths, see `pencilmap.model.network.kind.bandwidths`; None leaves its own."""
+    return network if rates is None else replace(network, bandwidth=bandwidths(rates, network.link_classes))
 
 
 def is_network(text: str) -> bool:

@@ -68,6 +68,9 @@ class Network(Protocol):
     def node(self, coordinates: ArrayLike) -> Ints:
         """Return node numbers of coordinates."""
 
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the numbers by which routing rules know ranks on these nodes and slots: the nodes, or their links."""
+
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """Return a sentence that names the coordinate outside the network, or None if all lie inside."""
 

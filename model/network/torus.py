@@ -144,6 +144,10 @@ class Torus:
             raise TorusError(self.outside(bad))
         return coordinates @ np.array(self.strides, dtype=np.int64)
 
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the nodes: all links of a node serve all of its tasks."""
+        return node
+
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
         for axis, value, n in zip(self.axes, coordinates, self.shape):

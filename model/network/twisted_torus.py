@@ -98,6 +98,10 @@ class TwistedTorus:
         """Return node numbers of coordinates inside the box, see `Torus.node`."""
         return self.plain.node(coordinates)
 
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the nodes: all links of a node serve all of its tasks."""
+        return node
+
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
         return self.plain.outside(coordinates)

@@ -58,6 +58,11 @@ class Mapping:
         """Whether no slot stays idle."""
         return self.n_tasks == self.network.n_nodes * self.tasks_per_node
 
+    @property
+    def ends(self) -> Ints:
+        """End of the network of each rank, as routing rules take it: int array, shape (P,)."""
+        return self.network.ends(self.node_of_rank, self.slot_of_rank)
+
     def coordinates(self) -> Ints:
         """Coordinates of each rank: int array, shape (P, d)."""
         return self.network.coordinates(self.node_of_rank)

@@ -300,7 +300,7 @@ class Forecaster:
         n = len(self.stages)
         links = self._closed_joint()
         if links is None:
-            links = routed_joint(self.network, self._exchanges, self.case.mapping.node_of_rank, self.case.rule, self.loads)
+            links = routed_joint(self.network, self._exchanges, self.case.mapping.ends, self.case.rule, self.loads)
         if self.stages[0].work is None:
             return _Resources(links, None, np.zeros((1, n)), np.zeros((1, n)), (Fraction(1),) * n)
         if self.closed:
@@ -340,7 +340,7 @@ class Forecaster:
                                     f"to {MOST_ROUTED} tasks, and grid {self.grid} has {self.grid.n_tasks}; take a "
                                     "transform whose extents the grid divides")
             found = [part.make(self._carried(part.stage)) for part in course.parts if part.make]
-            links = routed_joint(self.network, found, self.case.mapping.node_of_rank, self.case.rule)
+            links = routed_joint(self.network, found, self.case.mapping.ends, self.case.rule)
             self._found[key] = self._measured(found, links)
         return self._found[key]
 

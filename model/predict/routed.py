@@ -48,12 +48,12 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
 
 def _routed(case, exchange, algorithm):
     """An exchange, and the loads of its links if all messages start at once."""
-    network, nodes, way = case.network, case.mapping.node_of_rank, algorithm_named(algorithm)
+    network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
     rounds = way.rounds(exchange, case.mapping)
-    whole = case.rule.loads(network, rounds[0], nodes) if way.is_alltoall else None
-    found = [_RoutedRound.of(whole or case.rule.loads(network, each, nodes)) for each in rounds]
+    whole = case.rule.loads(network, rounds[0], ends) if way.is_alltoall else None
+    found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
     m = effective_lengths(case.product, exchange.letters) if case.product else tuple(
-        m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, nodes))
+        m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, case.mapping.node_of_rank))
     hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
     link_s = [case.seconds(each.load) for each in found]
     stage = ExchangePrediction(

@@ -18,6 +18,11 @@ _PLACES = {  # file:name
     "minimal-adaptive": "minimal_adaptive:RULE",
     "shortest-path": "shortest_path:RULE",
     "optimal-minimal": "optimal_minimal:RULE",
+    "each-hop": "each_hop:RULE",
+    "static": "static:RULE",
+    "minimal": "minimal:RULE",
+    "ideal-adaptive": "ideal_adaptive:RULE",
+    "valiant": "valiant:RULE",
 }
 ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
 DEFAULT_ROUTING = "dimension-order"

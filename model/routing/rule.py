@@ -20,6 +20,9 @@ from pencilmap.model.traffic.product_blocks import StageBlocks
 class Rule:
     """A rule as a value. Every rule has `loads`; a rule that has a closed form overrides its method.
 
+    Ranks are at ends of the network, as `pencilmap.model.placement.mapping.Mapping.ends` says: at nodes, or at single
+    links of nodes with several links.
+
     `network` is of a kind whose row names the rule (`pencilmap.model.network.kinds`).
     """
 

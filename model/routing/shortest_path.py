@@ -4,7 +4,7 @@ Idea: count the shortest paths from a source to every vertex level by level. The
 load that enters a vertex over its predecessors in proportion to their numbers of paths.
 Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
-Cost: O(L) for each source node, L links. Parallel cables of one link are one path.
+Cost: O(L) for each source node, or each source switch, L links. Parallel cables of one link of a file are one path.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.routing.host_links import between_switches, loads_with_switches, switch_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
@@ -25,9 +29,15 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link, see `shortest_path_loads` and `twisted_loads`."""
+        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
+        there are any, else host by host.
+        """
+        if isinstance(network, FatTree):
+            return even_loads(network, exchange, node_of_rank)
         if isinstance(network, TwistedTorus):
             return twisted_loads(network, exchange, node_of_rank)
+        if isinstance(network, SwitchedNetwork):
+            return _between_switches(network, exchange, node_of_rank)
         return shortest_path_loads(network, exchange, node_of_rank)
 
 
@@ -57,6 +67,14 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
     flat = np.full(int(np.prod(network.link_shape)), zero)
     flat[arcs.index] = values if exact else without_rounding(values)
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
+
+
+def _between_switches(network, exchange, ends):
+    arcs, traffic = switch_arcs(network), between_switches(network, exchange, ends)
+    values = np.zeros(len(arcs.source))
+    for source in np.flatnonzero(traffic.any(axis=1)).tolist():
+        _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
+    return loads_with_switches(network, exchange, ends, values)
 
 
 def _add_tree(values, arcs, distance, source, wanted):

@@ -169,7 +169,7 @@ def test_reversing_the_order_of_the_dimensions_reverses_all_ways():
 
 
 @pytest.mark.parametrize("name, words", [
-    ("valiant", "known are dimension-order"), ("dimension-order:zy:odd", "split, parity, plus"),
+    ("ugal", "known are dimension-order"), ("dimension-order:zy:odd", "split, parity, plus"),
     ("dimension-order:z y", "is not understood"), ("dimension-order:plus:zyx", "is not understood"),
     ("minimal-adaptive:fair", "hops, paths"), ("optimal-minimal:now", "no argument"), ("shortest-path:2", "no argument"),
     ("", "known are")])

@@ -86,7 +86,7 @@ class Order:
             raise FigureError(f"--exchange {self.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
         exchange = exchanges(mapping.grid, self.where.transform)[names.index(self.drawn)]
         rule = routing_named(self.routing or default_routing(mapping.network), mapping.network)
-        return rule.loads(mapping.network, exchange, mapping.node_of_rank)
+        return rule.loads(mapping.network, exchange, mapping.ends)
 
     @property
     def drawn(self) -> str:

@@ -1,0 +1,73 @@
+"""Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.switched import Plane, SwitchedNetwork
+from pencilmap.model.traffic.counted import between, crossing
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+
+
+def host_of_end(network: SwitchedNetwork) -> Ints | None:
+    """Return the host of each end, or None if hosts have one end."""
+    return network.host_of_end if network.use == "task" and network.links_per_host > 1 else None
+
+
+def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray,
+                     classes: Iterable[Floats]) -> LinkLoads:
+    """Return the loads of all links from the loads of the classes between switches.
+
+    Parameters
+    ----------
+    network : SwitchedNetwork
+    exchange : Exchange
+    ends : int array, shape (P,)
+        End of the network of each rank.
+    classes : iterable of float array
+        For each class after the first, the bytes on its links.
+    """
+    values = np.zeros(network.link_shape)
+    L = len(network.switch_of_link)
+    for plane in network.planes():
+        up, down = crossing(exchange, ends, np.arange(len(plane.links)), len(plane.links), host_of_end(network))
+        values[0, plane.links] += up[:, 0] * float(plane.share)
+        values[0, L + plane.links] += down[:, 0] * float(plane.share)
+    for row, loads in zip(values[1:], classes):
+        row[:len(loads)] = loads
+    return LinkLoads(network, without_rounding(values), exchange.total_bytes)
+
+
+def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
+    """Return the bytes from each switch to each other switch, all planes together: float array, shape (S, S)."""
+    n = network.n_switches
+
+    def of_plane(plane: Plane) -> Floats:
+        return between(exchange, ends, plane.switch, n, host_of_end(network)).toarray() * float(plane.share)
+
+    return sum((of_plane(plane) for plane in network.planes()), np.zeros((n, n)))
+
+
+def switch_arcs(network: SwitchedNetwork) -> Arcs:
+    """Return the links between switches as arcs; switches are numbered from 0. `index` is the number of the link."""
+    arcs, n = network.arcs(), network.n_nodes
+    links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
+    return Arcs(network.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links])
+
+
+def loads_with_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
+    """Return the loads of all links from the loads of `switch_arcs`."""
+    found = loads_with_hosts(network, exchange, ends, ())
+    found.values.reshape(-1)[network.place_of_link[switch_arcs(network).index]] = without_rounding(on_arcs)
+    return found
+
+
+def loads_of_arcs(network: GraphNetwork, on_arcs: Floats, total_bytes: int) -> LinkLoads:
+    """Return the loads of all links of a graph from the loads of its arcs."""
+    flat = np.zeros(int(np.prod(network.link_shape)))
+    flat[network.arcs().index] = without_rounding(on_arcs)
+    return LinkLoads(network, flat.reshape(network.link_shape), total_bytes)

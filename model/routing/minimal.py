@@ -1,0 +1,41 @@
+"""Minimal routes of a dragonfly: at most one global cable, and the fewest hops with it.
+
+Idea: plain shortest paths may use two global cables in place of a local cable, which routers of dragonflies do not do. If
+several cables between two groups need as few local hops, the load is split evenly over them.
+Source: J. Kim and others, ISCA 2008, section 4.1 (MIN).
+Cost: see `pencilmap.model.routing.group_routes`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pencilmap.model.network.dragonfly import Dragonfly
+from pencilmap.model.routing.group_routes import GroupLoads
+from pencilmap.model.routing.host_links import between_switches, loads_with_hosts
+from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.loads import LinkLoads
+
+
+@dataclass(frozen=True)
+class Minimal(Rule):
+    """The rule as a value."""
+
+    def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the load of every link."""
+        traffic = by_groups(network, exchange, node_of_rank)
+        found = GroupLoads(network)
+        found.add_inside(traffic)
+        found.add_minimal(traffic)
+        return loads_with_hosts(network, exchange, node_of_rank, found.classes())
+
+
+def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> np.ndarray:
+    """Return the bytes between switches: float array, shape (G, n, G, n)."""
+    shape = (network.groups, network.per_group)
+    return between_switches(network, exchange, ends).reshape(*shape, *shape)
+
+
+RULE = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",
+                        Minimal())

@@ -1,0 +1,304 @@
+"""Trees, dragonflies and other networks of switches: loads against messages walked one by one, bounds against loads."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from importlib.resources import files
+from itertools import combinations, permutations
+from random import Random
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.level_cuts import units_of
+from pencilmap.model.network.kinds import KINDS, kind_of, network_named, with_bandwidth
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict import predict
+from pencilmap.model.routing import ideal_adaptive, routing
+from pencilmap.model.schedules import SCHEDULES
+from pencilmap.model.traffic.counted import crossing
+from pencilmap.model.traffic.exchange import exchanges
+from tests.model.cases import drawn, random_case, random_mapping, random_transform, repeatable
+from tests.model.walked import Walker
+from tests.patience import patience
+
+
+def some_hosts(rng, rails=1):
+    """Links of a host, to one switch or several, and how tasks use them."""
+    links = rng.choice([1, 1, 2, 3])
+    return f"links={links},rails={rails},use={rng.choice(['even', 'task'])}"
+
+
+def random_fat_tree(rng):
+    rails, spines, pods = rng.choice([1, 1, 2]), rng.randint(1, 3), rng.choice([0, 0, 2, 3])
+    leaves = rails * rng.randint(1, 3) * max(1, pods)
+    up = f"up={spines * rng.randint(1, 2)},spines={spines}"
+    top = f",pods={pods},core={rng.randint(1, 3)}" if pods else ""
+    return f"fat-tree:leaves={leaves},hosts={rng.randint(1, 3)},{up}{top},{some_hosts(rng, rails)}"
+
+
+def random_dragonfly(rng):
+    rails = rng.choice([1, 1, 2])
+    a = rails * rng.randint(1, 2)
+    if rng.random() < 0.4:
+        return f"dragonfly:a={a},p={rng.randint(1, 2)},h={rng.randint(1, 2)},{some_hosts(rng, rails)}"
+    return (f"dragonfly:a={a},p={rng.randint(1, 2)},groups={rng.randint(1, 5)},cables={rng.randint(1, 4)},"
+            f"{some_hosts(rng, rails)}")
+
+
+def random_dragonfly_plus(rng):
+    rails = rng.choice([1, 1, 2])
+    return (f"dragonfly-plus:leaves={rails * rng.randint(1, 2)},spines={rng.randint(1, 3)},hosts={rng.randint(1, 2)},"
+            f"groups={rng.randint(1, 4)},cables={rng.randint(1, 3)},{some_hosts(rng, rails)}")
+
+
+def random_hyperx(rng):
+    shape = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
+    return f"hyperx:{'x'.join(map(str, shape))},hosts={rng.randint(1, 2)},cables={rng.randint(1, 2)},{some_hosts(rng)}"
+
+
+RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus,
+          "hyperx": random_hyperx}
+WALKED = {"shortest-path": "shortest", "static": "static", "minimal": "minimal", "valiant": "valiant",
+          "each-hop": "each_hop"}  # rule: of `Walker`
+PAIRS = [(kind, rule) for kind in RANDOM for rule in KINDS[kind].routings if rule in WALKED]
+
+
+def test_every_kind_of_switches_is_drawn_and_every_rule_is_walked():
+    assert set(RANDOM) == {name for name, kind in KINDS.items() if issubclass(kind.type, SwitchedNetwork)}
+    assert {rule for kind in RANDOM for rule in KINDS[kind].routings} == {*WALKED, "ideal-adaptive"}
+
+
+def drawn_case(rng, kind):
+    return random_case(rng, network_named(RANDOM[kind](rng)), 16)
+
+
+cases = drawn(drawn_case)
+
+
+@pytest.mark.parametrize("kind, rule", PAIRS)
+def test_loads_are_those_of_walked_messages(kind, rule):
+    """Uneven blocks, idle slots, several tasks and several links a host, on random small networks."""
+
+    @repeatable(40)
+    @given(cases(kind))
+    def check(case):
+        mapping, exchange, messages = case
+        network = mapping.network
+        walked = Walker(network).loads(mapping, messages, WALKED[rule])
+        loads = routing(rule, network).loads(network, exchange, mapping.ends)
+        found = dict(enumerate(loads.bytes().reshape(-1)[network.place_of_link].tolist()))
+        for link in found:
+            assert found[link] == pytest.approx(float(walked.get(link, 0)), rel=1e-9, abs=1e-9), network.link
+        assert loads.hop_bytes() == pytest.approx(float(sum(walked.values())))
+        largest = [max((load / network.cables[k] for k, load in walked.items()
+                        if network.class_of_link[k] == i), default=0) for i in range(len(network.link_classes))]
+        assert [float(x) for x in loads.largest()] == pytest.approx([float(x) for x in largest])
+
+    check()
+
+
+def with_rates(rng, network):
+    """Return the network with a bandwidth for each class, or without."""
+    return with_bandwidth(network, rng.choice([None, [rng.choice([1e9, 2e9, 3e9]) for _ in network.link_classes]]))
+
+
+def drawn_bounds(rng, kind):
+    mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
+    return mapping, random_transform(rng, mapping.grid)
+
+
+bounded = drawn(drawn_bounds)
+SLACK = 1 + Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_no_routing_is_below_the_cut_bound_and_no_placement_below_the_lower_bounds(kind):
+    """Holes, idle slots and several bandwidths included; ideal adaptive routing is itself a bound, on global cables only."""
+
+    @repeatable(40)
+    @given(bounded(kind))
+    def check(case):
+        mapping, transform = case
+        network, weights = mapping.network, link_weights(mapping.network)
+        site = Site(network, mapping.tasks_per_node, Allocation(network, np.unique(mapping.node_of_rank)), idle=True)
+        for rule in set(kind_of(network).routings) - {"ideal-adaptive"}:
+            prediction = predict(mapping, transform, rule, site=site)
+            assert prediction.lower_bound.value <= prediction.cost * SLACK
+            assert prediction.bounds.together.value <= longest(prediction.schedule.load_joint, weights) * SLACK
+            for exchange in exchanges(mapping.grid, transform):
+                loads = routing(rule, network).loads(network, exchange, mapping.ends).largest()
+                bound = cut_bound(network, exchange, mapping.node_of_rank)
+                assert longest(bound, weights) <= longest(loads, weights) * SLACK
+
+    check()
+
+
+def longest(lengths, weights):
+    return max(length * weight for length, weight in zip(lengths, weights))
+
+
+PUBLISHED = [  # network, tasks, grid, routing, cost of the launch order: our own prototypes, which simulations confirm
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", "shortest-path", 10.61),
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "9x8", "shortest-path", 11.44),
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", "static", 10.61),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 1, "8x16", "shortest-path", 10.50),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 1, "16x8", "shortest-path", 10.75),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "8x64", "shortest-path", 11.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "64x8", "shortest-path", 13.00),
+    ("fat-tree:leaves=8,hosts=16,taper=1", 8, "8x128", "shortest-path", 3.97),
+    ("fat-tree:leaves=8,hosts=16,taper=1", 8, "128x8", "shortest-path", 7.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 8, "64x64", "shortest-path", 11.25),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", "minimal", 7.06),
+    ("dragonfly:a=4,p=2,h=2", 1, "9x8", "minimal", 12.89),
+    ("dragonfly:a=4,p=2,h=2", 1, "6x12", "minimal", 9.33),
+    ("dragonfly:a=4,p=2,h=2", 1, "12x6", "minimal", 16.0),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", "shortest-path", 8.83),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", "minimal", 8.11),
+    ("dragonfly:a=6,p=3,h=3", 1, "38x9", "minimal", 41.2),
+    ("dragonfly:a=6,p=3,h=3", 1, "38x9", "ideal-adaptive", 8.39),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", "ideal-adaptive", 7.45),
+    ("dragonfly:a=8,p=4,h=4", 1, "16x66", "minimal", 8.12),
+    ("dragonfly:a=8,p=4,h=4", 1, "66x16", "minimal", 69.6),
+    ("dragonfly:a=8,p=8,groups=8,cables=8", 1, "16x32", "minimal", 24.0),
+    ("dragonfly:a=8,p=8,groups=8,cables=4", 1, "16x32", "minimal", 27.5),
+]
+
+
+def launched(text, tasks, grid):
+    network = network_named(text)
+    ranks = np.arange(grid.n_tasks)
+    return Mapping(network, grid, tasks, ranks // tasks, ranks % tasks)
+
+
+@pytest.mark.parametrize("text, tasks, grid, rule, cost", PUBLISHED)
+def test_costs_of_launch_orders(text, tasks, grid, rule, cost):
+    R, C = map(int, grid.split("x"))
+    mapping = launched(text, tasks, ProcessGrid(R, C))
+    assert float(predict(mapping, routing_name=rule).cost) == pytest.approx(cost, abs=0.05 if cost > 20 else 0.006)
+
+
+@pytest.mark.parametrize("text, tasks, grid, bound", [
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", 9.94), ("fat-tree:leaves=8,hosts=16,taper=2", 1, "8x16", 8.75),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "8x64", 10.81), ("fat-tree:leaves=32,hosts=16,taper=2", 8, "64x64", 7.81),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", 7.06), ("dragonfly:a=4,p=2,h=2", 1, "6x12", 7.00),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", 7.45), ("dragonfly:a=8,p=4,h=4", 1, "16x66", 7.69),
+    ("dragonfly:a=8,p=8,groups=8,cables=8", 1, "16x32", 7.62)])
+def test_bounds_by_all_cuts_together(text, tasks, grid, bound):
+    R, C = map(int, grid.split("x"))
+    assert float(predict(launched(text, tasks, ProcessGrid(R, C))).lower_bound.value) == pytest.approx(bound, abs=0.006)
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_every_schedule_is_predicted(kind):
+    """The joint loads of a schedule are sums over the walked messages of both exchanges."""
+    text = {"fat-tree": "fat-tree:leaves=3,hosts=4,up=2", "dragonfly": "dragonfly:a=2,p=2,groups=3,cables=1",
+            "dragonfly-plus": "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3", "hyperx": "hyperx:2x3,hosts=2"}[kind]
+    mapping = launched(text, 1, ProcessGrid(3, 4))
+    whole = [routing(kind_of(mapping.network).default_routing).loads(mapping.network, e, mapping.ends)
+             for e in exchanges(mapping.grid)]
+    joint = sum(each.bytes() * 4 * 12 / each.total_bytes for each in whole)
+    for schedule in SCHEDULES:
+        found = predict(mapping, schedule=schedule).schedule
+        assert max(map(float, found.load_joint)) == pytest.approx(joint.max())
+        assert float(found.cost) >= joint.max() - 1e-9
+
+
+def test_an_answer_for_adaptive_routers_has_minimal_ideal_and_valiant_together():
+    found = predict(launched("dragonfly:a=6,p=3,h=3", 1, ProcessGrid(38, 9)))
+    minimal, ideal, valiant = found.bracket
+    assert [p.routing for p in found.bracket] == ["minimal", "ideal-adaptive", "valiant"] and minimal is found
+    assert float(minimal.cost) == pytest.approx(41.2, abs=0.05) and float(ideal.cost) == pytest.approx(8.39, abs=0.006)
+    assert ideal.cost < valiant.cost < minimal.cost
+    assert found.as_dict()["bracket"][2]["cost"] == pytest.approx(float(valiant.cost))
+    assert predict(launched("dragonfly:a=2,p=2,h=1", 1, ProcessGrid(3, 4)), routing_name="minimal").bracket == ()
+    assert predict(launched("fat-tree:leaves=3,hosts=4,up=2", 1, ProcessGrid(3, 4))).bracket == ()
+
+
+@repeatable(40)
+@given(drawn(lambda rng: random_case(rng, network_named(RANDOM[rng.choice(["dragonfly", "dragonfly-plus"])](rng)), 16))())
+def test_ideal_adaptive_routing_is_below_every_rule_and_above_the_cuts_of_groups(case):
+    """On global cables. On host links all rules are equal."""
+    mapping, exchange, _ = case
+    network = mapping.network
+    loads = {rule: [float(x) for x in routing(rule, network).loads(network, exchange, mapping.ends).largest()]
+             for rule in ("ideal-adaptive", "minimal", "valiant")}
+    for rule, found in loads.items():
+        assert loads["ideal-adaptive"][2] <= found[2] * (1 + 1e-6) and loads["ideal-adaptive"][0] == found[0], rule
+    *_, group = units_of(network)
+    cables = group.leaving[:, 2]
+    if cables.all():
+        leaving = np.maximum(*crossing(exchange, mapping.node_of_rank, group.of_node, len(cables)))[:, 0]
+        assert loads["ideal-adaptive"][2] >= (leaving / cables).max() * (1 - 1e-6)
+
+
+def test_the_linear_program_is_left_for_cuts_above_its_limit(monkeypatch):
+    mapping = launched("dragonfly:a=4,p=2,h=2", 1, ProcessGrid(12, 6))
+    row, _ = exchanges(mapping.grid)
+    solved = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
+    monkeypatch.setattr(ideal_adaptive, "MOST_WAYS", 0)
+    cut = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
+    assert float(cut[2]) == pytest.approx(float(cut_bound(mapping.network, row, mapping.node_of_rank)[2]))
+    assert cut[0] == solved[0] and cut[2] <= solved[2]
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_predictions_satisfy_the_schema(kind):
+    schema = json.loads((files("pencilmap.model") / "prediction.schema.json").read_text("utf-8"))
+    rng = Random(1)
+    for _ in range(5):
+        mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
+        jsonschema.validate([predict(mapping, random_transform(rng, mapping.grid)).as_dict()], schema)
+
+
+SMALL = {"fat-tree": "fat-tree:leaves=3,hosts=2,up=1", "dragonfly": "dragonfly:a=2,p=1,h=1",
+         "dragonfly-plus": "dragonfly-plus:leaves=1,spines=1,hosts=2,groups=3", "hyperx": "hyperx:3,hosts=2"}
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+@pytest.mark.parametrize("kind", RANDOM)
+def test_no_placement_of_a_small_network_is_below_its_bounds(kind, tasks):
+    """Every placement is tried; the bounds are near the best of them."""
+    text = SMALL[kind]
+    if tasks == 2:  # on half the hosts
+        text = text.replace("hosts=2", "hosts=1").replace("a=2", "a=1").replace("h=1", "h=2")
+    network, grid = network_named(text), ProcessGrid(2, 3)
+    rule, best = routing(kind_of(network).default_routing), {"in turn": [], "together": []}
+    for order in permutations(range(6)):
+        place = np.array(order)
+        switch = network.switch_of_link[place // tasks]
+        if any(place[i] > place[j] for i, j in combinations(range(6), 2) if switch[i] == switch[j]):
+            continue  # hosts of a switch change places
+        loads = [rule.loads(network, exchange, place // tasks) for exchange in exchanges(grid)]
+        values = [np.asarray(each.bytes() * 4 * network.n_nodes / each.total_bytes) for each in loads]
+        best["in turn"].append(values[0].max() + values[1].max())
+        best["together"].append((values[0] + values[1]).max())
+    bounds = Bounds(Site(network, tasks), grid)
+    assert min(best["in turn"]) * 0.6 <= float(bounds.in_sequence.value) <= min(best["in turn"]) + 1e-9
+    assert min(best["together"]) * 0.6 <= float(bounds.together.value) <= min(best["together"]) + 1e-9
+
+
+@pytest.mark.parametrize("text, cost", [("fat-tree:leaves=640,hosts=16,taper=2,pods=20,core=4", 64.8),
+                                        ("dragonfly:a=16,p=8,h=8,groups=80", 14.4)])
+def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(text, cost):
+    program = ("import resource, sys; import numpy as np\n"
+               "from pencilmap.model.network.kinds import network_named\n"
+               "from pencilmap.model.placement.grid import ProcessGrid\n"
+               "from pencilmap.model.placement.mapping import Mapping\n"
+               "from pencilmap.model.predict import predict\n"
+               "ranks, network = np.arange(81920), network_named(sys.argv[1])\n"
+               "found = predict(Mapping(network, ProcessGrid(256, 320), 8, ranks // 8, ranks % 8))\n"
+               "print(float(found.cost), found.certificate, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    done = subprocess.run([sys.executable, "-c", program, text], capture_output=True, text=True, timeout=patience(5),
+                          check=True)
+    found, certificate, kilobytes = map(float, done.stdout.split())
+    assert found == pytest.approx(cost) and certificate >= 1 and kilobytes < 2e6
