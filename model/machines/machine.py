@@ -119,8 +119,8 @@ class Machine:
         known, torus = self.partition_rule().twisted, self.with_shape(text).torus
         if torus.shape not in known or torus.twists != usual_twists(torus.shape):
             listed = ", ".join("x".join(map(str, shape)) for shape in known) or "none"
-            raise PartitionError(f"machine {self.name} has no twisted slice of {'x'.join(map(str, torus.shape))}; twisted are "
-                                 f"{listed}, with their usual twists")
+            raise PartitionError(f"machine {self.name} has no twisted slice of {'x'.join(map(str, torus.shape))}; twisted "
+                                 f"are {listed}, with their usual twists")
         return torus
 
     def partition_rule(self) -> Partitions:
