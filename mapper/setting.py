@@ -36,6 +36,7 @@ from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -127,7 +128,7 @@ class Setting:
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):  # no search works on a graph: the best grid for the launcher's order
+            if not isinstance(self.network, Torus | TwistedTorus):  # no search: the best grid for the launcher's order
                 return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
@@ -156,7 +157,7 @@ class Setting:
         """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
         search.
         """
-        if not isinstance(self.network, Torus):
+        if not isinstance(self.network, Torus | TwistedTorus):
             return place(BEST, self.site, grid)  # it says that there is none
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
@@ -164,7 +165,7 @@ class Setting:
         for wanted in objectives(schedule, grid):
             found += [placed for placed in candidates(self.site, grid, wanted, share)
                       if not (isinstance(placed, Product) and placed in found)]
-            if self.robust:
+            if self.robust and isinstance(self.network, Torus):
                 found += robust_search(self.site, grid, wanted, share)
         return self._fastest(found, schedule)
 

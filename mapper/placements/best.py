@@ -2,6 +2,7 @@
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
+- on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
 - everywhere else the local search.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
@@ -13,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.product_search import best_product
@@ -22,6 +24,7 @@ from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -91,6 +94,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     list of Product or Mapping
     """
     site.check_grid(grid)
+    if isinstance(site.network, TwistedTorus):
+        return [*best_twisted(site, grid, wanted, share)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
