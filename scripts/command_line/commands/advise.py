@@ -1,25 +1,22 @@
 """`pencilmap advise`: the best options for a transform on some nodes, the reason, and runs to confirm them."""
 
 import os
+from dataclasses import replace
 from textwrap import wrap
 
 import click
 
-from pencilmap.mapper.studies.advise import (
-    TERMS,
-    Advice,
-    advise,
-    exchange_of,
-    ranks_against_threads,
-    schedule_of,
-    settings,
-    time_of,
-)
-from pencilmap.mapper.studies.threads import shared_dict
-from pencilmap.model.base.errors import MachineError
+from pencilmap.mapper.given_nodes import given_nodes
+from pencilmap.mapper.plan import Choice, Plan, plan
+from pencilmap.mapper.setting import setting
+from pencilmap.mapper.studies.threads import choices, shared_dict
+from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.machines.files import machine_names
+from pencilmap.model.predict.ranking import worth
+from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_json, print_table, say, threads_table
 
@@ -44,18 +41,26 @@ def command(machine: str | None, nodes: str | None, torus: str | None, bandwidth
         raise MachineError("advice needs a machine: --machine NAME, or --torus SHAPE with --bandwidth RATE")
     if threads and tasks_per_node == 1:
         raise MachineError("--threads compares several tasks on a node with one: give --tasks-per-node 2 or more")
-    where = settings(fft, machine, nodes, torus, tasks_per_node, bandwidth, os.environ)
-    found = advise(where)
-    shared = ranks_against_threads(where) if threads else []
+    if given_nodes(nodes).path is not None:
+        raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
+                           "whole shapes, and pencilmap predict takes a file of nodes")
+    where = setting(machine=machine, torus=torus, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft,
+                    environ=os.environ)
+    found = plan(replace(where, shapes=()))
+    if found.best.prediction.idle_tasks:
+        raise GridError(f"no grid of {where.n_slots} tasks fits transform {where.transform} so that every task has data: "
+                        "take fewer tasks, or a larger transform")
+    numbers = dict.fromkeys((where.tasks_per_node, 1))
+    shared = choices(where, list(numbers), lambda here: plan(here).best.prediction) if threads else []
     if as_json:
         print_json({"where": where.where, "transform": str(where.transform),
-                    "candidates": [_candidate(p) for p in found.found[:top]], "deciding_term": found.term,
-                    "deciding_share": found.share, "unknown": list(found.unknown), "measure": _runs(found),
+                    "candidates": [_candidate(c.prediction) for c in found.choices[:top]], "deciding_term": found.term[0],
+                    "deciding_share": found.term[1], "unknown": found.unknown, "measure": _runs(found),
                     "threads": [shared_dict(s, best=_candidate(s.prediction)) for s in shared]})
         return
     _table(found, top)
     if shared:
-        threads_table(shared, time_of)
+        threads_table(shared, lambda p: float(worth(p)))
     for line in (*_answer(found), *_launch(found, top), *_unknown(found)):
         say("\n".join(wrap(line, NARROW, break_long_words=False)))
     runs = _runs(found)
@@ -68,40 +73,46 @@ def command(machine: str | None, nodes: str | None, torus: str | None, bandwidth
 
 def _candidate(p: Prediction):
     return {"decomposition": p.grid.decomposition.name, "grid": list(p.grid.shape), "placement": p.placement,
-            "exchange": exchange_of(p), "schedule": schedule_of(p), "time_s": time_of(p), "exchanges_s": p.time_s,
+            "exchange": p.stages[0].algorithm, "schedule": _schedule(p), "time_s": worth(p), "exchanges_s": p.time_s,
             "messages": sum(stage.work.messages for stage in p.stages if stage.work)}
 
 
-def _table(found: Advice, top):
+def _schedule(p: Prediction):
+    return SEQUENCE if p.schedule is None else p.schedule.name
+
+
+def _name(choice: Choice):
+    return choice.prediction.placement
+
+
+def _table(found: Plan, top):
     columns = ["decomposition", "grid", "placement", "exchange", "schedule", ">predicted", ">of best"]
-    best = time_of(found.best)
-    rows = [[p.grid.decomposition.name, str(p.grid), broken(p.placement), exchange_of(p), broken(schedule_of(p)),
-             milliseconds(time_of(p)), f"{time_of(p) / best:.3f}"] for p in found.found[:top]]
+    best = found.best.worth
+    rows = [[c.decomposition.name, str(c.grid), broken(_name(c)), c.exchange, broken(c.schedule), milliseconds(c.seconds),
+             f"{c.worth / best:.3f}"] for c in found.choices[:top]]
     print_table(f"{found.where.where}, transform {found.where.transform}", *fitted(columns, rows, [">of best"]),
-                ["predicted: the whole transform" if found.best.total_s is not None else "predicted: the exchanges; the "
-                 "machine's computing is not known"])
+                ["predicted: the whole transform" if found.best.prediction.total_s is not None else
+                 "predicted: the exchanges; the machine's computing is not known"])
 
 
-def _answer(found: Advice):
-    best = found.best
-    return [f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
-            f"{schedule_of(best)}: {milliseconds(time_of(best))}", f"in sequence, {100 * found.share:.0f} % of this time is "
-            f"{TERMS[found.term]}"]
+def _answer(found: Plan):
+    best, (term, share) = found.best, found.term
+    return [f"take {best.decomposition.name} {best.grid} {_name(best)}, exchange {best.exchange}, schedule {best.schedule}: "
+            f"{milliseconds(best.seconds)}", f"in sequence, {100 * share:.0f} % of this time is {TERMS[term]}"]
 
 
-def _launch(found: Advice, top):
+def _launch(found: Plan, top):
     """Explain "default", if it is listed."""
-    site, listed = found.where.site, any(p.placement == "default" for p in found.found[:top])
+    site, listed = found.where.site, any(_name(choice) == "default" for choice in found.choices[:top])
     return [f"default is {site.launch_phrase(*site.launch.orders)}"] if listed else []
 
 
-def _unknown(found: Advice):
+def _unknown(found: Plan):
     said = f"not known for this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them"
     return [said] if found.unknown else []
 
 
-def _runs(found: Advice):
+def _runs(found: Plan):
     """The runs that confirm the advice: options of fft_runner with values, placements under their own names."""
-    return [{"decomposition": p.grid.decomposition.name, "grid": str(p.grid), "exchange": exchange_of(p),
-             "schedule": schedule_of(p), "placement": p.placement}
-            for p in [found.best, *found.rivals[:2]]] if found.rivals else []
+    return [{"decomposition": c.decomposition.name, "grid": str(c.grid), "exchange": c.exchange, "schedule": c.schedule,
+             "placement": _name(c)} for c in [found.best, *found.rivals[:2]]] if found.rivals else []
