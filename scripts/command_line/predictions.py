@@ -8,8 +8,8 @@ from math import ceil
 
 import click
 
-from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.threads import Shared
+from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict.ranking import TRANSFORM, worth
@@ -42,7 +42,7 @@ class Row:
     launched: Prediction | None = None
 
 
-def title(where: Setting) -> str:
+def title(where: Where) -> str:
     """Return the question of a table: network, tasks and transform."""
     return where.where + (f", transform {where.transform}" if where.transform else "")
 

@@ -10,8 +10,10 @@ import click
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes
+from pencilmap.mapper.plan import LONGEST_RING
 from pencilmap.mapper.setting import figures_used
-from pencilmap.mapper.studies.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.mapper.shapes import partition_shapes, torus_shapes
+from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import decomposition_named
