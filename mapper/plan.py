@@ -330,10 +330,11 @@ class _Wanted:
         """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
         found, refusals = [], list[PencilmapError]()
         report = now_and_then(say)
-        for grid in self._grids(where):
+        grids = self._grids(where)
+        for number, grid in enumerate(grids):
             here = replace(where, decomposition=grid.decomposition)
             for text in self._placements(here):
-                report(f"grid {grid}, placement {text}")
+                report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
                     found += self._placed(here, grid, text)
                 except (PlacementError, GridError, ScheduleError) as error:

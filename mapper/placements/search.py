@@ -45,7 +45,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
-    report = now_and_then(lambda line: say(f"search: {line}"))
+    report = now_and_then(lambda line, share=None: say(f"search: {line}", share))
     found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
                              rules=annealing.TIED if robust else annealing.USUAL)
     say(str(found))

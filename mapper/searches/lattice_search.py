@@ -136,7 +136,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     """
     shape = _shape(torus, tasks_per_node)
     runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried_lattices(torus, shape, grid, below)]
-    left = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
+    left = budget = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
     report = now_and_then(say)
@@ -150,7 +150,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
                     left -= steps * len(run.start)
             if run.cost < cost - 1e-9:
                 best, cost, idle = run.tiling(), run.cost, 0
-        report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
+        report(f"tilings of grid {grid}: best {cost:.4g}", 1 - max(left, 0) / budget)
         kept, times, steps = next(rounds, (kept, times, steps))
     return best, cost
 

@@ -37,8 +37,7 @@ PLACING = ("placement", "schedule", "robust")  # options of a new placement, for
 @click.pass_context
 def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str | None, effort: str,
             from_file: str | None, from_format: str | None, format_name: str | None, output: str, hosts: str | None,
-            cores_per_task: int,
-            hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
+            cores_per_task: int, hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
     Grid, placement and schedule are the first choice of `pencilmap plan`, unless they are named. With --from, a placement

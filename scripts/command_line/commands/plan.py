@@ -12,7 +12,7 @@ from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM
 from pencilmap.model.predict.reasons import TERMS
@@ -76,7 +76,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, order, by) for choice, order in zip(listed, orders)],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    prediction_table([Row(choice.prediction, order.first) for choice, order in zip(listed, orders)], _title(found), wide, by)
+    prediction_table([Row(choice.prediction, order.first) for choice, order in zip(listed, orders)], _title(found), wide, by,
+                     _has_shapes(found))
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_runs(found), *_why(found), answer([found.best.prediction], orders[0], _take(found), by)):
@@ -91,19 +92,21 @@ def _launched(listed: Sequence[Choice], question: Question) -> list[Launched]:
 
 
 def _title(found: Plan) -> str:
-    shapes = len({str(choice.network) for choice in found.choices})
-    if shapes == 1:
+    if not _has_shapes(found):
         return title(found.best.where)
     size = f", transform {found.where.transform}" if found.where.transform else ""
-    return f"{shapes} shapes of {found.best.network.n_nodes} nodes with {found.where.tasks_per_node} tasks each{size}"
+    return f"shapes of {found.best.network.n_nodes} nodes with {per_node(found.where.tasks_per_node)}{size}"
+
+
+def _has_shapes(found: Plan) -> bool:
+    return len({str(choice.network) for choice in found.choices}) > 1
 
 
 def _take(found: Plan) -> str:
     """The recommended choice, with every part that is not the usual one."""
     best, p = found.best, found.best.prediction
-    several = len({str(choice.network) for choice in found.choices}) > 1
-    words = [*([str(best.network)] if several else []), *([] if best.decomposition is PENCIL else [best.decomposition.name]),
-             str(best.grid), p.placement]
+    words = [*([str(best.network).partition(":axes")[0]] if _has_shapes(found) else []),
+             *([] if best.decomposition is PENCIL else [best.decomposition.name]), str(best.grid), p.placement]
     parts = [" ".join(words), *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
              *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
     return "take " + ", ".join(parts)
@@ -122,7 +125,7 @@ def _why(found: Plan) -> list[str]:
 def _runs(found: Plan) -> list[str]:
     """Sentence about the choices that may be as fast."""
     rivals = [_way(choice) for choice in found.rivals if choice.kind != found.best.kind]
-    return [f"to be sure, measure also {' and '.join(rivals)}"] if rivals and found.best.seconds is not None else []
+    return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
 
 
 def _way(choice: Choice) -> str:
