@@ -73,14 +73,14 @@ EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", sh
 
 def exchange(default: str | None) -> Decorator:
     """Return the option --exchange; without a default, all exchanges are meant."""
-    given = {} if default is None else {"default": default, "show_default": True}
+    given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
     return click.option("--exchange", "-e", metavar="NAME", shell_complete=completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges" + (" [all]." if default is None else "."), **given)
 
 
 def schedule(default: str | None) -> Decorator:
     """Return the option --schedule; without a default, all schedules are meant."""
-    given = {} if default is None else {"default": default, "show_default": True}
+    given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
     return click.option("--schedule", metavar="NAME", shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When the exchanges travel" + (" [all]." if default is None else "."), **given)
 

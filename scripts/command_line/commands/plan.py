@@ -69,7 +69,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     with hearing():
         found = planned(where)
         numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
-        shared = choices(where, numbers, lambda here: planned(here).best.prediction)
+        shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = found.choices[:top]
     orders = _launched(listed, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
     if as_json:

@@ -139,8 +139,8 @@ class NodeCounts(click.ParamType):
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
-            bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int, scaling: str | None,
-            plot: str | None, wide: bool, as_json: bool) -> None:
+            bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int,
+            scaling: str | None, plot: str | None, wide: bool, as_json: bool) -> None:
     """Rank partition shapes, and show how the best one scales.
 
     One number of nodes ranks its shapes. Several numbers, joined by commas, show how the time of the best shape scales.
@@ -153,10 +153,11 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     study = len(nodes) > 1 or scaling is not None
     if transform is None and (study or plot):
         raise GridError("how it scales, and a plot, need a transform: give its extents, e.g. --fft 2048")
-    chosen = None if grid == "best" else parse_grid(grid, decomposition_named(decomposition or PENCIL.name))
+    kind = decomposition_named(decomposition or PENCIL.name)
+    chosen = None if grid == "best" else parse_grid(grid, kind)
     tasks = tasks_per_node or (where.machine.tasks_per_node if where.machine else 1)
     points = scale(where.tori, nodes, transform, scaling or "strong", tasks_per_node=tasks, costs=where.costs,
-                   top=1 if study else top, grids=grids, grid=chosen, decomposition=decomposition_named(decomposition or PENCIL.name))
+                   top=1 if study else top, grids=grids, grid=chosen, decomposition=kind)
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
         _plot(show, study, plot)
