@@ -10,6 +10,7 @@ exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots,
 product optimal.
 """
 
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
@@ -37,7 +39,7 @@ MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this 
 MOST_SEARCHED = 2048           # slots: above this number the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: for share 0, and at least for share 1
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
 TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # local search, the smaller of: evaluations; evaluations times R + C
 RULES = 3  # for ties: a robust search routes under each rule
@@ -77,7 +79,8 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     return candidates(site, grid, wanted)[-1]
 
 
-def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
+def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
+               limit: Limit = UNLIMITED) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -86,8 +89,10 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int
-        Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
+    share : int or Fraction
+        Divides the usual number of evaluations; for 0 nothing is searched.
+    limit : Limit
+        Seed and time limit.
 
     Returns
     -------
@@ -99,9 +104,9 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
-        if not is_searched(site, grid):
+        if not share or not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
-        return [search(f"evaluations={_long(grid) // share if share else SHORT}", site, grid, wanted)]
+        return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
     tried = _tried(torus, grid, site.tasks_per_node, wanted or alone)
@@ -112,8 +117,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     cost = _cost(product, alone)
     if lower_bound(site, grid, ordered=True, split=True).value >= cost:
         return [product]
-    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
-        site, grid, float(cost), share)
+    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share, limit) if _has_rings(torus) else _swapped(
+        site, grid, float(cost), share, limit)
     return [product] if found is None else [product, found]
 
 
@@ -133,7 +138,8 @@ def _cost(product, wanted):
     return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
 
 
-def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
+def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
+                  limit: Limit = UNLIMITED) -> list[Mapping]:
     """Search for a placement that minimises the worst cost over the rules for ties.
 
     Parameters
@@ -142,8 +148,10 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int
+    share : int or Fraction
         Divides the usual number of evaluations; 0 for no search.
+    limit : Limit
+        Seed and time limit.
 
     Returns
     -------
@@ -152,7 +160,16 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     """
     if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
         return []
-    return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]
+    return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
+
+
+def _searched(evaluations, site, grid, wanted, limit, robust=False):
+    """Return the result of the local search, by the options of `search`."""
+    options = {"evaluations": evaluations, "seed": limit.seed if limit.seed != 1 else None, "seconds": limit.left}
+    text = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
+    found = search(text, site, grid, wanted, robust=robust)
+    limit.cut_short |= ",cut=seconds" in found.name
+    return found
 
 
 def _unsearched(site, grid, wanted, share):
@@ -179,21 +196,30 @@ def _has_rings(torus: Torus) -> bool:
     return all(wrap or n <= 2 for n, wrap in zip(torus.shape, torus.wrap))
 
 
-@lru_cache(maxsize=64)
-def _tiling(torus, grid, tasks_per_node, cost, share):
+def _tiling(torus, grid, tasks_per_node, cost, share, limit):
     """Return a tiling of less cost, or None."""
+    if limit.seconds is not None:
+        return _tiled(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed, limit.is_over)
+    return _cached(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed)
+
+
+def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda: False):
     from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
 
-    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=1,
-                                          evaluations=EVALUATIONS // share, below=cost, patience=PATIENCE)
+    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=seed,
+                                          evaluations=evaluations, below=cost, patience=PATIENCE, is_over=is_over)
     return found and found.mapping(grid)
 
 
-def _swapped(site, grid, cost, share):
+_cached = lru_cache(maxsize=64)(_tiled)
+
+
+def _swapped(site, grid, cost, share, limit):
     """Return a placement of less cost from the local search, or None."""
     from pencilmap.mapper.searches import annealing
 
-    found = annealing.search(site, grid, budget=annealing.Budget(_steps(grid, share), None))
+    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left))
+    limit.cut_short |= found.cut == "seconds"
     return found.mapping if found.cost < cost - 1e-9 else None
 
 
