@@ -39,7 +39,7 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
         values[0, L + plane.links] += down[:, 0] * float(plane.share)
     for row, loads in zip(values[1:], classes):
         row[:len(loads)] = loads
-    return LinkLoads(network, without_rounding(values), exchange.total_bytes)
+    return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
 
 
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from itertools import combinations, permutations
@@ -23,6 +24,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import ideal_adaptive, routing
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing
@@ -220,6 +222,7 @@ def test_an_answer_for_adaptive_routers_has_minimal_ideal_and_valiant_together()
     assert float(minimal.cost) == pytest.approx(41.2, abs=0.05) and float(ideal.cost) == pytest.approx(8.39, abs=0.006)
     assert ideal.cost < valiant.cost < minimal.cost
     assert found.as_dict()["bracket"][2]["cost"] == pytest.approx(float(valiant.cost))
+    assert [len(p.bracket) for p in ranked([found, replace(found, notes=("another",))])] == [3, 0]
     assert predict(launched("dragonfly:a=2,p=2,h=1", 1, ProcessGrid(3, 4)), routing_name="minimal").bracket == ()
     assert predict(launched("fat-tree:leaves=3,hosts=4,up=2", 1, ProcessGrid(3, 4))).bracket == ()
 
