@@ -305,3 +305,25 @@ def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(t
                           check=True)
     found, certificate, kilobytes = map(float, done.stdout.split())
     assert found == pytest.approx(cost) and certificate >= 1 and kilobytes < 2e6
+
+
+@pytest.mark.parametrize("text, hosts, tasks, grid, cost, bound", [  # lengths count the hosts in use
+    ("fat-tree:leaves=9,hosts=8,taper=2", 42, 8, (16, 21), 8.48, 6.96),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 72, 1, (8, 9), 8.06, 7.06),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 8, (48, 48), 9.98, 7.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 1, (6, 48), 9.98, 9.44),
+    ("dragonfly:a=4,p=2,h=2", 42, 1, (6, 7), 10.10, 6.76),
+    ("dragonfly:a=6,p=3,h=3", 204, 1, (12, 17), 16.47, 7.43),
+    ("dragonfly:a=8,p=4,h=4", 630, 1, (21, 30), 25.22, 7.68)])
+def test_costs_and_bounds_on_scattered_hosts(text, hosts, tasks, grid, cost, bound):
+    network = network_named(text)
+    if text.startswith("fat-tree"):
+        used = np.array(sorted(Random(1).sample(range(network.n_nodes), hosts)))
+    else:
+        used = np.sort(np.random.default_rng(1).choice(network.n_nodes, hosts, replace=False))
+    ranks = np.arange(hosts * tasks)
+    mapping = Mapping(network, ProcessGrid(*grid), tasks, used[ranks // tasks], ranks % tasks)
+    found = predict(mapping, site=Site(network, tasks, Allocation(network, used)))
+    share = hosts / network.n_nodes
+    assert float(found.cost) * share == pytest.approx(cost, abs=0.006)
+    assert bound - 0.006 <= float(found.lower_bound.value) * share <= bound * 1.01  # more cuts are tried here
