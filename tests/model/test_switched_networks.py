@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.level_cuts import units_of
@@ -327,3 +328,16 @@ def test_costs_and_bounds_on_scattered_hosts(text, hosts, tasks, grid, cost, bou
     share = hosts / network.n_nodes
     assert float(found.cost) * share == pytest.approx(cost, abs=0.006)
     assert bound - 0.006 <= float(found.lower_bound.value) * share <= bound * 1.01  # more cuts are tried here
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_every_exchange_algorithm_is_predicted(kind):
+    """Algorithms that send every message once, in any rounds, move the same bytes over the same hops."""
+    mapping = launched(SMALL[kind], 2, ProcessGrid(3, 4))
+    whole = predict(mapping).stages
+    for name in ALGORITHMS:
+        found = predict(mapping, exchange=name)
+        assert found.cost >= predict(mapping).lower_bound.value or name.startswith("bruck") or name == "node"
+        if name in ("alltoall", "p2p", "persistent", "alltoallw"):
+            assert [float(stage.hop_length) for stage in found.stages] == pytest.approx(
+                [float(stage.hop_length) for stage in whole])
