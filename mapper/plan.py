@@ -48,7 +48,7 @@ EXCHANGED = 2        # grids with other exchanges
 ROUTED = 300_000     # messages: the quick effort predicts no launch order with more messages if it is no product
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((8, 48), (3, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
+ROUNDS = ((4, 32), (2, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
 ROUNDS_OF_ONE = ((1, 1),)            # the same if there is only one grid
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
@@ -396,7 +396,7 @@ class _Wanted:
         name, here = leader.prediction.placement, leader.where
         free = self.schedules is None or BEST in self.schedules
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
-        texts += [(text,) for text in (self.schedules or ())[1:] if text != BEST]
+        texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= SMALL and name == BEST:
@@ -413,7 +413,9 @@ class _Wanted:
         """Yield a grid with every other exchange that may be faster than the best choice."""
         if self.where.n_slots > LARGE or (self.exchanges is None and not _times(leader)):
             return
-        for name in ALGORITHMS if self.exchanges is None else self.exchanges[1:]:
+        for name in ALGORITHMS if self.exchanges is None else self.exchanges:
+            if name == self.question.exchange:
+                continue
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
@@ -440,10 +442,16 @@ class _Wanted:
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
                     share = Fraction(divisor, EFFORTS[self.effort])
-                    placed = leader.where.best_placement(leader.grid, leader.schedule, share, limit)
-                    question = replace(self.question, schedule=leader.schedule, exchange=leader.exchange)
+                    schedule = self._schedule(leader)
+                    placed = leader.where.best_placement(leader.grid, schedule, share, limit)
+                    question = replace(self.question, schedule=schedule, exchange=leader.exchange)
                     found = [*found, self.choice(leader.where, placed, question, BEST)]
         return self._noted(found)
+
+    def _schedule(self, leader):
+        """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
+        free = self.schedules is None or BEST in self.schedules
+        return BEST if free and leader.schedule != SEQUENCE else leader.schedule
 
     def _to_search(self, found):
         """Return the best choice of each grid that a search may make the first choice, the fastest first."""
@@ -451,7 +459,7 @@ class _Wanted:
         order = self.ranked(found)
         for choice in order:
             if is_searched(choice.where.site, choice.grid) and BEST in self._placements(choice.where):
-                first.setdefault(choice.kind, choice)
+                first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
         return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
 
@@ -466,6 +474,13 @@ class _Wanted:
 def _first_of(given, usual):
     """Return the usual value if it is among the given ones, or if any value may be taken; else the first given one."""
     return usual if given is None or usual in given or given[0] == BEST else given[0]
+
+
+def _problem(choice):
+    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search."""
+    transform, grid = choice.where.transform, choice.grid
+    is_even = transform is None or transform.divides_evenly(grid)
+    return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
 def _least(choice):
