@@ -139,7 +139,7 @@ def test_each_option_names_the_only_values_to_try():
                                ("grids", [where.grid("2x8"), where.grid("8x2")], lambda c: c.grid),
                                ("placements", ["default", "box:2x2"], lambda c: c.placement),
                                ("exchanges", ["p2p", "alltoallv"], lambda c: c.exchange),
-                               ("schedules", ["overlap:2", "sequence"], lambda c: c.schedule.partition(":z")[0])):
+                               ("schedules", ["overlap:2", "sequence"], lambda c: c.schedule.removesuffix(":x"))):
         found = plan(where, **{option: values})
         assert {of(c) for c in found.choices} == set(values), option
 
@@ -239,13 +239,12 @@ def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
     where = setting(torus="7x7", fft="49", bandwidth="1 GB/s")
     for effort, factor in (("normal", 1), ("long", 8)):
         shares.clear()
-        found = plan(where, grids=[where.grid(text) for text in ("7x7", "49x1", "1x49")][:1], schedules=["sequence"],
-                     effort=effort)
+        found = plan(where, grids=[where.grid("7x7")], schedules=["sequence"], effort=effort)
         assert [share * factor for share in shares if share] == [1] and found.best.certificate > 1
     shares.clear()
-    plan(setting(torus="6x3x3", bandwidth="1 GB/s", fft="54", failed="0-0-0"), schedules=["sequence"])
+    plan(setting(torus="5x5", bandwidth="1 GB/s", fft="50", failed="0-0"), schedules=["sequence"])
     searched = [share for share in shares if share]
-    assert searched == sorted(searched, reverse=True) and 0 < searched.count(min(searched)) < searched.count(max(searched))
+    assert searched == sorted(searched, reverse=True) and searched.count(min(searched)) == 1 < searched.count(max(searched))
 
 
 def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_extents_both():
