@@ -46,6 +46,7 @@ SMALL = 128          # slots: up to this number products are also searched for e
 MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 4, "normal": 16, "long": 64}  # grids with other schedules
+TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
@@ -195,7 +196,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int = 10) -> Plan:
+         seconds: float | None = None, top: int | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
 
     Parameters
@@ -220,8 +221,9 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
         Seed of the searches. The same seed and effort give the same plan.
     seconds : float, optional
         Time limit. The first answer is always finished.
-    top : int
-        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out.
+    top : int, optional
+        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
+        or 30 by effort.
 
     Returns
     -------
@@ -247,7 +249,8 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
                      exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
     limit = Limit(seed, seconds)
-    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes], top)
+    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
+                               top or TOP[effort])
     leaders = wanted.leaders(found)
     best = wanted.ranked(found)[0]
     found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
