@@ -115,11 +115,17 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
         return [product]
     cost = _cost(product, alone)
-    if lower_bound(site, grid, ordered=True, split=True).value >= cost:
+    if _floor(torus, grid, site.tasks_per_node) >= cost:
         return [product]
     found = _tiling(torus, grid, site.tasks_per_node, float(cost), share, limit) if _has_rings(torus) else _swapped(
         site, grid, float(cost), share, limit)
     return [product] if found is None else [product, found]
+
+
+@lru_cache(maxsize=256)
+def _floor(torus, grid, tasks_per_node):
+    """Return the lower bound for exchanges in sequence on a whole torus."""
+    return lower_bound(Site(torus, tasks_per_node), grid, ordered=True, split=True).value
 
 
 def _tried(torus, grid, tasks_per_node, wanted):

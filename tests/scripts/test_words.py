@@ -169,8 +169,8 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
 def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
     asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
     status, _, err = pencilmap(*asked)
-    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with --nodes, "
-                                   "or confirm with --whole-machine\n")
+    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with "
+                                   "--nodes, or confirm with --whole-machine\n")
     assert pencilmap(*asked, "--whole-machine")[0] == 0
     part = ("predict", "-m", "cray-xe6", "--network", "4x4x4", "-g", "48x64", "-p", "default:txyz")
     assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0
