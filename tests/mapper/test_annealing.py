@@ -413,8 +413,3 @@ def test_what_does_not_fit_is_refused():
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
         parse_options(argument)
-
-
-def test_where_numba_can_write_no_cache_it_compiles_without(monkeypatch):
-    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    assert routed_swaps.compiled(lambda x: x + 1)(2) == 3
