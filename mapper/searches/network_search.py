@@ -4,16 +4,16 @@ Idea: (1) Closed-form seeds (`pencilmap.mapper.searches.network_seeds`, `pencilm
 them are annealed by swaps, on the loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by
 counts on fat trees, by a table of routes elsewhere. (3) On fat trees, ranks then change places inside their leaves only, on the
 loads of static routes; this leaves the traffic between leaves as it is. (4) Every candidate is judged under each routing of
-the network, and the one with the least worst cost is the answer. The launch order and its transpose are candidates, so the
-answer is never worse than the launcher in either orientation of the grid.
+the network. Candidates whose worst cost is above that of the launch order, or of its transpose, are out: so the answer is
+never worse than the launcher in either orientation of the grid. Of the others, the answer is the candidate with the least
+regret: the largest factor by which its cost under a routing is above the least cost of any candidate under this routing.
 Source: the mixed tilings and the Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Cost: `EVALUATIONS` swaps by counts, or as many by routes as take a similar time.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from fractions import Fraction
 from time import monotonic
 
 import numpy as np
@@ -27,6 +27,7 @@ from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
@@ -34,16 +35,31 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import routing, routings_of
 from pencilmap.model.routing.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
+from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
-EVALUATIONS = 4_000_000   # swaps by counts
-BY_ROUTES = 60            # swaps by counts that take as long as one by routes
-POLISHED = 3              # seeds that are annealed
+EVALUATIONS = 3_000_000   # swaps of all rounds by counts; fewer by routes:
+ENTRIES = 200_000_000     # of the table of routes, changed by all swaps of a round
+ANNEALED = 3              # seeds that are annealed, and candidates that are polished inside leaves
+FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
+LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
+EQUAL = ("with an even split all placements cost the same: no switch has fewer cables upwards than hosts in use below",)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search."""
+
+    mapping: Mapping
+    costs: dict[str, Fraction]  #: objective under each routing that was judged
+    seed: str  #: name of the seed from which it comes
+    evaluations: int
+    cut: bool  #: whether seconds ended the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,3 +179,180 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
     unit, slot = columns.ravel(), np.arange(len(columns)).repeat(columns.shape[1])
     start = np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=n))])
     return slot[np.argsort(unit, kind="stable")].astype(np.int64), start.astype(np.int64)
+
+
+def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed: int = 1, evaluations: int = EVALUATIONS,
+           seconds: float | None = None) -> Found:
+    """Search for a placement with the least worst objective under all routings of a network.
+
+    Parameters
+    ----------
+    site : Site
+        A network of hosts and switches, or any graph, with any usable nodes.
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    seed : int
+        Seed of the random numbers.
+    evaluations : int
+        Swaps by counts; swaps by routes are fewer in proportion.
+    seconds : float, optional
+        Time limit.
+
+    Raises
+    ------
+    GridError
+        If the grid does not fit the site.
+    """
+    site.check_grid(grid)
+    return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), seed, evaluations,
+                   monotonic() + (seconds or float("inf"))).found()
+
+
+class _Search:
+    def __init__(self, ground: Ground, wanted: Objective, seed: int, evaluations: int, deadline: float) -> None:
+        self.ground, self.wanted, self.seed, self.evaluations, self.deadline = ground, wanted, seed, evaluations, deadline
+        self.used, self.report = 0, now_and_then(lambda line: say(f"search: {line}"))
+        self.rules = {name: routing(name) for name in judged_routings(ground.site.network)}
+        self.parts = exchanges(ground.grid)
+        self.known: dict[bytes, dict[str, Fraction]] = {}
+        bound = lower_bound(ground.site, ground.grid).value if wanted == in_sequence(2) else Fraction(0)
+        self.enough = float(bound) * (1 + 1e-9)
+
+    def found(self) -> Found:
+        """Return the best candidate."""
+        first, *others = boards(self.ground)
+        candidates = self._annealed(first)
+        for board in others:
+            candidates |= self._polished(board, candidates)
+        name = self._chosen(candidates)
+        return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used,
+                     monotonic() > self.deadline)
+
+    def _chosen(self, candidates):
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders."""
+        costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
+        limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
+        allowed = {name: some for name, some in costs.items() if max(some) <= limit}
+        least = [min(some) for some in zip(*allowed.values())]
+
+        def regret(name):
+            return max((float(cost / low) for cost, low in zip(allowed[name], least) if low), default=0.0)
+
+        return min(allowed, key=lambda name: (round(regret(name), 9), allowed[name]))
+
+    def _annealed(self, board):
+        """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
+        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.seed), {}, {}
+        for name, slots in seeds(self.ground):
+            self.report(f"seed {name}")
+            if monotonic() > self.deadline and len(kept) > 1:
+                break
+            kept[name], costs[name] = slots, swaps.cost(slots)
+        best = _different(costs)
+        found = {name: kept[name] for name in LAUNCHED if name in kept}
+        found |= {name: kept[name] for name in best[:FEW]}
+        for name in best[:ANNEALED]:
+            if self._is_best(kept[name]) or costs[best[0]] <= self.enough and costs[name] > self.enough:
+                break
+            found[f"{name}, swapped"] = self._anneal(swaps, board, kept[name], ANNEALED)
+            costs[f"{name}, swapped"] = swaps.cost(found[f"{name}, swapped"])
+            if costs[f"{name}, swapped"] <= self.enough:
+                break
+        return found
+
+    def _polished(self, board, candidates):
+        """Return candidates by the Latin rule, and the best of all after swaps inside leaves."""
+        swaps = Swaps(self.ground, board, self.wanted, self.seed)
+        every = candidates | {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
+        costs = {name: swaps.cost(slots) for name, slots in every.items()}
+        even = sorted(every, key=lambda name: (round(float(next(iter(self._judged(every[name]).values()))), 9), costs[name]))
+        for name in dict.fromkeys([*even[:1], *_different(costs)[:ANNEALED - 1]]):
+            if costs[name] > self.enough:
+                every[f"{name}, polished"] = self._anneal(swaps, board, every[name], ANNEALED)
+        return every
+
+    def _anneal(self, swaps, board, slots, parts):
+        self.report(f"cost {swaps.cost(slots):.4g}")
+        number = self.evaluations // parts
+        if board.routes is not None:
+            entries = 4 * swaps.state.size.sum() * max(1, len(board.routes.link) // max(1, (len(board.routes.start) - 1) // 2))
+            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
+        self.used += number
+        return swaps.anneal(slots, number, self.deadline)
+
+    def _is_best(self, slots):
+        return max(self._judged(slots).values()) <= self.enough
+
+    def _judged(self, slots):
+        """Return the objective under each routing."""
+        key = slots.tobytes()
+        if key not in self.known:
+            mapping, costs = self._mapping(slots), {}
+            for name, rule in self.rules.items():
+                try:
+                    costs[name] = self.wanted.of_loads(routed_joint(mapping.network, self.parts, mapping.ends, rule))
+                except RoutingError:  # such as static routes on a tree with different numbers of cables
+                    continue
+            self.known[key] = costs
+        return self.known[key]
+
+    def _mapping(self, slots):
+        ground = self.ground
+        return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
+                       "best")
+
+
+def _different(costs):
+    """Return the names with the least costs, one for each cost, the least first."""
+    found = {}
+    for name, cost in costs.items():
+        found.setdefault(round(cost, 9), name)
+    return [found[cost] for cost in sorted(found)]
+
+
+def judged_routings(network: GraphNetwork) -> list[str]:
+    """Return the routings under which candidates are judged, the default first."""
+    names = kind_of(network).bracket or routings_of(network)
+    return [name for name in names if name not in NEVER_WORST]
+
+
+def latin(ground: Ground, slots: Ints) -> Ints:
+    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
+
+    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
+    every row, every column and every leaf spreads its receivers over all cables.
+    """
+    tree, T = ground.site.network, ground.site.tasks_per_node
+    assert isinstance(tree, FatTree)
+    R, P = ground.grid.shape[0], len(slots)
+    rank_in = np.full(len(ground.node), -1)
+    rank_in[slots] = np.arange(P)
+    held = rank_in.reshape(-1, T)
+    port = static_cables(tree, np.arange(tree.n_nodes), 0)[ground.node[::T]]
+    cables, leaf = int(tree.cables_up[0][0]), ground.levels[0][::T]
+    wanted = np.array([_diagonal(some[some >= 0], R) % cables for some in held])
+    new = held.copy()
+    for unit in np.unique(leaf):
+        hosts = np.flatnonzero(leaf == unit)
+        free = {c: hosts[port[hosts] == c].tolist() for c in range(cables)}
+        late = []
+        for host in hosts.tolist():
+            if free[wanted[host]]:
+                new[free[wanted[host]].pop(0)] = held[host]
+            else:
+                late.append(host)
+        for host, there in zip(late, (h for some in free.values() for h in some)):
+            new[there] = held[host]
+    found = np.empty(P, dtype=np.int64)
+    place = np.flatnonzero(new.ravel() >= 0)
+    found[new.ravel()[place]] = place
+    return found
+
+
+def _diagonal(ranks, R):
+    """Return the diagonal of the block of ranks of a host."""
+    if not len(ranks):
+        return 0
+    p, q = np.unique(ranks % R), np.unique(ranks // R)
+    return int(p[0] // len(p) + q[0] // len(q))
