@@ -20,7 +20,7 @@ AIM = 64      # swaps between two looks for the busiest units
 LOSSES = 0.7  # part of the unit of length at which the powers are summed anew
 
 State = namedtuple("State", "size group members first_count unit point routes link weight factor inverse share worth "
-                            "within below start_below inside start_inside slot_of rank_in count value power saved before touched "
+                            "seen within below start_below inside start_inside slot_of rank_in count value power saved before touched "
                             "stamp number busiest random best_slot best")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
@@ -48,6 +48,8 @@ inverse : float array, shape (E, U)
     Length of a message on a cable of each unit.
 share : float array, shape (M, E); worth : float array, shape (M,)
     Terms of the objective.
+seen : int64 array, shape (M,)
+    Places that count in each term: all units, or all units and links.
 within : int64 array, shape (S,)
     Part of the network in which the piece of each slot has to stay.
 below, start_below, inside, start_inside : int64 arrays
@@ -188,7 +190,7 @@ def _powers(s, doublings):
     """Sum the powers of all lengths anew."""
     for term in range(len(s.worth)):
         total = 0.0
-        for j in range(s.value.shape[1]):
+        for j in range(s.seen[term]):
             total += _raised(_length(s, term, s.value, j) / s.power[-1], doublings)
         s.power[term] = total
 
@@ -208,7 +210,7 @@ def cost(s: State) -> float:
     for term in range(len(s.worth)):
         top, busiest = 0.0, 0
         units = s.inverse.shape[1]
-        for j in range(s.value.shape[1]):
+        for j in range(s.seen[term]):
             length = _length(s, term, s.value, j)
             if length > top:
                 top = length
@@ -284,7 +286,7 @@ def swaps(s: State, number: int, doublings: int, hot: float, cold: float) -> int
             for t in range(s.number[1]):
                 j = s.touched[t]
                 old, new = _length(s, term, s.before, j), _length(s, term, s.value, j)
-                if old != new:
+                if old != new and j < s.seen[term]:
                     s.power[term] += _raised(new / s.power[-1], doublings) - _raised(old / s.power[-1], doublings)
         after = _guide(s, doublings)
         if after <= now or _random(s.random, 1 << 30) < np.exp((now - after) / heat) * (1 << 30):

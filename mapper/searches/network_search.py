@@ -70,6 +70,7 @@ class Board:
     length: Floats  #: float array, shape (U,); length of a byte on the cables of each unit, relative to the fastest class
     routes: RouteTable | None
     within: Ints  #: int array, shape (S,); part of the network in which the rank of each slot stays
+    both: bool = False  #: whether the objective by counts alone and the objective with all routes are added
 
 
 def boards(ground: Ground) -> list[Board]:
@@ -79,7 +80,8 @@ def boards(ground: Ground) -> list[Board]:
     unit, length = _units(ground)
     if isinstance(network, FatTree):
         found, static = [Board(unit, length, None, anywhere)], static_routes(network)
-        return found if static is None else [*found, Board(unit, length, static, ground.levels[0])]
+        parts = ground.levels[0], anywhere
+        return found if static is None else [*found, *(Board(unit, length, static, part, both=True) for part in parts)]
     routes = minimal_routes(network) if isinstance(network, Dragonfly) else shortest_routes(network)
     return [Board(unit, length, routes, anywhere)]
 
@@ -134,20 +136,22 @@ class Swaps:
         point = routes.points[network.ends(ground.node, ground.slot)] if board.routes else np.zeros(S, dtype=np.int64)
         below, start_below = _listed(board.unit, U)
         inside, start_inside = _listed(board.within[:, None], int(board.within.max()) + 1)
-        places, terms = U + routes.n_links, len(wanted.terms)
+        places, terms = U + routes.n_links, list(wanted.terms) * (2 if board.both else 1)
+        seen = np.full(len(terms), places)
+        seen[:len(terms) // 2 if board.both else 0] = U
         self.ground = ground
         self.seed = seed
         self.state = counted_swaps.State(
             size=size, group=group, members=members, first_count=np.array([len(some) for some in groups]), unit=board.unit,
             point=point.astype(np.int64), routes=routes.start, link=routes.link, weight=routes.weight, factor=factor,
             inverse=factor[:, None] * board.length,
-            share=np.array([[float(x) for x in term.shares] for term in wanted.terms]).reshape(terms, E),
-            worth=np.array([float(term.count) for term in wanted.terms]), within=board.within.astype(np.int64), below=below,
+            share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
+            worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64), below=below,
             start_below=start_below, inside=inside, start_inside=start_inside, slot_of=np.zeros(S, dtype=np.int64),
             rank_in=np.zeros(S, dtype=np.int64), count=tuple(np.zeros(U * len(some), dtype=np.int32) for some in groups),
-            value=np.zeros((E, places)), power=np.zeros(terms + 1), saved=np.zeros(terms + 1),
+            value=np.zeros((E, places)), power=np.zeros(len(terms) + 1), saved=np.zeros(len(terms) + 1),
             before=np.zeros((E, places)), touched=np.zeros(places, dtype=np.int64), stamp=np.zeros(places, dtype=np.int64),
-            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(terms, dtype=np.int64), random=np.ones(1, dtype=np.uint64),
+            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64), random=np.ones(1, dtype=np.uint64),
             best_slot=np.zeros(S, dtype=np.int64), best=np.full(2, np.inf))
 
     def cost(self, slots: Ints) -> float:
@@ -223,8 +227,10 @@ class _Search:
         """Return the best candidate."""
         first, *others = boards(self.ground)
         candidates = self._annealed(first)
+        if others:
+            candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
         for board in others:
-            candidates |= self._polished(board, candidates)
+            candidates = self._polished(board, candidates)
         name = self._chosen(candidates)
         return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used,
                      monotonic() > self.deadline)
@@ -262,15 +268,16 @@ class _Search:
         return found
 
     def _polished(self, board, candidates):
-        """Return candidates by the Latin rule, and the best of all after swaps inside leaves."""
+        """Return all candidates, and the best after further swaps: those of least cost under the default routing and here."""
         swaps = Swaps(self.ground, board, self.wanted, self.seed)
-        every = candidates | {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
-        costs = {name: swaps.cost(slots) for name, slots in every.items()}
-        even = sorted(every, key=lambda name: (round(float(next(iter(self._judged(every[name]).values()))), 9), costs[name]))
-        for name in dict.fromkeys([*even[:1], *_different(costs)[:ANNEALED - 1]]):
-            if costs[name] > self.enough:
-                every[f"{name}, polished"] = self._anneal(swaps, board, every[name], ANNEALED)
-        return every
+        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
+        default = sorted(candidates, key=lambda name: (*map(float, list(self._judged(candidates[name]).values())[:1]),
+                                                       costs[name]))
+        found = dict(candidates)
+        for name in dict.fromkeys([*default[:1], *_different(costs)[:ANNEALED - 1]]):
+            if costs[name] > self.enough * (1 + board.both):
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], ANNEALED)
+        return found
 
     def _anneal(self, swaps, board, slots, parts):
         self.report(f"cost {swaps.cost(slots):.4g}")
