@@ -4,7 +4,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable, Mapping as Variables
+from collections.abc import Container, Iterable, Mapping as Variables, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -127,9 +127,7 @@ class Setting:
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):  # no search works on a graph: the best grid for the launcher's order
-                return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
-            if not self.site.allocation.is_complete:
+            if isinstance(self.network, Torus) and not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
             return self.predictions(BEST, schedule=schedule)[0].grid
         grid = parse_grid(text, self.decomposition)
@@ -152,17 +150,16 @@ class Setting:
                                   for wanted in objectives(schedule, grid)], schedule)
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 
-    def best_placement(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
+    def best_placement(self, grid: ProcessGrid, schedule: str, share: int = 1,
+                       rules: Sequence[str] = ()) -> Product | Mapping:
         """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
-        search.
+        search. For `rules` see `candidates`.
         """
-        if not isinstance(self.network, Torus):
-            return place(BEST, self.site, grid)  # it says that there is none
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share)
+            found += [placed for placed in candidates(self.site, grid, wanted, share, rules)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
                 found += robust_search(self.site, grid, wanted, share)
@@ -284,7 +281,8 @@ class Setting:
     def _predictions(self, text: str, grid: ProcessGrid, question: Question, share: int = 1) -> list[Prediction]:
         """Predictions of one placement. For `share` see `candidates`."""
         schedule = question.schedule
-        placed = self.best_placement(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
+        rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
+        placed = self.best_placement(grid, schedule, share, rules) if text == BEST else self.place(text, grid, schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         return [self.shown(placed, question, text)]

@@ -2,13 +2,15 @@
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
-- everywhere else the local search.
+- on other tori the local search;
+- on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
 exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
 product optimal.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,6 +23,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -74,7 +77,8 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     return candidates(site, grid, wanted)[-1]
 
 
-def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
+def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1,
+               rules: Sequence[str] = ()) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -85,12 +89,16 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
         Objective to minimise; by default the exchanges in sequence.
     share : int
         Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
+    rules : sequence of str
+        On a network that is no torus, the routings that count; all of its routings by default.
 
     Returns
     -------
     list of Product or Mapping
     """
     site.check_grid(grid)
+    if isinstance(site.network, GraphNetwork):
+        return [_on_network(site, grid, wanted, share, rules)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
@@ -110,6 +118,13 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
         site, grid, float(cost), share)
     return [product] if found is None else [product, found]
+
+
+def _on_network(site, grid, wanted, share, rules):
+    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
+
+    evaluations = int(network_search.EVALUATIONS // share) if share else 0
+    return network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -145,7 +160,7 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or isinstance(site.network, GraphNetwork) or site.n_slots > MOST_SEARCHED:
         return []
     return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]
 
@@ -164,6 +179,8 @@ def _unsearched(site, grid, wanted, share):
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Return whether other placements than products are searched."""
+    if isinstance(site.network, GraphNetwork):
+        return min(grid.shape) > 1
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)

@@ -32,8 +32,8 @@ size : int64 array, shape (E,)
     Ranks in a group of each exchange.
 group : int64 array, shape (E, S)
     Group of each piece; -1 for idle slots.
-members : int64 array, shape (E, groups, ranks)
-    Pieces of each group, -1 beyond its end.
+members : tuple of int64 arrays, shape (groups, ranks)
+    Ranks of each group, for each exchange.
 first_count : int64 array, shape (E,)
     Groups of each exchange: the counts of a unit begin at unit times this number.
 unit : int64 array, shape (S, L)
@@ -162,10 +162,8 @@ def _swap(s, x, y, undo):
                 g = s.group[e, piece]
                 if g < 0:
                     continue
-                for i in range(s.members.shape[2]):
-                    mate = s.members[e, g, i]
-                    if mate < 0:
-                        break
+                for i in range(s.size[e]):
+                    mate = s.members[e][g, i]
                     if mate == piece:
                         continue
                     at = s.point[s.slot_of[mate]]
@@ -244,13 +242,11 @@ def fill(s: State) -> float:
             s.number[0] += 1
             s.number[1] = 0
             for g in range(groups):
-                for i in range(s.members.shape[2]):
-                    first = s.members[e, g, i]
-                    if first < 0:
-                        break
+                for i in range(s.size[e]):
+                    first = s.members[e][g, i]
                     for k in range(i):
                         _route(s.routes, s.link, s.weight, n, s.point[s.slot_of[first]],
-                               s.point[s.slot_of[s.members[e, g, k]]], s.factor[e], e, units, s.value, s.before, s.touched,
+                               s.point[s.slot_of[s.members[e][g, k]]], s.factor[e], e, units, s.value, s.before, s.touched,
                                s.stamp, s.number)
     return cost(s)
 

@@ -12,9 +12,12 @@ Cost: `EVALUATIONS` swaps by counts, or as many by routes as take a similar time
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +51,9 @@ SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
-EQUAL = ("with an even split all placements cost the same: no switch has fewer cables upwards than hosts in use below",)
+MOST_KEPT = 16           # results
+MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
+EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
 
 
 @dataclass(frozen=True)
@@ -125,10 +130,8 @@ class Swaps:
         groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
         E, U = len(groups), len(board.length)
         group = np.full((E, S), -1)
-        members = np.full((E, max(map(len, groups)), max(some.shape[1] for some in groups)), -1)
         for e, some in enumerate(groups):
             group[e, some] = np.arange(len(some))[:, None]
-            members[e, :len(some), :some.shape[1]] = some
         size = np.array([some.shape[1] for some in groups])
         factor = 4 * network.n_nodes / (grid.n_tasks * size)
         routes = board.routes or RouteTable(np.zeros(0, dtype=np.int64), 0, np.zeros(1, dtype=np.int64),
@@ -142,7 +145,7 @@ class Swaps:
         self.ground = ground
         self.seed = seed
         self.state = counted_swaps.State(
-            size=size, group=group, members=members, first_count=np.array([len(some) for some in groups]), unit=board.unit,
+            size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)), first_count=np.array([len(some) for some in groups]), unit=board.unit,
             point=point.astype(np.int64), routes=routes.start, link=routes.link, weight=routes.weight, factor=factor,
             inverse=factor[:, None] * board.length,
             share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
@@ -186,7 +189,7 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
 
 
 def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed: int = 1, evaluations: int = EVALUATIONS,
-           seconds: float | None = None) -> Found:
+           seconds: float | None = None, rules: Sequence[str] = ()) -> Found:
     """Search for a placement with the least worst objective under all routings of a network.
 
     Parameters
@@ -202,22 +205,73 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed:
         Swaps by counts; swaps by routes are fewer in proportion.
     seconds : float, optional
         Time limit.
+    rules : sequence of str
+        Routings that count; all routings of the network by default.
 
     Raises
     ------
     GridError
         If the grid does not fit the site.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), evaluations=1000)
+    >>> {name: round(float(cost), 3) for name, cost in found.costs.items()}
+    {}
     """
     site.check_grid(grid)
     return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), seed, evaluations,
-                   monotonic() + (seconds or float("inf"))).found()
+                   monotonic() + (float("inf") if seconds is None else seconds), rules).found()
+
+
+def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, **options: Any) -> Mapping:
+    """Return the placement that `search` finds, with notes for a reader. Options are those of `search`.
+
+    The last results are kept.
+    """
+    key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted,
+           tuple(sorted(options.items())))
+    if key not in _found:
+        found = search(site, grid, wanted, **options)
+        _found[key] = site.network, replace(found.mapping, notes=notes(site, found))
+        if len(_found) > MOST_KEPT:
+            del _found[next(iter(_found))]
+    return _found[key][1]
+
+
+_found: dict[Any, tuple[GraphNetwork, Mapping]] = {}  # the last results; a network in use keeps its id
+
+
+def notes(site: Site, found: Found) -> tuple[str, ...]:
+    """Return sentences about a result for a reader."""
+    judged = ", ".join(f"{name} {float(cost):.4g}" for name, cost in found.costs.items())
+    lines = [EQUAL] if all_equal(site) else []
+    if len(found.costs) > 1:
+        lines.append(f"placement chosen by its cost under {judged}")
+    if found.cut:
+        lines.append("the search was CUT SHORT by its time limit; another run may find another placement")
+    return tuple(lines)
+
+
+def all_equal(site: Site) -> bool:
+    """Return whether all placements cost the same under an even split.
+
+    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
+    host's own link carries the largest load, whatever the placement.
+    """
+    if not isinstance(site.network, FatTree) or site.tasks_per_node > 1 or site.network.links_per_host > 1:
+        return False
+    unit, length = _units(Ground(site, ProcessGrid(site.n_slots, 1)))
+    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
 
 
 class _Search:
-    def __init__(self, ground: Ground, wanted: Objective, seed: int, evaluations: int, deadline: float) -> None:
+    def __init__(self, ground: Ground, wanted: Objective, seed: int, evaluations: int, deadline: float,
+                 rules: Sequence[str] = ()) -> None:
         self.ground, self.wanted, self.seed, self.evaluations, self.deadline = ground, wanted, seed, evaluations, deadline
         self.used, self.report = 0, now_and_then(lambda line: say(f"search: {line}"))
-        self.rules = {name: routing(name) for name in judged_routings(ground.site.network)}
+        self.rules = {name: routing(name) for name in rules or judged_routings(ground.site.network)}
         self.parts = exchanges(ground.grid)
         self.known: dict[bytes, dict[str, Fraction]] = {}
         bound = lower_bound(ground.site, ground.grid).value if wanted == in_sequence(2) else Fraction(0)
@@ -226,7 +280,11 @@ class _Search:
     def found(self) -> Found:
         """Return the best candidate."""
         first, *others = boards(self.ground)
-        candidates = self._annealed(first)
+        if len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts) > MOST_COUNTS:
+            others = []
+            candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
+        else:
+            candidates = self._annealed(first)
         if others:
             candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
         for board in others:
