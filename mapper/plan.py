@@ -24,7 +24,6 @@ from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping
@@ -371,8 +370,6 @@ class _Wanted:
     def _placements(self, here):
         if self.placements is not None:
             return self.placements
-        if not isinstance(here.network, Torus | TwistedTorus):
-            return (DEFAULT,)  # no search works on a graph
         brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
         return (BEST,) if brief else (BEST, DEFAULT)
 

@@ -111,7 +111,9 @@ class Setting(Where):
 
     def _predictions(self, text: str, grid: ProcessGrid, question: Question) -> list[Prediction]:
         """Return the predictions of one placement."""
-        placed = self.place(text, grid, question.schedule)
+        rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
+        placed = self.best_placement(grid, question.schedule, rules=rules) if text == BEST \
+            else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         return [self.shown(placed, question, text)]

@@ -2,14 +2,16 @@
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
+- on other tori the local search;
 - on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
-- everywhere else the local search.
+- on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
 exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
 product optimal.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -25,6 +27,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -80,7 +83,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-               limit: Limit = UNLIMITED) -> list[Product | Mapping]:
+               limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -90,9 +93,11 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     share : int or Fraction
-        Divides the usual number of evaluations; for 0 nothing is searched.
+        Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
     limit : Limit
         Seed and time limit.
+    rules : sequence of str
+        On a network that is no torus, the routings that count; all of its routings by default.
 
     Returns
     -------
@@ -101,6 +106,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     site.check_grid(grid)
     if isinstance(site.network, TwistedTorus):
         return [*best_twisted(site, grid, wanted, share)]
+    if isinstance(site.network, GraphNetwork):
+        return [_on_network(site, grid, wanted, share, rules)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
@@ -126,6 +133,13 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
 def _floor(torus, grid, tasks_per_node):
     """Return the lower bound for exchanges in sequence on a whole torus."""
     return lower_bound(Site(torus, tasks_per_node), grid, ordered=True, split=True).value
+
+
+def _on_network(site, grid, wanted, share, rules):
+    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
+
+    evaluations = int(network_search.EVALUATIONS // share) if share else 0
+    return network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -164,7 +178,7 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or isinstance(site.network, GraphNetwork) or site.n_slots > MOST_SEARCHED:
         return []
     return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
 
@@ -192,6 +206,8 @@ def _unsearched(site, grid, wanted, share):
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Return whether other placements than products are searched."""
+    if isinstance(site.network, GraphNetwork):
+        return min(grid.shape) > 1
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
