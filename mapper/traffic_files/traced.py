@@ -96,7 +96,7 @@ def read(document: Document) -> Traffic:
 
 def _check_end(document, lines, head, n_pairs):
     if not head["end"] or lines[-1][0] != head["end"][-1][0] or len(head["end"]) > 1:
-        raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line `end`; it was cut")
+        raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line 'end'; it was cut")
     if int(head["end"][0][1][1]) != n_pairs:
         raise TrafficError(f"{document.label} line {lines[-1][0]}: the end counts {head['end'][0][1][1]} pairs, but there "
                            f"are {n_pairs}")
