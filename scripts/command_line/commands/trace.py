@@ -9,7 +9,9 @@ from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, say
-from pencilmap.scripts.networks.tracer import library_for, trace, understand
+from pencilmap.scripts.networks.tracer import OPEN_MPI, library_for, trace, understand
+
+CRASHED = 128  # exit statuses from here on are those of signals
 
 
 @click.command("trace", context_settings={"allow_interspersed_args": False})
@@ -39,6 +41,8 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     found = trace(line, library_for(line, library), Path(output), not no_monitoring)
     if found.traffic is None:
         say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded", err=True)
+        if found.status >= CRASHED and line.mpi == OPEN_MPI and not no_monitoring:
+            say("hint: if the program crashes under pencilmap trace alone, try --no-monitoring", err=True)
         return found.status or 1
     say(f"wrote {output}", err=True)
     for text in _summary(found.traffic):
