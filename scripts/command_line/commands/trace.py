@@ -7,6 +7,7 @@ import click
 from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.networks.tracer import OPEN_MPI, library_for, trace, understand
@@ -14,7 +15,7 @@ from pencilmap.scripts.networks.tracer import OPEN_MPI, library_for, trace, unde
 CRASHED = 128  # exit statuses from here on are those of signals
 
 
-@click.command("trace", context_settings={"allow_interspersed_args": False})
+@click.command("trace", cls=Page, context_settings={"allow_interspersed_args": False})
 @click.argument("launch", nargs=-1, type=click.UNPROCESSED, metavar="-- LAUNCH...")
 @click.option("--output", "-o", type=OUTPUT_FILE, default="traffic.txt", show_default=True, help="The file to write.")
 @click.option("--read", "file", type=click.Path(), metavar="FILE", shell_complete=FILES,
@@ -27,8 +28,11 @@ CRASHED = 128  # exit statuses from here on are those of signals
 @with_options(JSON)
 def command(launch: tuple[str, ...], output: str, file: str | None, file_format: str | None, library: str | None,
             no_monitoring: bool, as_json: bool) -> int:
-    """Run an MPI program, e.g. pencilmap trace -- mpirun -n 64 ./a.out, and write the bytes and messages between its ranks
-    to a file. The exit status is that of the program."""
+    """Find out which ranks of any MPI program talk to each other.
+
+    The program runs unchanged behind its launch line. The bytes and messages between its ranks are written to a file. The
+    exit status is that of the program.
+    """
     if (file is None) == (not launch):
         raise click.UsageError("give a launch line behind --, e.g. pencilmap trace -- mpirun -n 64 ./a.out, or a file with "
                                "--read; one of the two")
