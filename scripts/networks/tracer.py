@@ -4,7 +4,6 @@ The tracer must have been built for the MPI library of the program. It is taken 
 compiler of MPI that lies beside the launcher.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -126,7 +125,7 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     if _family(_output(["ldd", str(compiled)]), _LIBRARIES) != launch.mpi:
         compiled.unlink()
         raise TrafficError(f"{_compiler(launch)} is not the compiler of {launch.mpi}; build the tracer with the right one "
-                           "and name it with --library")
+                           "and name it with `library`")
     return compiled.absolute()
 
 
@@ -137,21 +136,23 @@ def _compiler(launch):
     path = folder / f"mpicc{name[2] or '' if name else ''}"
     if not path.exists():
         raise TrafficError(f"the tracer for {launch.mpi} is not built, and {path} to compile it is missing; install it, "
-                           "or name a tracer with --library")
+                           "or name a tracer with `library`")
     return path
 
 
 def _compile(source, compiler, path):
+    aside = path.with_suffix(f".new-{os.getpid()}")
     command = [compiler, "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *sorted(source.glob("*.c")), "-o",
-               path.with_suffix(".new"), "-ldl", "-pthread"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.parent / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+               aside, "-ldl", "-pthread"]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=10 * _TIMEOUT_S)
         if done.returncode:
             raise TrafficError(f"{compiler} cannot compile the tracer:\n{tail(done.stdout, 10)}")
-        os.replace(path.with_suffix(".new"), path)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 # ---- the run ------------------------------------------------------------------------------------------------------------
