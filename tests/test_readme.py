@@ -47,7 +47,7 @@ def test_no_command_of_the_readme_is_left_out():
 
 
 def test_the_two_commands_for_a_stranger_are_there():
-    for name in ("study", "demo", "test", "setup"):
+    for name in ("demo", "test", "setup"):
         assert os.access(ROOT / "scripts" / name, os.X_OK)
 
 
