@@ -157,6 +157,7 @@ BAD = [
     ("# POINT TO POINT\nE\t0\t1\t8 bytes\t1 msgs sent\t0\n", "the files of all ranks are found by their names"),
     ("3 2\n2\n1 3\n2\n", "looks like a METIS graph"),
     ("graph G {\n  a -- b;\n}\n", "looks like a DOT graph"),
+    ("# nothing but comments\n", "line 1: '# nothing but comments' is not traffic"),
     ("some text\nof a user\n", "line 1: 'some text' is not traffic"),
 ]
 
