@@ -70,9 +70,10 @@ def read(document: Document) -> Traffic:
     [[0, 0], [8, 0]]
     """
     lines = document.lines(longest=None)
-    if lines[0][1].strip() != FIRST:
-        raise TrafficError(f"{document.label} line 1: {lines[0][1][:40]!r} is of another version of pencilmap; this one "
-                           f"reads {FIRST!r}")
+    first = lines[0][1].strip() if lines else ""
+    if first != FIRST:
+        raise TrafficError(f"{document.label} line 1: {first[:40]!r} is not {FIRST!r}, the first line of a traffic file of "
+                           "this version of pencilmap")
     pairs = [line for line in lines[1:] if line[1][:1].isdecimal()]
     head: dict[str, list[Any]] = {name: [] for name in _LINES}
     for number, line in lines[1:]:

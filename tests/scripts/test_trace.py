@@ -11,6 +11,7 @@ import pytest
 
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.traffic.program import MEASURED, MODELLED, POINT, STATED
+from pencilmap.scripts.networks import tracer
 from tests.documents import run_by
 from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links
 from tests.patience import patience
@@ -142,6 +143,33 @@ def test_the_commands_of_the_page(name, tmp_path):
         assert "--read" not in command or "4 ranks" in done.stdout
         if "--read" in command:
             (tmp_path / "traffic.txt").unlink()
+
+
+LAUNCHER = """#!{python}
+import sys
+given = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+prefix = sys.argv[sys.argv.index("pml_monitoring_filename") + 1]
+with open(given["PENCILMAP_TRAFFIC"], "w") as file:
+    file.write("pencilmap traffic 1\\nranks 2\\nphase 0 times 1 seconds 1\\n0 -1 3 0 1 8 1\\nend 1\\n")
+for name, text in {files}.items():
+    with open(prefix + name, "w") as file:
+        file.write("# POINT TO POINT\\n" + text)
+"""
+
+
+@pytest.mark.parametrize("files, problem, n_bytes", [
+    ({".0.prof": "I\t0\t1\t50 bytes\t1 msgs sent\n", ".1.prof": ""}, "", 50),
+    ({}, "it has written none", 8),
+    ({".0.prof": "what is this\n", ".1.prof": ""}, "line 2: 'what is this' is no line of Open MPI's monitoring", 8),
+    ({".0.prof": "", ".1.prof": "", ".2.prof": ""}, "they are of 3 ranks, but the program has 2", 8)])
+def test_counts_of_open_mpi_that_cannot_be_used_are_told_and_the_model_is_kept(tmp_path, files, problem, n_bytes):
+    """With a launcher that writes what the tracer and Open MPI would write."""
+    start = tmp_path / "mpirun"
+    start.write_text(LAUNCHER.format(python=sys.executable, files=files))
+    start.chmod(0o755)
+    found = tracer.trace(tracer.Launch((str(start),), 0, tracer.OPEN_MPI), Path("/none.so"), tmp_path / "traffic.txt")
+    assert found.status == 0 and problem in found.problem and found.measured == (not problem)
+    assert read_traffic(tmp_path / "traffic.txt").pairs.bytes.tolist() == found.traffic.pairs.bytes.tolist() == [n_bytes]
 
 
 def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):

@@ -51,6 +51,8 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     say(f"wrote {output}", err=True)
     for text in _summary(found.traffic):
         say(text, err=True)
+    if found.problem:
+        say(f"note: the counts of Open MPI inside collectives cannot be used: {found.problem}", err=True)
     if not found.measured and (text := _uncertain(found.traffic)):
         say(text, err=True)
     return found.status
