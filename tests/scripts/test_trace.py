@@ -78,7 +78,7 @@ def test_launcher_and_program_of_different_libraries_are_refused(program, tmp_pa
     if not other:
         pytest.skip("NOT TESTED: there is one MPI library")
     done = trace(tmp_path, "--", other, "-n", "2", path)
-    assert done.returncode in (1, 2) and "but the program uses" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode in (1, 2) and "but the program uses" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("words, message", [
