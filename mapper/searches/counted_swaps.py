@@ -263,7 +263,7 @@ def swaps(s: State, number: int, doublings: int, hot: float, cold: float) -> int
         heat *= cooling
         if k % AIM == 0:
             cost(s)
-        if k & 1:
+        if k & 1 and s.inverse.shape[1]:
             u = s.busiest[(k >> 1) % terms]
             x = s.rank_in[s.below[s.start_below[u] + _random(s.random, s.start_below[u + 1] - s.start_below[u])]]
         else:

@@ -43,12 +43,13 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
-EVALUATIONS = 3_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 200_000_000     # of the table of routes, changed by all swaps of a round
-ANNEALED = 3              # seeds that are annealed, and candidates that are polished inside leaves
+EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
+ENTRIES = 150_000_000     # of the table of routes, changed by all swaps of a round
+POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
+ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
 MOST_KEPT = 16           # results
@@ -316,12 +317,13 @@ class _Search:
         best = _different(costs)
         found = {name: kept[name] for name in LAUNCHED if name in kept}
         found |= {name: kept[name] for name in best[:FEW]}
-        for name in best[:ANNEALED]:
-            if self._is_best(kept[name]) or costs[best[0]] <= self.enough and costs[name] > self.enough:
+        for place, hot in ROUNDS:
+            name = best[min(place, len(best) - 1)]
+            if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
-            found[f"{name}, swapped"] = self._anneal(swaps, board, kept[name], ANNEALED)
-            costs[f"{name}, swapped"] = swaps.cost(found[f"{name}, swapped"])
-            if costs[f"{name}, swapped"] <= self.enough:
+            swapped = f"{name}, swapped from {hot:g}"
+            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot)
+            if swaps.cost(found[swapped]) <= self.enough:
                 break
         return found
 
@@ -332,19 +334,19 @@ class _Search:
         default = sorted(candidates, key=lambda name: (*map(float, list(self._judged(candidates[name]).values())[:1]),
                                                        costs[name]))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:ANNEALED - 1]]):
+        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
             if costs[name] > self.enough * (1 + board.both):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], ANNEALED)
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED)
         return found
 
-    def _anneal(self, swaps, board, slots, parts):
+    def _anneal(self, swaps, board, slots, parts, hot=HOT):
         self.report(f"cost {swaps.cost(slots):.4g}")
         number = self.evaluations // parts
         if board.routes is not None:
             entries = 4 * swaps.state.size.sum() * max(1, len(board.routes.link) // max(1, (len(board.routes.start) - 1) // 2))
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
         self.used += number
-        return swaps.anneal(slots, number, self.deadline)
+        return swaps.anneal(slots, number, self.deadline, hot)
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough

@@ -26,6 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.partition import halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.network.graph import GraphNetwork
@@ -56,10 +57,14 @@ class Ground:
 
     @cached_property
     def levels(self) -> list[Ints]:
-        """For each level of the network, from the smallest units to the largest, the unit of each slot."""
+        """For each level of the network, from the smallest units to the largest, the unit of each slot.
+
+        Parts that cables alone show stand for the levels of a graph without levels.
+        """
         network = self.site.network
         assert isinstance(network, GraphNetwork)
-        return [np.unique(level.unit[self.node], return_inverse=True)[1] for level in network.levels]
+        units = [level.unit for level in network.levels] or halves(network)
+        return [np.unique(unit[self.node], return_inverse=True)[1] for unit in units]
 
     @cached_property
     def launch(self) -> Ints:
@@ -180,8 +185,9 @@ def _laid(lines, sizes, share, spread):
             free[u] -= length
             line += 1
     rest = lines[line:]
+    stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
     for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        held[u].append(np.roll(rest[k], -k)[first:last] if spread else rest[k][first:last])
+        held[u].append(np.roll(rest[k], -k * stride)[first:last] if spread else rest[k][first:last])
     return np.concatenate([ranks for some in held for ranks in some])
 
 
