@@ -2,6 +2,7 @@
 
 Idea: under most rules the route of a message depends on its ends alone. So a table of the links between every two points, each
 with its share of the message, gives the loads of a rank's messages as a sum of rows. A row holds both directions.
+Of hosts with links to several switches only the first link counts, so a table is then a guide and no load.
 Cost: a row for each pair of points; `MOST_ENTRIES` entries in all.
 """
 
@@ -49,8 +50,6 @@ def _table(points, n, pair, link, weight, n_links) -> RouteTable:
 def shortest_routes(network: GraphNetwork) -> RouteTable | None:
     """Return the even split over all shortest paths, between switches if hosts are on switches; None if it is too large."""
     if isinstance(network, SwitchedNetwork):
-        if len(network.planes()) > 1:
-            return None
         arcs, points, n = switch_arcs(network), network.planes()[0].switch, network.n_switches
     else:
         arcs, points, n = network.arcs(), np.arange(network.n_nodes), network.n_nodes
@@ -83,10 +82,8 @@ def _paths(arcs: Arcs) -> tuple[Floats, Floats]:
     return hops, paths
 
 
-def minimal_routes(network: Dragonfly) -> RouteTable | None:
-    """Return the minimal routes of a dragonfly between its switches; None if hosts have links to several switches."""
-    if len(network.planes()) > 1:
-        return None
+def minimal_routes(network: Dragonfly) -> RouteTable:
+    """Return the minimal routes of a dragonfly between its switches."""
     G, n = network.groups, network.per_group
     S, n_local, n_global = G * n, 2 * len(network.local_ends), 2 * len(network.global_ends)
     weights = [float(w) for w in link_weights(network)]
