@@ -1,10 +1,10 @@
 """Units of a graph without levels: its hosts, divided into halves again and again.
 
 Idea: along its slowest vibration a graph falls into two parts with few cables between them. Hosts are sorted along it and
-divided in the middle, switches go with their neighbours in this order, and each part is divided in the same way. So the parts
-of a fat tree that is known by its cables alone are its leaves and pods.
-Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory", Czech.
-Math. J. 25 (1975); `networkx.spectral_ordering`.
+divided in the middle, switches go with their neighbours in this order, and each part is divided in the same way. So the
+parts of a fat tree that is known by its cables alone are its leaves and pods.
+Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
+Czech. Math. J. 25 (1975); `networkx.spectral_ordering`.
 Cost: an eigenvector for each part; nothing above `MOST_VERTICES`.
 """
 
