@@ -1,8 +1,9 @@
 """Loads of all exchanges while ranks change places, by counts and by routes: the inner loop of `network_search`.
 
-Idea: a unit (a host, a leaf, a pod) with n_g of the S members of each group g below its cables sends the sum of n_g (S - n_g)
-messages. A swap of two ranks changes two counts of each unit above them, so its cost does not depend on the size of the
-groups. Links that no unit describes have a table of routes; there a swap costs two entries for each member of the groups.
+Idea: a unit (a host, a leaf, a pod) with n_g of the S members of each group g below its cables sends the sum of
+n_g (S - n_g) messages. A swap of two ranks changes two counts of each unit above them, so its cost does not depend on the
+size of the groups. Links that no unit describes have a table of routes; there a swap costs two entries for each member
+of the groups.
 The guide is a power mean of all loads with exponent 16, 32, then 64: the largest load alone gets stuck, for most swaps do
 not change it. Half of the swaps take a rank from a busiest unit.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983).
@@ -20,8 +21,8 @@ AIM = 64      # swaps between two looks for the busiest units
 LOSSES = 0.7  # part of the unit of length at which the powers are summed anew
 
 State = namedtuple("State", "size group members first_count unit point routes link weight factor inverse share worth "
-                            "seen within below start_below inside start_inside slot_of rank_in count value power saved before touched "
-                            "stamp number busiest random best_slot best")
+                            "seen within below start_below inside start_inside slot_of rank_in count value power "
+                            "saved before touched stamp number busiest random best_slot best")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A piece is a rank, or an idle slot. There are as many pieces as slots. A place is a unit, or, after all units, a link.
@@ -263,7 +264,7 @@ def swaps(s: State, number: int, doublings: int, hot: float, cold: float) -> int
         heat *= cooling
         if k % AIM == 0:
             cost(s)
-        if k & 1:
+        if k & 1 and s.inverse.shape[1]:
             u = s.busiest[(k >> 1) % terms]
             x = s.rank_in[s.below[s.start_below[u] + _random(s.random, s.start_below[u + 1] - s.start_below[u])]]
         else:

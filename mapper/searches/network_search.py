@@ -1,13 +1,13 @@
 """One search for every network of hosts and switches: seeds, swaps, and a judgement under every routing.
 
-Idea: (1) Closed-form seeds (`pencilmap.mapper.searches.network_seeds`, `pencilmap.mapper.searches.partition`). (2) The best of
-them are annealed by swaps, on the loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by
-counts on fat trees, by a table of routes elsewhere. (3) On fat trees, ranks then change places inside their leaves only, on the
-loads of static routes; this leaves the traffic between leaves as it is. (4) Every candidate is judged under each routing of
-the network. Candidates whose worst cost is above that of the launch order, or of its transpose, are out: so the answer is
+Idea: (1) Make closed-form seeds (`pencilmap.mapper.searches.network_seeds`). (2) Anneal the best of them by swaps, on the
+loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by counts on fat trees, by a table of
+routes elsewhere. (3) On fat trees, lessen the loads of static routes by the Latin rule and by swaps inside leaves, which
+leave the traffic between leaves as it is; then lessen both by further swaps. (4) Judge every candidate under each routing of
+the network. Candidates whose worst cost is above that of the launch order, or of its transpose, are out. So the answer is
 never worse than the launcher in either orientation of the grid. Of the others, the answer is the candidate with the least
-regret: the largest factor by which its cost under a routing is above the least cost of any candidate under this routing.
-Source: the mixed tilings and the Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
+regret, which is the largest factor from the least cost of any candidate under a routing to its own.
+Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Cost: `EVALUATIONS` swaps by counts, or as many by routes as take a similar time.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
@@ -31,7 +31,7 @@ from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
-from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -43,12 +43,13 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
-EVALUATIONS = 3_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 200_000_000     # of the table of routes, changed by all swaps of a round
-ANNEALED = 3              # seeds that are annealed, and candidates that are polished inside leaves
+EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
+ENTRIES = 150_000_000     # of the table of routes, changed by all swaps of a round
+POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
+ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
 MOST_KEPT = 16           # results
@@ -80,7 +81,7 @@ class Board:
 
 def boards(ground: Ground) -> list[Board]:
     """Return the loads under the default routing of a network, then those of a polish inside leaves."""
-    network = ground.site.network
+    network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
     if isinstance(network, FatTree):
@@ -105,8 +106,8 @@ def _units(ground: Ground) -> tuple[Ints, Floats]:
     host = np.unique(end, return_inverse=True)[1]
     columns, lengths = [host], [np.full(int(host.max()) + 1, weights[0] / len(network.planes()))]
     if isinstance(network, FatTree):
-        for plane, share in planes.items():
-            switch = np.frombuffer(plane, dtype=np.int64)[end]
+        for switches, share in planes.items():
+            switch = np.frombuffer(switches, dtype=np.int64)[end]
             for level, (above, cables) in enumerate(zip(network.above, network.cables_up)):
                 used, number = np.unique(above[switch], return_inverse=True)
                 columns.append(sum(map(len, lengths)) + number)
@@ -145,17 +146,19 @@ class Swaps:
         self.ground = ground
         self.seed = seed
         self.state = counted_swaps.State(
-            size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)), first_count=np.array([len(some) for some in groups]), unit=board.unit,
+            size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)),
+            first_count=np.array([len(some) for some in groups]), unit=board.unit,
             point=point.astype(np.int64), routes=routes.start, link=routes.link, weight=routes.weight, factor=factor,
             inverse=factor[:, None] * board.length,
             share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
-            worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64), below=below,
-            start_below=start_below, inside=inside, start_inside=start_inside, slot_of=np.zeros(S, dtype=np.int64),
+            worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64),
+            below=below, start_below=start_below, inside=inside, start_inside=start_inside,
+            slot_of=np.zeros(S, dtype=np.int64),
             rank_in=np.zeros(S, dtype=np.int64), count=tuple(np.zeros(U * len(some), dtype=np.int32) for some in groups),
             value=np.zeros((E, places)), power=np.zeros(len(terms) + 1), saved=np.zeros(len(terms) + 1),
             before=np.zeros((E, places)), touched=np.zeros(places, dtype=np.int64), stamp=np.zeros(places, dtype=np.int64),
-            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64), random=np.ones(1, dtype=np.uint64),
-            best_slot=np.zeros(S, dtype=np.int64), best=np.full(2, np.inf))
+            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64),
+            random=np.ones(1, dtype=np.uint64), best_slot=np.zeros(S, dtype=np.int64), best=np.full(2, np.inf))
 
     def cost(self, slots: Ints) -> float:
         """Return the objective of a placement, given the slot of each rank."""
@@ -177,7 +180,8 @@ class Swaps:
                 break
             counted_swaps.fill(s)
             s.power[-1] = s.best[0]
-            counted_swaps.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i, hot * ratio**(i + 1))
+            counted_swaps.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
+                                hot * ratio**(i + 1))
         return s.best_slot[:len(slots)].copy()
 
 
@@ -218,7 +222,7 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed:
     >>> from pencilmap.model.network.kinds import network_named
     >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), evaluations=1000)
     >>> {name: round(float(cost), 3) for name, cost in found.costs.items()}
-    {}
+    {'minimal': 4.667, 'valiant': 7.333}
     """
     site.check_grid(grid)
     return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), seed, evaluations,
@@ -240,7 +244,7 @@ def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     return _found[key][1]
 
 
-_found: dict[Any, tuple[GraphNetwork, Mapping]] = {}  # the last results; a network in use keeps its id
+_found: dict[Any, tuple[Network, Mapping]] = {}  # the last results; a network in use keeps its id
 
 
 def notes(site: Site, found: Found) -> tuple[str, ...]:
@@ -271,7 +275,7 @@ class _Search:
                  rules: Sequence[str] = ()) -> None:
         self.ground, self.wanted, self.seed, self.evaluations, self.deadline = ground, wanted, seed, evaluations, deadline
         self.used, self.report = 0, now_and_then(lambda line: say(f"search: {line}"))
-        self.rules = {name: routing(name) for name in rules or judged_routings(ground.site.network)}
+        self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid)
         self.known: dict[bytes, dict[str, Fraction]] = {}
         bound = lower_bound(ground.site, ground.grid).value if wanted == in_sequence(2) else Fraction(0)
@@ -285,7 +289,7 @@ class _Search:
             candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
         else:
             candidates = self._annealed(first)
-        if others:
+        if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
             candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
         for board in others:
             candidates = self._polished(board, candidates)
@@ -316,35 +320,36 @@ class _Search:
         best = _different(costs)
         found = {name: kept[name] for name in LAUNCHED if name in kept}
         found |= {name: kept[name] for name in best[:FEW]}
-        for name in best[:ANNEALED]:
-            if self._is_best(kept[name]) or costs[best[0]] <= self.enough and costs[name] > self.enough:
+        for place, hot in ROUNDS:
+            name = best[min(place, len(best) - 1)]
+            if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
-            found[f"{name}, swapped"] = self._anneal(swaps, board, kept[name], ANNEALED)
-            costs[f"{name}, swapped"] = swaps.cost(found[f"{name}, swapped"])
-            if costs[f"{name}, swapped"] <= self.enough:
+            swapped = f"{name}, swapped from {hot:g}"
+            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot)
+            if swaps.cost(found[swapped]) <= self.enough:
                 break
         return found
 
     def _polished(self, board, candidates):
-        """Return all candidates, and the best after further swaps: those of least cost under the default routing and here."""
+        """Return all candidates, and the best after further swaps: those that cost least by default and here."""
         swaps = Swaps(self.ground, board, self.wanted, self.seed)
         costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
-        default = sorted(candidates, key=lambda name: (*map(float, list(self._judged(candidates[name]).values())[:1]),
-                                                       costs[name]))
+        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:ANNEALED - 1]]):
+        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
             if costs[name] > self.enough * (1 + board.both):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], ANNEALED)
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED)
         return found
 
-    def _anneal(self, swaps, board, slots, parts):
+    def _anneal(self, swaps, board, slots, parts, hot=HOT):
         self.report(f"cost {swaps.cost(slots):.4g}")
         number = self.evaluations // parts
         if board.routes is not None:
-            entries = 4 * swaps.state.size.sum() * max(1, len(board.routes.link) // max(1, (len(board.routes.start) - 1) // 2))
+            row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
+            entries = 4 * swaps.state.size.sum() * row
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
         self.used += number
-        return swaps.anneal(slots, number, self.deadline)
+        return swaps.anneal(slots, number, self.deadline, hot)
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough

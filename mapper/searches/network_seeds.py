@@ -1,7 +1,7 @@
 """First placements on hosts below switches, in closed form: launch orders, strips, mixed tilings, packed and spread lines.
 
-A line is a row, or, where turned, a column. All seeds place whole blocks of neighbouring ranks, so they differ in the traffic
-that leaves a unit (a host, a leaf, a group):
+A line is a row, or, if turned, a column. All seeds place whole blocks of neighbouring ranks, so they differ in the
+traffic that leaves a unit (a host, a leaf, a group):
 
 launch order, transposed
     Ranks row by row, or column by column, in the launcher's order of slots. So no seed is worse than the launcher on this
@@ -14,7 +14,8 @@ mixed
 packed
     Whole lines in units that have room for them. Other lines get the units that fit best, so full units hold one piece.
 spread
-    The same, but lines without a unit of their own are spread over all units, a piece in each.
+    The same, but lines without a unit of their own are spread over all units, a piece in each. Dealt: the hosts of a unit
+    are taken in turn from its smaller units, so that the pieces are spread there, too.
 
 Cost: sorting the ranks once for each seed.
 """
@@ -26,6 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.partition import halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.network.graph import GraphNetwork
@@ -44,6 +46,11 @@ class Ground:
     site: Site
     grid: ProcessGrid
 
+    @property
+    def network(self) -> GraphNetwork:
+        assert isinstance(self.site.network, GraphNetwork)
+        return self.site.network
+
     @cached_property
     def node(self) -> Ints:
         """Node of each slot: int array, shape (S,)."""
@@ -56,10 +63,12 @@ class Ground:
 
     @cached_property
     def levels(self) -> list[Ints]:
-        """For each level of the network, from the smallest units to the largest, the unit of each slot."""
-        network = self.site.network
-        assert isinstance(network, GraphNetwork)
-        return [np.unique(level.unit[self.node], return_inverse=True)[1] for level in network.levels]
+        """For each level of the network, from the smallest units to the largest, the unit of each slot.
+
+        Parts that cables alone show stand for the levels of a graph without levels.
+        """
+        units = [level.unit for level in self.network.levels] or halves(self.network)
+        return [np.unique(unit[self.node], return_inverse=True)[1] for unit in units]
 
     @cached_property
     def launch(self) -> Ints:
@@ -75,6 +84,15 @@ class Ground:
         keys = [self.slot, np.arange(len(self.node)) // self.site.tasks_per_node, *self.levels]
         return np.lexsort(keys)[:self.grid.n_tasks]
 
+    def dealt(self, level: int) -> Ints:
+        """Return the slots of `sorted` with the hosts of each unit in turn over the next smaller units."""
+        host = self.sorted - self.slot[self.sorted]
+        smaller = (self.levels[level - 1] if level else host)[self.sorted]
+        begin = np.flatnonzero(np.concatenate([[True], smaller[1:] != smaller[:-1]]))
+        place = np.arange(len(smaller)) - np.repeat(begin, np.diff(np.concatenate([begin, [len(smaller)]])))
+        keys = [self.slot[self.sorted], smaller, place // self.site.tasks_per_node]
+        return self.sorted[np.lexsort([*keys, *(unit[self.sorted] for unit in self.levels[level:])])]
+
 
 def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     """Yield names of placements, and the slot of each rank."""
@@ -89,11 +107,14 @@ def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     for lines, turned in ((ranks, ""), (ranks.T, ", turned")):
         for name, order in strips(lines, ground.site.tasks_per_node):
             yield name + turned, _filled(order, ground.sorted)
-        for level in ground.levels:
+        for i, level in enumerate(ground.levels):
             unit = level[ground.sorted]
             if 1 < len(np.unique(unit)) < len(unit):
+                dealt = ground.dealt(i)
                 for name, order in (*mixed(lines, unit), *packed(lines, unit, ground.site.tasks_per_node)):
                     yield name + turned, _filled(order, ground.sorted)
+                    if i and "spread" in name:
+                        yield f"{name}, dealt{turned}", _filled(order, dealt)
 
 
 def _filled(order, slots):
@@ -165,7 +186,7 @@ def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
     sizes = np.diff(border)
     for share in WHOLE if sizes.max() >= lines.shape[1] else WHOLE[:1]:
         for name, spread in (("packed", 0), ("spread", 1), (f"spread by {tasks}", tasks)):
-            if name == "packed" and share < 1 or name == "spread by 1":
+            if (name == "packed" and share < 1) or name == "spread by 1":
                 continue
             yield f"{name}, {share:g} whole", _laid(lines, sizes, share, spread)
 
@@ -180,8 +201,9 @@ def _laid(lines, sizes, share, spread):
             free[u] -= length
             line += 1
     rest = lines[line:]
+    stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
     for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        held[u].append(np.roll(rest[k], -k)[first:last] if spread else rest[k][first:last])
+        held[u].append(np.roll(rest[k], -k * stride)[first:last] if spread else rest[k][first:last])
     return np.concatenate([ranks for some in held for ranks in some])
 
 

@@ -1,7 +1,8 @@
 """Tables of the routes between all points of a network, for searches that move one rank at a time.
 
-Idea: under most rules the route of a message depends on its ends alone. So a table of the links between every two points, each
-with its share of the message, gives the loads of a rank's messages as a sum of rows. A row holds both directions.
+Idea: under most rules the route of a message depends on its ends alone. So a table of the links between every two points,
+each with its share of the message, gives the loads of a rank's messages as a sum of rows. A row holds both directions.
+Of hosts with links to several switches only the first link counts, so a table is then a guide and no load.
 Cost: a row for each pair of points; `MOST_ENTRIES` entries in all.
 """
 
@@ -49,8 +50,6 @@ def _table(points, n, pair, link, weight, n_links) -> RouteTable:
 def shortest_routes(network: GraphNetwork) -> RouteTable | None:
     """Return the even split over all shortest paths, between switches if hosts are on switches; None if it is too large."""
     if isinstance(network, SwitchedNetwork):
-        if len(network.planes()) > 1:
-            return None
         arcs, points, n = switch_arcs(network), network.planes()[0].switch, network.n_switches
     else:
         arcs, points, n = network.arcs(), np.arange(network.n_nodes), network.n_nodes
@@ -83,14 +82,12 @@ def _paths(arcs: Arcs) -> tuple[Floats, Floats]:
     return hops, paths
 
 
-def minimal_routes(network: Dragonfly) -> RouteTable | None:
-    """Return the minimal routes of a dragonfly between its switches; None if hosts have links to several switches."""
-    if len(network.planes()) > 1:
-        return None
+def minimal_routes(network: Dragonfly) -> RouteTable:
+    """Return the minimal routes of a dragonfly between its switches."""
     G, n = network.groups, network.per_group
     S, n_local, n_global = G * n, 2 * len(network.local_ends), 2 * len(network.global_ends)
     weights = [float(w) for w in link_weights(network)]
-    group, inside = np.divmod(np.arange(S), n)
+    group = np.arange(S) // n
     pair, leg, share = [], [], []                       # local legs from switch to switch of a group
     a, b = (grid.ravel() for grid in np.mgrid[:S, :n])
     pair.append(a * S + group[a] * n + b)
@@ -113,8 +110,9 @@ def minimal_routes(network: Dragonfly) -> RouteTable | None:
             for column, some in zip(on_global, (here, n_local + cable[k], value * weights[2])):
                 column.append(some)
     found = _legs(network, np.concatenate(pair), np.concatenate(leg), np.concatenate(share))
-    columns = [np.concatenate([first, *rest]) for first, rest in zip((*found[:2], found[2] * weights[1]), on_global)]
-    return _table(network.planes()[0].switch, S, *columns, n_links=n_local + n_global)
+    pair_of, link_of, weight_of = (np.concatenate([first, *rest]) for first, rest in
+                                   zip((*found[:2], found[2] * weights[1]), on_global))
+    return _table(network.planes()[0].switch, S, pair_of, link_of, weight_of, n_local + n_global)
 
 
 def _legs(network, pair, leg, share):
