@@ -17,6 +17,8 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
+    "hyperx": "hyperx:KIND",
+    "hypercube": "hyperx:CUBE",
 }
 KINDS: dict[str, NetworkKind] = {name: resolve_name(f"{__package__}.{place}") for name, place in _PLACES.items()}
 

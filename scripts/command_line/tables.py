@@ -144,6 +144,7 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
     `wide` adds lengths, loads and link times of each exchange, and the lower bound."""
     columns, rows = (_wide_predictions if wide else _predictions)(predictions)
     print_table(title, columns, rows, [*unit_lines(predictions, wide), *idle_lines(predictions), *likely_lines(predictions),
+                                       *bracket_lines(predictions),
                                        *(f"note: {n}" for p in predictions for n in p.notes)])
 
 
@@ -375,6 +376,17 @@ def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
 
 def _range(means):
     return f" ({100 * means[0]:.1f} to {100 * means[-1]:.1f})" if len(means) > 1 else ""
+
+
+def bracket_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """Return a line for each placement on a network whose routers adapt: its lengths, or times, under each rule."""
+    lines = []
+    for p in predictions:
+        found = [f"{each.routing} {_worth(exchanges_of(each).t_s, exchanges_of(each).cost * scale(each))}"
+                 for each in p.bracket]
+        if found:
+            lines.append(f"routers adapt, {p.grid} {p.placement}: {', '.join(found)}")
+    return lines
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:

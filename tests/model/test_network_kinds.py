@@ -33,6 +33,26 @@ def test_a_rule_of_another_kind_is_refused_with_those_that_work():
     ("fat-treee:leaves=3", NetworkError, "unknown"),
     ("cluster", NetworkError, "write a shape such as 8x8x8"),
     ("4y4", TorusError, "not understood"),
+    ("hypercube:9", NetworkError, "1 to 8 dimensions"),
+    ("hyperx:4x0,hosts=2", NetworkError, "not understood"),
+    ("hyperx:4x4", NetworkError, "hosts is missing"),
+    ("fat-tree:leaves=4,hosts=4", NetworkError, "give up=CABLES or taper=RATIO"),
+    ("fat-tree:leaves=4,hosts=4,up=2,taper=2", NetworkError, "one of both"),
+    ("fat-tree:leaves=4,hosts=4,taper=3", NetworkError, "does not divide the 4 cables below"),
+    ("fat-tree:leaves=4,hosts=4,up=4,spines=3", NetworkError, "divisor of up"),
+    ("fat-tree:leaves=4,hosts=4,up=4,core=3", NetworkError, "give pods=NUMBER"),
+    ("fat-tree:leaves=4,hosts=4,up=4,pods=3,core=3", NetworkError, "do not fill pods=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,rails=3", NetworkError, "no multiple of rails=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,use=both", NetworkError, "even, task"),
+    ("fat-tree:leaves=65536,hosts=65536,up=65536", NetworkError, "too many"),
+    ("fat-tree:leaves=60000,hosts=1,up=60000", NetworkError, "too many"),
+    ("dragonfly:a=4,p=2", NetworkError, "h is missing"),
+    ("dragonfly:a=4,p=2,h=1,groups=4,cables=2", NetworkError, "give fewer groups or cables"),
+    ("dragonfly:a=4,p=2,cables=2,groups=60000", NetworkError, "too many"),
+    ("dragonfly:a=1024,p=1,h=32", NetworkError, "too many"),
+    ("dragonfly:a=3,p=2,h=1,rails=2", NetworkError, "no multiple of rails=2"),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=2", NetworkError, "groups is missing"),
+    ("hyperx:999x999,hosts=2", NetworkError, "too many"),
     ("graph:file.edges", PencilmapError, "give the file of its cables"),
 ])
 def test_bad_texts_are_refused(text, error, says):
@@ -67,7 +87,7 @@ def test_bad_numbers_are_refused(text, says):
         numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
 
 
-@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 or more"), ({"n": "two"}, "whole number")])
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 to 65536"), ({"n": "two"}, "whole number")])
 def test_numbers_are_whole(values, says):
     with pytest.raises(NetworkError, match=says):
         whole("tree", values, "n")

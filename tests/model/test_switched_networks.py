@@ -1,20 +1,27 @@
 """Trees, dragonflies and other networks of switches: loads against messages walked one by one, bounds against loads."""
 
+import json
 from fractions import Fraction
+from importlib.resources import files
+from random import Random
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 
 from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.network.kinds import KINDS, kind_of, network_named, with_bandwidth
 from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
+from pencilmap.model.routing import ideal_adaptive, routing
 from pencilmap.model.schedules import SCHEDULES
+from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model.cases import drawn, random_case, random_mapping, random_transform, repeatable
 from tests.model.walked import Walker
@@ -49,14 +56,20 @@ def random_dragonfly_plus(rng):
             f"groups={rng.randint(1, 4)},cables={rng.randint(1, 3)},{some_hosts(rng, rails)}")
 
 
-RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus}
+def random_hyperx(rng):
+    shape = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
+    return f"hyperx:{'x'.join(map(str, shape))},hosts={rng.randint(1, 2)},cables={rng.randint(1, 2)},{some_hosts(rng)}"
+
+
+RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus,
+          "hyperx": random_hyperx}
 WALKED = {"shortest-path": "shortest", "static": "static", "minimal": "minimal", "valiant": "valiant",
           "each-hop": "each_hop"}  # rule: of `Walker`
 PAIRS = [(kind, rule) for kind in RANDOM for rule in KINDS[kind].routings if rule in WALKED]
 
 
 def test_every_kind_of_switches_is_drawn_and_every_rule_is_walked():
-    assert set(RANDOM) == set(KINDS) - {"torus", "graph"}
+    assert set(RANDOM) == {name for name, kind in KINDS.items() if issubclass(kind.type, SwitchedNetwork)}
     assert {rule for kind in RANDOM for rule in KINDS[kind].routings} == {*WALKED, "ideal-adaptive"}
 
 
@@ -184,7 +197,7 @@ def test_bounds_by_all_cuts_together(text, tasks, grid, bound):
 def test_every_schedule_is_predicted(kind):
     """The joint loads of a schedule are sums over the walked messages of both exchanges."""
     text = {"fat-tree": "fat-tree:leaves=3,hosts=4,up=2", "dragonfly": "dragonfly:a=2,p=2,groups=3,cables=1",
-            "dragonfly-plus": "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3"}[kind]
+            "dragonfly-plus": "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3", "hyperx": "hyperx:2x3,hosts=2"}[kind]
     mapping = launched(text, 1, ProcessGrid(3, 4))
     whole = [routing(kind_of(mapping.network).default_routing).loads(mapping.network, e, mapping.ends)
              for e in exchanges(mapping.grid)]
@@ -193,3 +206,50 @@ def test_every_schedule_is_predicted(kind):
         found = predict(mapping, schedule=schedule).schedule
         assert max(map(float, found.load_joint)) == pytest.approx(joint.max())
         assert float(found.cost) >= joint.max() - 1e-9
+
+
+def test_an_answer_for_adaptive_routers_has_minimal_ideal_and_valiant_together():
+    found = predict(launched("dragonfly:a=6,p=3,h=3", 1, ProcessGrid(38, 9)))
+    minimal, ideal, valiant = found.bracket
+    assert [p.routing for p in found.bracket] == ["minimal", "ideal-adaptive", "valiant"] and minimal is found
+    assert float(minimal.cost) == pytest.approx(41.2, abs=0.05) and float(ideal.cost) == pytest.approx(8.39, abs=0.006)
+    assert ideal.cost < valiant.cost < minimal.cost
+    assert found.as_dict()["bracket"][2]["cost"] == pytest.approx(float(valiant.cost))
+    assert predict(launched("dragonfly:a=2,p=2,h=1", 1, ProcessGrid(3, 4)), routing_name="minimal").bracket == ()
+    assert predict(launched("fat-tree:leaves=3,hosts=4,up=2", 1, ProcessGrid(3, 4))).bracket == ()
+
+
+@repeatable(40)
+@given(drawn(lambda rng: random_case(rng, network_named(RANDOM[rng.choice(["dragonfly", "dragonfly-plus"])](rng)), 16))())
+def test_ideal_adaptive_routing_is_below_every_rule_and_above_the_cuts_of_groups(case):
+    """On global cables. On host links all rules are equal."""
+    mapping, exchange, _ = case
+    network = mapping.network
+    loads = {rule: [float(x) for x in routing(rule, network).loads(network, exchange, mapping.ends).largest()]
+             for rule in ("ideal-adaptive", "minimal", "valiant")}
+    for rule, found in loads.items():
+        assert loads["ideal-adaptive"][2] <= found[2] * (1 + 1e-6) and loads["ideal-adaptive"][0] == found[0], rule
+    *_, group = units_of(network)
+    cables = group.leaving[:, 2]
+    if cables.all():
+        leaving = np.maximum(*crossing(exchange, mapping.node_of_rank, group.of_node, len(cables)))[:, 0]
+        assert loads["ideal-adaptive"][2] >= (leaving / cables).max() * (1 - 1e-6)
+
+
+def test_the_linear_program_is_left_for_cuts_above_its_limit(monkeypatch):
+    mapping = launched("dragonfly:a=4,p=2,h=2", 1, ProcessGrid(12, 6))
+    row, _ = exchanges(mapping.grid)
+    solved = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
+    monkeypatch.setattr(ideal_adaptive, "MOST_WAYS", 0)
+    cut = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
+    assert float(cut[2]) == pytest.approx(float(cut_bound(mapping.network, row, mapping.node_of_rank)[2]))
+    assert cut[0] == solved[0] and cut[2] <= solved[2]
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_predictions_satisfy_the_schema(kind):
+    schema = json.loads((files("pencilmap.model") / "prediction.schema.json").read_text("utf-8"))
+    rng = Random(1)
+    for _ in range(5):
+        mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
+        jsonschema.validate([predict(mapping, random_transform(rng, mapping.grid)).as_dict()], schema)
