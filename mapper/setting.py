@@ -355,7 +355,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     site = replace(site, launch=launch_order(site, described, launcher, environ))
     named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, costs=described.costs if described else Costs(),
-                   notes=described.doubts(shape, used) if described else (), hosts=named,
+                   notes=(*getattr(shape, "notes", ()), *(described.doubts(shape, used) if described else ())), hosts=named,
                    decomposition=decomposition_named(decomposition),
                    likely=described.likely if described and bandwidth is None else None, robust=robust)
 

@@ -7,7 +7,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
-from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, lsf, netloc, pbs, scotch, slurm, table, tpu
+from pencilmap.mapper.allocations import (
+    bluegene,
+    cray,
+    fujitsu,
+    hwloc,
+    lsf,
+    netloc,
+    network_file,
+    pbs,
+    scotch,
+    slurm,
+    table,
+    tpu,
+)
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -51,6 +64,8 @@ READERS = {  # environments are read and files are tried in this order
                   "jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
     "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
+    "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc", None, network_file.looks_like,
+                      network_file.find),
     "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, scotch.looks_like, scotch.find),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
     "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file", lsf.from_environment, lsf.looks_like, lsf.find),

@@ -2,7 +2,7 @@
 
 ``SLURM_JOB_NODELIST``, ``SLURM_TASKS_PER_NODE`` ("2(x3),1"), ``SLURM_DISTRIBUTION``, ``SLURM_HOSTFILE``: srun(1) of Slurm
 22.05. slurm.conf with topology/3d_torus, and names in box notation: the last characters are the coordinates in base 36.
-Trees, blocks and node lists give hosts but no coordinates.
+Trees and blocks are networks, node lists give hosts alone.
 """
 
 import re
@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from pencilmap.mapper.allocations import slurm_yaml
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
-from pencilmap.mapper.allocations.slurm_conf import UNITS, WRITE_CABLES, Configuration, read_configuration
+from pencilmap.mapper.allocations.network_file import with_network
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.slurm_conf import UNITS, Configuration, read_configuration
 from pencilmap.model.base.reading import MOST_HOSTS
 
 _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
@@ -72,7 +73,8 @@ def find(document: Document) -> Found:
     if _LIST.fullmatch(document.text):
         return _of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
-        return slurm_yaml.find(document)
+        told = slurm_yaml.find(document)
+        return told if told.torus or not told.hosts else with_network(told, document)
     if document.text.lstrip().startswith("Configuration data as of"):
         raise document.refuse("is the output of scontrol show config, which names no hosts; give that of scontrol show "
                               "nodes or scontrol show topology")
@@ -90,7 +92,8 @@ def find(document: Document) -> Found:
     if len(rings) == 1:
         hosts = next(iter(rings.values())).hosts
         return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
-    return Found(facts, found.torus, found.all_hosts, missing=WRITE_CABLES if found.units and not rings else None)
+    told = Found(facts, found.torus, found.all_hosts)
+    return with_network(told, document) if found.units and not rings else told
 
 
 def _network(document, found: Configuration):
@@ -101,7 +104,7 @@ def _network(document, found: Configuration):
         levels = max(unit.level for unit in units.values()) + 1
         what = (f"a tree of {len(units)} switches in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
                 else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
-        facts.append(Fact("network", f"{what} {hosts} hosts: no coordinates", document.label))
+        facts.append(Fact("network", f"{what} {hosts} hosts", document.label))
     if found.torus:
         facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
     return facts or [Fact("network", f"{hosts} hosts, no switches", document.label)]

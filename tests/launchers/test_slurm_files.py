@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pencilmap.mapper.allocations.slurm_conf import read_configuration
+from pencilmap.mapper.graphs.slurm_conf import read_configuration
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.base.errors import PencilmapError
 from tests.launchers.conftest import needs, succeed
