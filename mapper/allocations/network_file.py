@@ -38,8 +38,8 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
         return replace(found, missing=str(error))
     if not isinstance(network, GraphNetwork):
         return found
-    return replace(found, facts=(*found.facts, Fact("network", summary(network), document.label)), network=network,
-                   path=document.label)
+    own = () if any(fact.what == "network" for fact in found.facts) else (Fact("network", summary(network), document.label),)
+    return replace(found, facts=(*found.facts, *own), network=network, path=document.label)
 
 
 def summary(network: GraphNetwork) -> str:

@@ -99,7 +99,7 @@ def _names(nodes):
 
 def _is_own(name, is_host, is_card, count, hosts):
     """Return whether a name tells one host or one switch."""
-    return is_card or count[is_host, name] == 1 and (is_host or name not in hosts)
+    return is_card or (count[is_host, name] == 1 and (is_host or name not in hosts))
 
 
 def _each_cable(document, nodes):
