@@ -61,8 +61,8 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
     MachineError
         If the text is no shape.
     """
-    torus = machine.torus if network is None else _shaped(machine, fspath(network))
-    return torus if bandwidth is None else replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
+    found = machine.network if network is None else _shaped(machine, fspath(network))
+    return found if bandwidth is None else replace(found, bandwidth=bandwidths(bandwidth, found.link_classes))
 
 
 def is_plain(network: str) -> bool:

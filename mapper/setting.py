@@ -4,10 +4,12 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable, Mapping as Variables
+from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
+
+import numpy as np
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
@@ -34,6 +36,7 @@ from pencilmap.model.base.errors import (
 )
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
@@ -343,30 +346,41 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     listed_by = given_nodes(nodes)
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    if listed_by.count not in (None, shape.n_nodes):
+    first = described is not None and isinstance(shape, GraphNetwork) and (listed_by.count or 0) < shape.n_nodes
+    if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "partition": not (network and is_plain(network)), "tasks_per_node": tasks_per_node,
+    given = {"shape": network, "network": network, "partition": not (network and is_plain(network)), "tasks_per_node": tasks_per_node,
              "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
-    site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
+    site = Site(shape, tasks, _allocation(shape, listed, failed, listed_by.count if first else None), idle)
     site = replace(site, launch=launch_order(site, described, launcher, environ))
     named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, costs=described.costs if described else Costs(),
-                   notes=(*getattr(shape, "notes", ()), *(described.doubts(shape, used) if described else ())), hosts=named,
+                   notes=tuple(_notes(shape, described, used, listed_by.count if first else None)), hosts=named,
                    decomposition=decomposition_named(decomposition),
                    likely=described.likely if described and bandwidth is None else None, robust=robust)
+
+
+def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
+    """Yield what a reader of any prediction needs to know about the network."""
+    yield from getattr(network, "notes", ())
+    if count:
+        yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; list "
+               "the hosts of the job in a file and give it with `nodes` for its real places")
+    if machine:
+        yield from machine.doubts(network, used)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
     """Keys of the machine's figures that a prediction depends on: those that are not replaced, and costs only if there are
     times.
     """
-    uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
+    uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    return [key for key in ("shape", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
@@ -379,8 +393,10 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
     return described, network_on(described, network, bandwidth)
 
 
-def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
-    allocation = Allocation(network, listed.nodes, listed.shared) if listed else Allocation(network)
+def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
+    """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
+    allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
+                  Allocation(network, np.arange(count)) if count else Allocation(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

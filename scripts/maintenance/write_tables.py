@@ -37,7 +37,7 @@ def formats() -> str:
 
 def launch_orders() -> str:
     """Return the launch orders of the machines of the package, and of the launchers of the formats."""
-    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.torus.axes, lambda order: True))
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.network.axes, lambda order: True))
                 for name, machine in ((name, load_machine(name)) for name in machine_names())]
     launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
     return markdown_table(["of", "name", "order", "ranks", "certain", "source"], [
