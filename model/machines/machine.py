@@ -67,8 +67,8 @@ class Machine:
             If the machine is a network of switches.
         """
         if not isinstance(self.network, Torus):
-            raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no partitions; "
-                               "list the hosts of a job in a file and give it with `nodes`, or their number")
+            raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no "
+                               "partitions; list the hosts of a job in a file and give it with `nodes`, or their number")
         return self.network
 
     def with_shape(self, text: str) -> "Machine":
@@ -124,7 +124,8 @@ class Machine:
 
     def partition_rule(self) -> Partitions:
         """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
-        if self.partitions is None and self.torus:  # which raises its own error for a network of switches
+        if self.partitions is None:
+            _ = self.torus  # raises for a network of switches
             raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with "
                                "`network`, or add a [partition] to the machine file")
         return self.partitions
@@ -292,7 +293,8 @@ def _torus(figures, axes):
     shape = parse_torus(figures["shape"].value)
     rate = figures["link_bandwidth"].value
     if isinstance(rate, dict):
-        raise MachineError("link_bandwidth has classes, which only a network of switches has; give one rate for each dimension")
+        raise MachineError("link_bandwidth has classes, which only a network of switches has; give one rate for each "
+                           "dimension")
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
     return Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
                  figures["cables"].value if "cables" in figures else None, axes)

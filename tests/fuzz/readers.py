@@ -115,7 +115,7 @@ def table(content: bytes) -> None:
 def machine(content: bytes) -> None:
     """Machine files."""
     found = read_machine(content, "file")
-    assert found.tasks_per_node >= 1 and min(found.torus.bandwidth or (0,)) > 0
+    assert found.tasks_per_node >= 1 and min(found.network.bandwidth or (0,)) > 0
 
 
 def record(content: bytes) -> None:
