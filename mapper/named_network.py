@@ -1,15 +1,13 @@
 """The network of a question, as the option `network` names it: a text or a file, alone or on a machine."""
 
 import re
-from dataclasses import replace
 from os import PathLike, fspath
 
 from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.machines.machine import Machine
-from pencilmap.model.network.kind import bandwidths
-from pencilmap.model.network.kinds import KINDS, is_network, network_named
+from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 
 USAGE = "a shape such as 8x8x8 or 8x8x8:mesh, or a file of its cables"
@@ -62,7 +60,7 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
         If the text is no shape.
     """
     found = machine.network if network is None else _shaped(machine, fspath(network))
-    return found if bandwidth is None else replace(found, bandwidth=bandwidths(bandwidth, found.link_classes))
+    return with_bandwidth(found, bandwidth)
 
 
 def is_plain(network: str) -> bool:

@@ -63,15 +63,23 @@ def mpi_is_not_started_in_this_process():
 
 
 @pytest.fixture
-def pencilmap(capsys):
-    """Call the command line in this process: ``pencilmap("predict", ...)`` -> (exit status, stdout, stderr)."""
+def pencilmap(capsys, monkeypatch):
+    """Call the command line in this process: ``pencilmap("predict", ...)`` -> (exit status, stdout, stderr).
+
+    Sentences are on one line each, so that tests find words in them.
+    """
+    from pencilmap.scripts.command_line import tables
     from pencilmap.scripts.command_line.cli import main
+
+    monkeypatch.setattr(tables, "LINE", 10_000)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:
             main([str(a) for a in arguments])
         out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
+        status = end.value.code or 0
+        assert (status == 2) == ("\nhelp: pencilmap" in err), "status 2 is for a wrong command line, which gets a hint"
+        return status, out, err
 
     return run
 
@@ -81,7 +89,8 @@ def pencilmap_json(pencilmap):
     """Call the command line with ``--json`` and return the answers; ``pencilmap_json.one(...)`` returns the only one."""
     import jsonschema
 
-    schema = json.loads((Path(__file__).resolve().parents[1] / "scripts/command_line/answers.schema.json").read_text("utf-8"))
+    packaged = Path(__file__).resolve().parents[1] / "scripts" / "command_line" / "answers.schema.json"
+    schema = json.loads(packaged.read_text("utf-8"))
     checked = jsonschema.Draft202012Validator(schema).validate
 
     def run(*arguments):

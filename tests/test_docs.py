@@ -79,9 +79,10 @@ def test_tables_are_those_of_the_program(file, first, last, content):
     assert between(text, first, last, content()) == text, f"{file}: python -m pencilmap.scripts.maintenance.write_tables"
 
 
-def test_the_result_file_of_published_figures_is_that_of_the_program():
-    columns, rows = write_tables.figures()
-    assert [list(row.values()) for row in read_result(write_tables.FIGURES)] == rows and len(columns) == 5
+@pytest.mark.parametrize("path, content", [pytest.param(*result, id=result[0].stem) for result in write_tables.RESULTS])
+def test_result_files_are_those_of_the_program(path, content):
+    columns, rows = content()
+    assert [list(row.values()) for row in read_result(path)] == rows and len(columns) == len(rows[0])
 
 
 # ---- the rules of tests/documents.py ----

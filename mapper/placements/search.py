@@ -19,8 +19,9 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
            robust: bool = False) -> Mapping:
     """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
-    The same seed and evaluations give the same placement unless `seconds` ends the search early; then a note of the
-    placement says so. The search reports to `pencilmap.mapper.base.progress`.
+    The same seed and evaluations give the same placement on any machine. A time limit, `seconds`, can end the search early;
+    then a note of the placement says so. Without `evaluations` there is always a time limit. The search reports to
+    `pencilmap.mapper.base.progress`.
 
     Parameters
     ----------
@@ -45,7 +46,9 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
-    report = now_and_then(lambda line: say(f"search: {line}"))
+    if "evaluations" in options:
+        options.setdefault("seconds", None)  # a busy machine gives the same answer
+    report = now_and_then(lambda line, share=None: say(f"search: {line}", share))
     found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
                              rules=annealing.TIED if robust else annealing.USUAL)
     say(str(found))

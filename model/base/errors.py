@@ -122,5 +122,9 @@ class FigureError(PencilmapError):
     """A picture that cannot be drawn or written."""
 
 
+class TrafficError(PencilmapError):
+    """A file of traffic that cannot be read, or a program that cannot be traced."""
+
+
 class ScheduleError(PencilmapError):
     """A schedule that is not understood, or that a transform on this grid cannot have."""

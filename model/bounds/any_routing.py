@@ -10,10 +10,12 @@ import numpy as np
 
 from pencilmap.model.bounds.graph_cuts import graph_bound
 from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
+from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import m_scale
 
@@ -26,7 +28,8 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`.
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`,
+    twisted tori by `pencilmap.model.bounds.twisted_cuts`.
 
     Parameters
     ----------
@@ -57,6 +60,16 @@ def _of_fastest(graph, bound):
 @cut_bound.register
 def _cut_bound_of_switches(network: SwitchedNetwork, exchange, node_of_rank):
     return cut_bound_of_levels(network, exchange, node_of_rank)
+
+
+@cut_bound.register
+def _cut_bound_of_twisted_torus(torus: TwistedTorus, exchange, node_of_rank):
+    return _in_every_class(torus, twisted_bound(torus, node_traffic(exchange, node_of_rank, torus.n_nodes)))
+
+
+def _in_every_class(torus, load):
+    """Return a bound for the links of all classes together as a load of each class that takes the same time."""
+    return tuple(load / weight for weight in link_weights(torus))
 
 
 @cut_bound.register
@@ -133,6 +146,11 @@ def _machine_bound_of_graph(graph: GraphNetwork):
 @machine_bound.register
 def _machine_bound_of_switches(network: SwitchedNetwork):
     return machine_bound_of_levels(network)
+
+
+@machine_bound.register
+def _machine_bound_of_twisted_torus(torus: TwistedTorus):
+    return _in_every_class(torus, m_scale(all_to_all_bound(torus), torus, torus.n_nodes**2))
 
 
 @machine_bound.register

@@ -46,9 +46,11 @@ from pencilmap.model.bounds.level_cuts import in_turn_on_levels, together_on_lev
 from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
 from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.bounds.twisted_cuts import all_cables, plane_cuts
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
@@ -134,6 +136,8 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
         crossing = Crossing(grid, transform)
         return _full_machine(site.network) if crossing.transform is None else _full_machine_uneven(site, crossing)
+    if isinstance(site.network, TwistedTorus):
+        return _distances_on_twisted_torus(site, grid, Crossing(grid, transform).smallest)
     if not isinstance(site.network, Torus):
         return LowerBound(Fraction(0), "none: a graph with idle slots")
     part = _Part(site, grid, transform)
@@ -145,6 +149,9 @@ def _in_turn(site, grid, ordered, split):
     """Yield bounds on the sum of two lengths: for even blocks and two exchanges."""
     torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     if len(sizes) != 2 or min(sizes) == 1:
+        return
+    if isinstance(torus, TwistedTorus):
+        yield from _in_turn_on_twisted_torus(site, grid, sizes)
         return
     if isinstance(torus, SwitchedNetwork):
         yield from in_turn_on_levels(site, tuple(sizes))
@@ -205,10 +212,48 @@ def _in_turn_on_graph(site, grid, sizes):
     rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
                      for size in sizes)
     yield rows + columns, "rows and columns, each alone"
-    for hosts, cables in all_to_all_cuts(graph):
-        yield (_across(cables / (4 * graph.n_nodes), share=Fraction(min(hosts, graph.n_nodes - hosts), graph.n_nodes),
-                       k=hosts * T, sizes=sizes, rows=rows, columns=columns,
-                       units=None), f"rows and columns across a cut with {hosts} nodes on one side")
+    yield from _across_cuts(site, all_to_all_cuts(graph), sizes, rows, columns)
+
+
+def _across_cuts(site, cuts, sizes, rows, columns):
+    """Yield the bounds across some cuts of a network whose slots are all used: nodes on one side, and cables."""
+    for nodes, cables in cuts:
+        n, T = site.network.n_nodes, site.tasks_per_node
+        yield (_across(cables / (4 * n), share=Fraction(min(nodes, n - nodes), n), k=nodes * T, sizes=sizes, rows=rows,
+                       columns=columns, units=None), f"rows and columns across a cut with {nodes} nodes on one side")
+
+
+def _in_turn_on_twisted_torus(site, grid, sizes):
+    """Yield the bounds of `_in_turn` for a twisted torus: each node has the same distances to the others."""
+    torus, cables = site.network, all_cables(site.network)
+    if len(site.allocation.nodes) > MOST_NODES or not cables:
+        return
+    hops = _hops_on_twisted_torus(site)
+    rows, columns = (Fraction(4 * torus.n_nodes * nearest(hops, size, site.tasks_per_node, grid.n_tasks),
+                              grid.n_tasks * size) / cables for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    if site.allocation.is_complete and site.n_slots == grid.n_tasks:
+        yield from _across_cuts(site, plane_cuts(torus), sizes, rows, columns)
+
+
+def _hops_on_twisted_torus(site):
+    """Return the distances from each usable node to the others, sorted: int array, shape (n, n)."""
+    torus, nodes = site.network, site.allocation.nodes
+    if site.allocation.is_complete:
+        return np.broadcast_to(np.sort(torus.hops), (len(nodes),) * 2)
+    return np.sort(torus.hops[torus.sums(torus.negative[nodes], nodes)], axis=1)
+
+
+def _distances_on_twisted_torus(site, grid, smallest):
+    """Return the bound of bytes times hops to the nearest tasks over all links."""
+    torus, T, P, cables = site.network, site.tasks_per_node, grid.n_tasks, all_cables(site.network)
+    argument = "distances to the nearest tasks over all links"
+    if len(site.allocation.nodes) > MOST_NODES or not cables:
+        return LowerBound(Fraction(0), argument)
+    hops = _hops_on_twisted_torus(site)
+    sizes = [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
+    total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
+    return LowerBound(Fraction(4 * torus.n_nodes * total, P**2) * smallest / cables, argument)
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
@@ -254,7 +299,8 @@ def _fewest(P, S, inside):
 def _full_machine(torus):
     lengths = [length * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
     i = lengths.index(max(lengths))
-    return LowerBound(lengths[i], f"all-to-all of the full machine across {torus.link_classes[i]}")
+    across = "over all links" if isinstance(torus, TwistedTorus) else f"across {torus.link_classes[i]}"
+    return LowerBound(lengths[i], f"all-to-all of the full machine {across}")
 
 
 def _full_machine_uneven(site, crossing):

@@ -13,7 +13,7 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.base.errors import MachineError, PencilmapError, near
+from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapError, near
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
@@ -22,6 +22,7 @@ from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted, usual_twists
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 
@@ -33,7 +34,7 @@ class Machine:
     Parameters
     ----------
     name, title : str
-    network : Torus or GraphNetwork
+    network : Torus, TwistedTorus or GraphNetwork
         A torus of the usual shape (`with_shape` and `partition` give other shapes), or all switches and hosts.
     tasks_per_node : int
     figures : dict of str to Figure
@@ -51,14 +52,14 @@ class Machine:
 
     name: str
     title: str
-    network: Torus | GraphNetwork
+    network: Any
     tasks_per_node: int
     figures: dict[str, Figure] = field(repr=False)
     costs: Costs = Costs()
     partitions: Partitions | None = None
 
     @property
-    def torus(self) -> Torus:
+    def torus(self) -> Any:
         """The network of a machine that is a torus.
 
         Raises
@@ -66,7 +67,7 @@ class Machine:
         MachineError
             If the machine is a network of switches.
         """
-        if not isinstance(self.network, Torus):
+        if isinstance(self.network, GraphNetwork):
             raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no "
                                "partitions; list the hosts of a job in a file and give it with `nodes`, or their number")
         return self.network
@@ -86,25 +87,29 @@ class Machine:
         >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
         (148000000.0, 148000000.0)
         """
-        shape = parse_torus(text)
+        shape = parse_twisted(text) if is_twisted(text) else parse_torus(text)
         old, d = self.torus, shape.n_dimensions
         same, rates = d == old.n_dimensions, old.bandwidth or ()
         if not same and (len(set(rates)) > 1 or len(set(old.cables)) > 1):
             raise MachineError(f"torus {text} has {d} dimensions, but machine {self.name} has its own bandwidth or cables "
                                f"for each of {old.n_dimensions}; give a shape of {old.n_dimensions} dimensions or a "
                                "machine with one bandwidth for all")
-        torus = Torus(shape.shape, shape.wrap, rates if same else rates[:1] * d,
-                      old.cables if same else old.cables[:1] * d,
-                      old.axes if same and ":axes=" not in text else shape.axes)
+        torus = replace(shape, bandwidth=rates if same else rates[:1] * d, cables=old.cables if same else old.cables[:1] * d,
+                        axes=old.axes if same and ":axes=" not in text else shape.axes)
         return replace(self, network=torus)
 
-    def partition(self, text: str) -> Torus:
+    def partition(self, text: str) -> Any:
         """Return the real torus of a partition of this machine, with the machine's bandwidths, cables and axes.
 
         Parameters
         ----------
         text : str
-            May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`.
+            May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`. A shape
+            that the machine twists is a twisted torus, unless the text ends in ``:torus`` or ``:mesh``.
+
+        Returns
+        -------
+        Torus or TwistedTorus
 
         Raises
         ------
@@ -118,9 +123,22 @@ class Machine:
         >>> bluegene = load_machine("bluegene-l")
         >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
         ('8x8x16', '8x4x4:mesh')
+        >>> str(load_machine("tpu-v5p").partition("4x4x8")), str(load_machine("tpu-v5p").partition("4x4x8:torus"))
+        ('4x4x8:twisted', '4x4x8')
         """
+        if is_twisted(text):
+            return self._twisted_partition(text)
         shape = parse_partition(text, self.partition_rule())
-        return self.with_shape(str(shape)).torus
+        return self.with_shape(f"{text}:{TWISTED}" if ":" not in text and shape.shape in self.partition_rule().twisted else
+                               str(shape)).torus
+
+    def _twisted_partition(self, text: str) -> Any:
+        known, torus = self.partition_rule().twisted, self.with_shape(text).torus
+        if torus.shape not in known or torus.twists != usual_twists(torus.shape):
+            listed = ", ".join("x".join(map(str, shape)) for shape in known) or "none"
+            raise PartitionError(f"machine {self.name} has no twisted slice of {'x'.join(map(str, torus.shape))}; twisted "
+                                 f"are {listed}, with their usual twists")
+        return torus
 
     def partition_rule(self) -> Partitions:
         """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
@@ -154,12 +172,16 @@ class Machine:
                   "a job may get more"))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
-        """Yield a note that the rings of a slice may be joined with an offset."""
-        if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
-                and torus.shape in self.partitions.twisted:
-            shape = "x".join(map(str, torus.shape))
-            yield (f"machine {self.name} can also join a slice of {shape} as a twisted torus; "
-                   "what is predicted is the plain torus")
+        """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""
+        shape, known = "x".join(map(str, torus.shape)), self.partitions.twisted if self.partitions else ()
+        if isinstance(torus, TwistedTorus) and (torus.shape not in known or torus.twists != usual_twists(torus.shape)):
+            yield f"machine {self.name} has no slice that is {torus.title}"
+        elif isinstance(torus, TwistedTorus):
+            yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
+                   f"for; {shape}:torus is the plain torus here")
+        elif torus.shape in known and isinstance(torus, Torus) and all(torus.wrap):
+            yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
+                   "for; the plain torus is predicted")
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
@@ -328,8 +350,8 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
-NAMES = {"shape": "shape", "network": "network", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
-         "cables": "number of cables", "partition": "partition rule", LAUNCH_ORDER: "launch order",
+NAMES = {"shape": "shape", "network": "network", "tasks_per_node": "number of tasks per node",
+         "link_bandwidth": "link bandwidth", "cables": "number of cables", "partition": "partition rule", LAUNCH_ORDER: "launch order",
          MESSAGES: "costs of messages by size"} | {
              key: name for key, (_, _, name) in COSTS.items()}
 

@@ -1,19 +1,59 @@
 """Predictions in the order of a user's preference."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
 
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict.results import Prediction, summed
 from pencilmap.model.times.timing import TIE
 
+TRANSFORM, EXCHANGES = BY = "transform", "exchanges"  # objectives of a ranking: the whole transform, or its exchanges alone
 
-def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the grid with the fewest
-    idle tasks stands first, and the one with the fewest messages, or, between bricks, the one that moves the fewest bytes.
+T = TypeVar("T")
+
+
+def worth(p: Prediction, by: str = TRANSFORM) -> float | Fraction:
+    """Return the number that ranks a prediction; less is better.
+
+    Parameters
+    ----------
+    p : Prediction
+    by : {"transform", "exchanges"}
+        ``transform``: the time of the whole transform as far as the costs are known, see `Prediction.worth`. ``exchanges``:
+        the time of the exchanges and remaps by all known terms. Without times, both are the lengths.
+    """
+    if by == TRANSFORM:
+        return p.worth
+    found = p if p.schedule is None else p.schedule
+    seconds = found.t_s if found.time_s is None else found.time_s
+    if seconds is None:
+        return found.cost
+    moved_s = 0.0 if p.schedule is None else summed(r.time_s for r in p.remaps) or 0.0
+    return float(f"{seconds + moved_s:.10g}")
+
+
+def order(p: Prediction, by: str = TRANSFORM) -> tuple[Any, ...]:
+    """Return the sort key of a prediction: see `Prediction.order`. Among exchanges, idle tasks always come last."""
+    last, _, *rest = p.order
+    return (last if by == TRANSFORM else p.idle_tasks > 0, worth(p, by), *rest)
+
+
+def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Prediction]:
+    """Return predictions with the fastest first.
 
     Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
     messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
-    come after all others.
+    come after all others. Only the first keeps its bracket of routing rules, which takes long to compute.
 
+    Parameters
+    ----------
+    predictions : iterable of Prediction
+    by : {"transform", "exchanges"}
+        See `worth`.
+
+    Examples
+    --------
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
     >>> from pencilmap.mapper.searches.product_search import best_product
@@ -22,9 +62,21 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    rest, found = sorted(predictions, key=lambda p: p.order), []
-    while rest:
-        tied = [p for p in rest if p.worth <= rest[0].worth * TIE and p.is_last == rest[0].is_last]
-        found += sorted(tied, key=lambda p: (p.idle_tasks, p.moved_bytes, p.n_messages))  # bytes: between bricks only
-        rest = rest[len(tied):]
-    return found
+    found = ranked_by(lambda p: p, predictions, by)
+    return [*found[:1], *(p if p.under is None else replace(p, under=None) for p in found[1:])]
+
+
+def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:
+    """Return elements in the order of `ranked`; `prediction` gives the prediction of an element."""
+    keyed = sorted(((order(prediction(each), by), each) for each in found), key=lambda some: some[0])
+    done: list[T] = []
+    while keyed:
+        (last, least, *_), _ = keyed[0]
+        tied = [each for (late, cost, *_), each in keyed if late == last and cost <= least * TIE]
+        done += sorted(tied, key=lambda each: _in_tie(prediction(each)))
+        keyed = keyed[len(tied):]
+    return done
+
+
+def _in_tie(p):
+    return p.idle_tasks, p.moved_bytes, p.n_messages  # bytes: between bricks only

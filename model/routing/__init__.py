@@ -10,6 +10,7 @@ from typing import Any
 from pencilmap.model.base.errors import RoutingError, near
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name
@@ -68,10 +69,11 @@ def default_routing(network: Network) -> str:
 
 
 def all_variants(network: Network) -> list[str]:
-    """Return every rule of a network with all its variants.
+    """Return every rule of a network with all its variants; those for ties at half a ring are for tori without twists.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> all_variants(Torus((4,)))[:3]
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
     """
-    return [f"{name}:{variant}" if variant else name for name in routings_of(network) for variant in ROUTINGS[name].variants]
+    return [f"{name}:{variant}" if variant else name for name in routings_of(network)
+            for variant in ROUTINGS[name].variants[:None if isinstance(network, Torus) else 1]]

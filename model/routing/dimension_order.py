@@ -21,10 +21,12 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.pattern import ring_load
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule, Rule
+from pencilmap.model.routing.twisted_paths import twisted_loads
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
@@ -44,8 +46,13 @@ class DimensionOrder(Rule):
     #: always +
     tie: str = "split"
 
-    def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the exact load of every link, see `dimension_order_loads`."""
+    def loads(self, torus: Torus | TwistedTorus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the exact load of every link, see `dimension_order_loads` and `twisted_loads`."""
+        if isinstance(torus, TwistedTorus):
+            if self.tie != "split":
+                raise RoutingError(f"dimension-order:{self.tie} does not work on {torus.title}, where more than half a ring "
+                                   "can tie; use dimension-order")
+            return twisted_loads(torus, exchange, node_of_rank, self.dimensions(torus))
         return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad:
@@ -94,7 +101,7 @@ class DimensionOrder(Rule):
         """Return the routes between some nodes, for links with weights."""
         return WeightedRoutes(torus, nodes, self.dimensions(torus), self.tie)
 
-    def dimensions(self, torus: Torus) -> tuple[int, ...]:
+    def dimensions(self, torus: Torus | TwistedTorus) -> tuple[int, ...]:
         """Return the dimensions in the order of routing.
 
         Raises
@@ -105,7 +112,7 @@ class DimensionOrder(Rule):
         if self.order is None:
             return tuple(range(torus.n_dimensions))
         if sorted(self.order) != sorted(torus.axes):
-            raise RoutingError(f"dimension-order:{self.order} is not an order of torus {torus}; name each of "
+            raise RoutingError(f"dimension-order:{self.order} is not an order of {torus.title}; name each of "
                                f"{', '.join(torus.axes)} once, the dimension routed first in front, e.g. "
                                f"dimension-order:{torus.axes[::-1]}")
         return tuple(torus.axes.index(letter) for letter in self.order)

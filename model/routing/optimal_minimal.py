@@ -19,6 +19,7 @@ import numpy as np
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -80,13 +81,25 @@ def node_kinds(network: Network, traffic: Any) -> np.ndarray:
 @node_kinds.register
 def _torus_kinds(torus: Torus, traffic):
     """Return the first equivalent node by shifts of the torus that do not change the traffic."""
-    kind, nodes = np.arange(torus.n_nodes), np.arange(torus.n_nodes)
+    nodes = np.arange(torus.n_nodes)
     coordinates, closed = torus.coordinates(nodes), [torus.is_ring(i) for i in range(torus.n_dimensions)]
+    moves = (torus.node((coordinates + shift) % torus.shape) for shift in coordinates
+             if all(ring or not s for s, ring in zip(shift, closed)))
+    return _first_kinds(moves, traffic)
+
+
+@node_kinds.register
+def _twisted_kinds(torus: TwistedTorus, traffic):
+    """Return the same for a twisted torus."""
+    nodes = np.arange(torus.n_nodes)
+    return _first_kinds((torus.sums(nodes[[shift]], nodes)[0] for shift in nodes), traffic)
+
+
+def _first_kinds(moves, traffic):
+    """Return the first node to which moves that do not change the traffic lead; each move is an int array, shape (N,)."""
     dense = traffic.toarray()
-    for shift in coordinates:
-        if any(s and not ring for s, ring in zip(shift, closed)):
-            continue
-        moved = torus.node((coordinates + shift) % torus.shape)
+    kind = np.arange(len(dense))
+    for moved in moves:
         if np.array_equal(dense[moved[0]][moved], dense[0]) and np.array_equal(dense[np.ix_(moved, moved)], dense):
             kind = np.minimum(kind, kind[moved])
     return kind

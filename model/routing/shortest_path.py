@@ -15,9 +15,11 @@ import numpy as np
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.host_links import between_switches, loads_with_switches, switch_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
+from pencilmap.model.routing.twisted_paths import twisted_loads
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
@@ -27,9 +29,13 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link: by counts on a fat tree, between switches if there are any, else host by host."""
+        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
+        there are any, else host by host.
+        """
         if isinstance(network, FatTree):
             return even_loads(network, exchange, node_of_rank)
+        if isinstance(network, TwistedTorus):
+            return twisted_loads(network, exchange, node_of_rank)
         if isinstance(network, SwitchedNetwork):
             return _between_switches(network, exchange, node_of_rank)
         return shortest_path_loads(network, exchange, node_of_rank)

@@ -6,14 +6,14 @@ from math import log
 from statistics import median
 
 from pencilmap.mapper.runs.compare import Comparison
-from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
+from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, is_scheduled, percent, to_limit, value
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
@@ -33,10 +33,15 @@ class Launched:
     orders: tuple[tuple[str, Prediction], ...] = ()
     unknown: str = ""
 
+    @property
+    def first(self) -> Prediction | None:
+        """The prediction of the most likely order."""
+        return self.orders[0][1] if self.orders else None
 
-def launched(where: Setting, like: Prediction, question: Question = Question(),
+
+def launched(where: Where, like: Prediction, question: Question = Question(),
              most: int = MOST_TASKS_ROUTED) -> Launched:
-    """The launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
+    """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
@@ -50,46 +55,57 @@ def launched(where: Setting, like: Prediction, question: Question = Question(),
     return Launched(tuple(found))
 
 
-def answer(predictions: Sequence[Prediction], launch: Launched | None = None,
-           alone: Prediction | None = None, start: str | None = None) -> str:
+def with_gains(predictions: Iterable[Prediction], where: Where, question: Question) -> list[Row]:
+    """Return the lines of a table: each prediction with the launch order on its grid, in sequence."""
+    asked = replace(question, schedule=SEQUENCE)
+    known: dict[str, Prediction | None] = {}
+    for p in (found := list(predictions)):
+        if str(p.grid) not in known:
+            known[str(p.grid)] = launched(where, p, asked).first
+    return [Row(p, known[str(p.grid)]) for p in found]
+
+
+def answer(predictions: Sequence[Prediction], launch: Launched | None = None, start: str | None = None,
+           by: str = TRANSFORM) -> str:
     """Return the line for the best of some predictions of one routing.
+
+    It says what to take, its time, its gain over the launch order, and its distance to the proved limit.
 
     Parameters
     ----------
     launch : Launched, optional
         The launch order on the grid of the best, in sequence.
-    alone : Prediction, optional
-        The best in sequence, if schedules were ranked.
     start : str, optional
         Subject of the line; by default, the recommended choice.
+    by : {"transform", "exchanges"}
+        Which time counts.
     """
-    best = ranked(predictions)[0]
-    found = exchanges_of(best)
-    schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
-    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found, scale(best))}"]
-    clauses += _against_launch(best, found, launch or Launched(), " in sequence" if schedule else "")
-    if alone is not None and (schedule or alone.grid != best.grid):
-        clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
+    best = ranked(predictions, by)[0]
+    schedule = exchanges_of(best).schedule
+    scheduled = f", {schedule}" if is_scheduled(best) else ""
+    found = f"busiest links carry {value(best, by)}" if best.t_s is None else value(best, by)
+    clauses = [f"{start or f'take {best.grid} {best.placement}{scheduled}'}: {found}"]
+    clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "")
     if best.idle_tasks:
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
-        clauses.append(_between_bricks(best, predictions))
-    clauses += [_proof(found), decided_by_messages(best, predictions)]
+        clauses.append(_between_bricks(best, predictions, by))
+    clauses += [_proof(best), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
 
 
-def _against_launch(best, found, launch, suffix):
+def _against_launch(best, launch, by, suffix):
     """A clause for each possible order of the launcher."""
     if launch.unknown:
         return [f"no gain is stated because the launch order is not known ({launch.unknown})"]
     if best.placement == DEFAULT and not suffix and launch.orders:
         (phrase, _), *others = launch.orders
-        return [f"this is {phrase}", *(_against(found, other, name) for name, other in others)]
+        return [f"this is {phrase}", *(_against(best, other, name, by) for name, other in others)]
     enough = ": no mapfile is needed" if not suffix and len(launch.orders) == 1 else ""
-    return [_against(found, other, phrase + suffix, enough) for phrase, other in launch.orders]
+    return [_against(best, other, phrase + suffix, by, enough) for phrase, other in launch.orders]
 
 
-def _between_bricks(best, predictions):
+def _between_bricks(best, predictions, by):
     """The reason for these pencils: the remaps' share of the time, and the time of the next grid."""
     others = [p for p in predictions if p.grid != best.grid]
     spent = sum(r.time_s or 0.0 for r in best.remaps)
@@ -98,34 +114,31 @@ def _between_bricks(best, predictions):
         return told
     second = min(others, key=lambda p: p.order)
     same = abs(second.worth / best.worth - 1) < SAME_TIME
-    why = (f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else milliseconds(exchanges_of(second).time_s))
+    why = f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else value(second, by)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _worth(found, scale):
-    if found.time_s is None:
-        return f"load the busiest links with {float(found.cost * scale):.4g}"
-    return milliseconds(found.time_s)
-
-
-def _against(found, other, name, if_same=""):
-    theirs = exchanges_of(other)
-    timed = found.time_s is not None and theirs.time_s is not None
-    mine, others = (float(each.time_s if timed else each.cost) for each in (found, theirs))
-    if not mine or not others:
+def _against(best, other, name, by, if_same=""):
+    ratio = gain(best, other, by)
+    if ratio is None:
         return ""
-    ratio = others / mine
     if abs(ratio - 1) < SAME:
         return f"as fast as {name}{if_same}"
-    return _faster(ratio, name, likely_ratio(ratio, other.likely) if timed else None)
-
-
-def _faster(ratio, name, likely):
-    """The gain or loss in words. A ratio counts as equal if the measured ratio may be 1."""
+    likely = _likely(best, other, by)
+    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(1 / ratio)} slower than {name}"
     if likely and likely[0] <= 1 <= likely[1]:
-        return (f"{ratio:.2f} times as fast as {name}, no sure {'gain' if ratio > 1 else 'loss'}: nine in ten measured "
-                f"ratios are expected at {likely[0]:.3g} to {likely[1]:.3g}")
-    return f"{ratio:.2f} times faster than {name}" if ratio > 1 else f"{1 / ratio:.2f} times slower than {name}"
+        return f"{said} (not sure: expect 90 % of measured ratios at {likely[0]:.3g} to {likely[1]:.3g})"
+    return said
+
+
+def _likely(best, other, by):
+    """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
+    mine, theirs = exchanges_of(best).time_s, exchanges_of(other).time_s
+    if not mine or not theirs or not best.likely:
+        return None
+    low, high = likely_ratio(theirs / mine, other.likely) or (0.0, 0.0)
+    whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs
+    return (low * mine + computing) / whole, (high * mine + computing) / whole
 
 
 def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
@@ -136,13 +149,14 @@ def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> 
     return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
 
 
-def _proof(found):
+def _proof(best):
+    found = exchanges_of(best)
     if found.certificate is None:
         return ""
     if found.certificate <= 1 + 1e-9:
-        known = {"by exhaustion": ": every one was tried", "all alike": ": every one loads them alike"}.get(found.proof, "")
-        return f"and no placement of this grid has less busy links{known}"
-    return f"at most {from_optimal(found.certificate)}"
+        known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
+        return "at the proved limit" + known.get(found.proof, "")
+    return f"within {to_limit(found.certificate)} of the proved limit"
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:

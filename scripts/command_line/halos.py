@@ -15,8 +15,7 @@ from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.halo import halo
 from pencilmap.scripts.command_line.tables import print_table
 
-HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also the halo of W planes around what a forward "
-                    "transform takes.")
+HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also predict a halo of W planes around the input.")
 
 
 def halo_messages(where: Setting, grid: ProcessGrid, width: int) -> Exchange:

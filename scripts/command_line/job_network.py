@@ -6,8 +6,6 @@ import subprocess
 from dataclasses import replace
 from typing import Any
 
-import click
-
 from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
@@ -18,7 +16,7 @@ from pencilmap.model.base.errors import printable
 from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.command_line.network_picture import network_lines
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.command_line.tables import paste, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 LSTOPO_TIMEOUT_S = 20
@@ -98,7 +96,7 @@ def _show(picture, output):
         say(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
     elif picture.graph is not None:
         for line in network_lines(picture.graph, picture.nodes):
-            click.echo(line)  # as it is, for the picture has columns
+            paste(line)  # as it is, for the picture has columns
         for note in picture.graph.notes:
             say(f"note: {spelled(note)}")
     if bound := _bound(picture):
@@ -107,6 +105,9 @@ def _show(picture, output):
         say(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:
         say(f"wrote {output}")
-    options = _options(picture, output or "NODES (pencilmap network -o NODES writes it)")
+    options = _options(picture, output or "NODES")
+    if picture.nodes is not None and not output:
+        say("--output NODES writes the nodes")
     if options:
-        click.echo(f"options for the other commands: {options}")  # on one line, so that users can paste the options
+        say("options for the other commands:")
+        paste(f"  {options}")

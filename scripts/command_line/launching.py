@@ -13,7 +13,7 @@ from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
-from pencilmap.scripts.command_line.tables import say
+from pencilmap.scripts.command_line.tables import paste, say
 
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
@@ -53,7 +53,8 @@ def of_launcher(where: Setting, name: str) -> Setting:
 
 def show_launch(launch: Launch, form: Choice) -> None:
     """Print a launch line and its requirements, for people."""
-    click.echo("launch with:\n" + "\n".join(f"  {line}" for line in launch.line.splitlines()))
+    say("launch with:")
+    paste("\n".join(f"  {line}" for line in launch.line.splitlines()))
     if launch.job_script:
         click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:

@@ -23,11 +23,11 @@ BRICK = "brick"
 OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
           "timing_only", "halo")  # not for lines
 LINE_OPTIONS = with_options(
-    click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for decomposition line."),
-    click.option("--algorithm", type=Name(list(ALGORITHMS)), help="Algorithm of decomposition line; with brick:PxQxS, "
-                 "of the lines that run on the bricks. [default: transpose]"),
-    click.option("--order", type=Name(list(ORDERS)), help="Where the points of a line are after its transform. "
-                 "[default: natural]"))
+    click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for --decomposition line."),
+    click.option("--algorithm", type=Name(list(ALGORITHMS)), help="Algorithm of a line, or of the lines on bricks "
+                 "[transpose]."),
+    click.option("--order", type=Name(list(ORDERS)), help="Order of the points after a line's transform "
+                 "[natural]."))
 
 
 def has_lines(decomposition: str, given: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-WIDTH, MARGIN = 80, 2
+WIDTH = 80
 MOST_LINES = 60
 EXAMPLES = Path(__file__).parent / "examples"
 
@@ -56,7 +56,7 @@ def _write(command, ctx, formatter, all_options):
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))
     if shown:
-        formatter.write("\n" + "".join(f"  {line}".rstrip() + "\n" for line in shown.splitlines()))
+        formatter.write("\n" + "".join(f"{line}\n" for text in shown.splitlines() for line in _example(text)))
     options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
     usual = options if all_options or not command.usual else [
         next(p for p in options if p.name == name or f"--{name}" in p.opts) for name in command.usual]
@@ -64,9 +64,9 @@ def _write(command, ctx, formatter, all_options):
     rest = len(options) - len(usual)
     more = [f"{rest} more options: {ctx.command_path} --help-all"] if rest else []
     topics = _topics(usual)
-    more += [f"More: pencilmap help {' | '.join(topics)}"] if topics else []
+    more += [f"Values: pencilmap help {', '.join(topics)}"] if topics else []
     if more:
-        formatter.write("\n" + "\n".join(more) + "\n")
+        formatter.write("\n" + "\n".join(part for line in more for part in _wrapped(line, WIDTH)) + "\n")
 
 
 def _name(ctx):
@@ -88,11 +88,20 @@ def _wrapped(text, width, indent=""):
                 break_on_hyphens=False)
 
 
+def _example(line):
+    """Return a line of output, or a command in lines that can be pasted."""
+    if not line.startswith("$ "):
+        return [line]
+    first, *rest = wrap(line, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [f"{part} \\" for part in [first, *rest][:-1]] + [rest[-1] if rest else first]
+
+
 def _option(option, ctx):
     """Return the lines of an option: its names, then its meaning, on the same line if there is room."""
     record = option.get_help_record(ctx)
-    names, meaning = record or ("", "")
-    head, column = f"  {names}", 28
+    head, column = f"  {record[0] if record else ''}", 28
+    default = option.get_default(ctx, call=False) if option.show_default else None
+    meaning = f"{option.help or ''}{'' if default is None else f' [{default}]'}"
     lines = _wrapped(meaning, WIDTH, " " * column)
     if len(head) < column - 1 and lines:
         return "\n".join([head.ljust(column) + lines[0][column:], *lines[1:]]) + "\n"

@@ -29,15 +29,14 @@ def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callab
 
 FILES = completed(tuple, files=True)
 MACHINE = click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
-                       help="A machine of `pencilmap help machines`, or a machine file.")
+                       help="A known machine, or a machine file (.toml).")
 NETWORK = click.option("--network", metavar="TEXT|FILE", shell_complete=FILES,
-                       help="A network: 8x8x8, 8x8x8:mesh, or a file of cables; on a machine, a partition.")
+                       help="8x8x8, 8x8x8:mesh, ..., or a file of cables.")
 NODES = click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
-                     help="The nodes to use: a number, a shape, or a file that lists them [all].")
+                     help="A number, a shape, or a file that lists them [all].")
 TASKS = click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
-BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g. '25 GB/s' [machine's]; in a file, of "
-                                                             "links without one.")
-FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE]", help="The transform, e.g. 512, 512x256x128, 512:r2c.")
+BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g. '25 GB/s' [machine's].")
+FFT = click.option("--fft", "-n", metavar="SIZE", help="The transform: 512, 512x256x128, 512:r2c, ...")
 
 
 MOST_NAMES = 40  # characters of names in the heading of an option; longer lists go into the text of the option

@@ -1,4 +1,4 @@
-"""The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md.
+"""The long tests of `scripts/test-nightly`, and their last results in docs/nightly.json.
 
 A part may run out of time or be interrupted. At the same commit its next start leaves out the finished tests. So a small
 machine can run a long part in pieces: repeat `scripts/test-nightly --minutes 5 matrix`.
@@ -20,12 +20,11 @@ import click
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.maintenance import kept_outcomes
 from pencilmap.scripts.maintenance.bounded import bounded
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS, PAGE, MARKER = ROOT / "docs" / "nightly.json", ROOT / "docs" / "reliability.md", "scripts/test-nightly"
+RESULTS = ROOT / "docs" / "nightly.json"
 LOGS = ROOT / "build" / "nightly"
 LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly")]
 PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
@@ -58,7 +57,7 @@ build/nightly/inventory/bin/cyclonedx-py environment .venv/bin/python -o build/n
 class Part:
     """Commands that run one after the other, from the root of the checkout."""
 
-    what: str  #: for the reader of the table
+    what: str  #: for `--list`
     minutes: float  #: limit of all commands together
     commands: tuple[tuple[str, ...], ...]
     network: bool = False  #: whether to skip the part without a network
@@ -155,7 +154,7 @@ def commit() -> str:
 
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    changed = git("status", "--porcelain", "--", ".", *(f":!{path.relative_to(ROOT)}" for path in (RESULTS, PAGE)))
+    changed = git("status", "--porcelain", "--", ".", f":!{RESULTS.relative_to(ROOT)}")
     return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
 
 
@@ -164,25 +163,14 @@ def network_there() -> bool:
     return bounded([".venv/bin/pip", "download", "-q", "--no-deps", "-d", LOGS / "probe", "tomli-w"], ROOT, 60)[0] == 0
 
 
-def table(results: Mapping[str, Mapping]) -> str:
-    """Return the table of docs/reliability.md: the last result of each part, in the order of the parts."""
-    rows = []
-    for name, part in PARTS.items():
-        last = Result(**results[name]) if name in results else None
-        rows.append([f"`{name}`", part.what, f"{last.outcome}: {last.counts}".rstrip(": ") if last else "not run yet",
-                     *((f"{max(1, round(last.seconds / 60))} min", f"{last.date}, {last.commit}") if last else ("", ""))])
-    return markdown_table(["part", "what", "last result", "took", "when, commit"], rows)
-
-
 def read() -> dict[str, dict]:
     return json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
 
 
 def remember(name: str, result: Result) -> None:
-    """Write a result into the file, and the file into the page."""
+    """Write a result into the file."""
     results = read() | {name: asdict(result)}
     write_whole(RESULTS, json.dumps({key: results[key] for key in PARTS if key in results}, indent=1) + "\n", PencilmapError)
-    fill(PAGE, MARKER, table(results))
 
 
 def install_tools() -> None:

@@ -15,7 +15,7 @@ from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.kinds import KINDS
-from pencilmap.model.placement.launch_order import spoken
+from pencilmap.model.placement.launch_order import LaunchOrder, spoken
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
@@ -25,24 +25,46 @@ from pencilmap.scripts.reproduce import SOURCES, title_of
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
 TRANSFORMS = ROOT / "fft_runner" / "src" / "lines" / "transforms.c"
+RUN = "run here"  # first words of the source of a format whose launcher the tests run
 
 
 def formats() -> str:
-    """Return the placement formats."""
-    return markdown_table(["format", "file", "gives slots", "source of the syntax"],
+    """Return the placement formats, and whether the tests run the launcher of each."""
+    return markdown_table(["format", "file", "gives slots", "checked"],
                           [[f"`{name}`", form.title, "yes" if form.says_slots else "no",
-                           form.proof.replace("run here", "**run here**")]
-                           for name, form in FORMATS.items()])
+                            "**run**" if form.proof.startswith(RUN) else "documents"] for name, form in FORMATS.items()])
+
+
+def format_sources() -> tuple[list[str], list[list[str]]]:
+    """Return columns and rows of docs/results/formats.csv: every placement format, and the source of its syntax."""
+    return ["format", "file", "gives slots", "source of the syntax"], [
+        [name, form.title, "yes" if form.says_slots else "no", form.proof] for name, form in FORMATS.items()]
+
+
+def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
+    """Return the launch orders of the machines of the package, and of the launchers of the formats, by name."""
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.network.axes, lambda _: True))
+                for name, machine in ((name, load_machine(name)) for name in machine_names())]
+    launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
+    return [(name, order) for name, order in [*machines, *launchers] if order]
 
 
 def launch_orders() -> str:
-    """Return the launch orders of the machines of the package, and of the launchers of the formats."""
-    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.network.axes, lambda order: True))
-                for name, machine in ((name, load_machine(name)) for name in machine_names())]
-    launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
-    return markdown_table(["of", "name", "order", "ranks", "certain", "source"], [
-        [of, order.title, " or ".join(f"`{each}`" for each in order.orders), " or ".join(map(spoken, order.orders)),
-         "yes" if order.certain else "no", order.source] for of, order in [*machines, *launchers] if order])
+    """Return the launch orders with the machines and formats that have each; a * marks an uncertain order."""
+    of: dict[tuple[str, ...], list[str]] = {}
+    for name, order in all_launch_orders():
+        kind, _, known = name.partition(" ")
+        of.setdefault(order.orders, []).append((known if kind == "machine" else f"`{known}`") + "*" * (not order.certain))
+    return markdown_table(["order", "ranks", "machines and `formats`"], [
+        [" or ".join(f"`{each}`" for each in orders), " or ".join(map(spoken, orders)), ", ".join(names)]
+        for orders, names in of.items()])
+
+
+def launch_order_sources() -> tuple[list[str], list[list[str]]]:
+    """Return columns and rows of docs/results/launch-orders.csv: every launch order, and its source."""
+    return ["of", "name", "order", "ranks", "certain", "source"], [
+        [name, order.title, " or ".join(order.orders), " or ".join(map(spoken, order.orders)),
+         "yes" if order.certain else "no", order.source] for name, order in all_launch_orders()]
 
 
 def placements() -> str:
@@ -134,7 +156,7 @@ def types_of_the_header() -> str:
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
-    ("docs/tour.md", marker("table of placements"), END, placements),
+    ("docs/placements.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/networks.md", marker("table of networks"), END, networks),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
@@ -148,15 +170,20 @@ TABLES = (  # file, line before the table, line after the table, function that m
 )
 
 
-FIGURES = result_file(ROOT / "docs" / "reproduced.md", "reproduced")
+RESULTS = (  # result file, function that makes columns and rows
+    (result_file(ROOT / "docs" / "reproduced.md", "reproduced"), figures),
+    (result_file(ROOT / "docs" / "formats.md", "formats"), format_sources),
+    (result_file(ROOT / "docs" / "machines.md", "launch orders"), launch_order_sources),
+)
 
 
 def main() -> None:
-    """Write every table."""
+    """Write every table and result file."""
     for file, first, last, content in TABLES:
         text = (ROOT / file).read_text("utf-8")
         write_whole(ROOT / file, between(text, first, last, content()))
-    write_result(FIGURES, *figures())
+    for path, rows in RESULTS:
+        write_result(path, *rows())
 
 
 if __name__ == "__main__":

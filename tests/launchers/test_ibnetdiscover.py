@@ -39,7 +39,8 @@ def test_a_discovered_fabric_is_the_fat_tree_that_was_built(text, tmp_path):
         pytest.skip("NOT TESTED: libumad2sim is not here")
     tree = parse(text)
     (tmp_path / "net").write_text(net(tree))
-    environment = {**os.environ, "LD_PRELOAD": SIMULATED, "SIM_HOST": tree.vertices[0], "IBSIM_SOCKNAME": f"sim{os.getpid()}"}
+    environment = {**os.environ, "LD_PRELOAD": SIMULATED, "SIM_HOST": tree.vertices[0],
+                   "IBSIM_SOCKNAME": f"sim{os.getpid()}"}
     with subprocess.Popen(["stdbuf", "-oL", "ibsim", "-s", tmp_path / "net"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True, env={**os.environ, "IBSIM_SOCKNAME": environment["IBSIM_SOCKNAME"]}) as simulator:
         end = Timer(patience(20), simulator.kill)

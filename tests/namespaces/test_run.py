@@ -101,7 +101,7 @@ def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
 def test_the_suite_names_its_placements(pencilmap):
     for options, words in ((("--suite", "tori"), "known is overlap"), (("--suite", "overlap", "-p", "best"), "--placement")):
         status, _, err = pencilmap("validate", "namespaces", *options)
-        assert status == 2 and words in err
+        assert status in (1, 2) and words in err
 
 
 def test_every_link_carries_what_was_predicted(sixteen):

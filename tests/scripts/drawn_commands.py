@@ -86,6 +86,7 @@ class Draw(random.Random):
         if self.random() < 0.45:
             self.machine()
             options += ["-m", self.choice(MACHINES)]
+            options[1] += "" if ":" in text or "w" in text else ":torus"  # whatever the machine hands out
         else:
             options += ["--bandwidth", f"{self.randint(1, 90)}00 MB/s"]
         if self.random() < 0.2:
@@ -168,8 +169,11 @@ def on_a_graph(draw):
 
 def best(draw):
     options, _shape, slots = draw.where(16)
-    return ["predict", *options, *draw.often(0.7, "-n", draw.fft()), *draw.often(0.7, "-g", draw.grid(slots)),
-            *draw.often(0.3, "--robust"), *draw.often(0.3, "--schedule", draw.choice(("overlap:3", "two-way", "opposite"))),
+    options = [*options, *draw.often(0.7, "-n", draw.fft())]
+    named = draw.often(0.7, "-g", draw.grid(slots))
+    return ["predict" if named else "plan", *options, *named,
+            *draw.often(0.3, "--robust"),
+            *draw.often(0.3, "--schedule", draw.choice(("overlap:3", "two-way", "opposite"))),
             "--json"]
 
 
@@ -281,8 +285,9 @@ def shaped(draw):
 def advised(draw):
     draw.machine()
     text, _shape = draw.torus(12)
-    return ["plan", *draw.choice((["--bandwidth", "2 GB/s"], ["-m", "costs.toml"])), "--network", text, "-t",
-            str(draw.choice((1, 2))), "-n", draw.fft(), *draw.often(0.4, "--threads"), *draw.often(0.7, "--json")]
+    return ["plan", *draw.choice((["--bandwidth", "2 GB/s"], ["-m", "costs.toml"])), "--network",
+            text if ":" in text or "w" in text else f"{text}:torus", "-t",
+            str(draw.choice((1, 2))), "-n", draw.fft(), *draw.often(0.4, "--threads", "2"), *draw.often(0.7, "--json")]
 
 
 def scaled(draw):

@@ -49,14 +49,18 @@ def by_two(nodes, tasks):
 FILLS, ROUND = (filled, first_axis_fastest), (in_turn, first_axis_fastest)
 JAX, NEURON = (filled, boxes_of_two), FILLS
 MACHINES = {  # the possible orders of the launcher, and the options of a small part of the machine
-    "bluegene-l": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"), "bluegene-p": ([ROUND], "--torus 4x4x4 -t 2 -g 8x16"),
-    "bluegene-q": ([(filled, last_axis_fastest)], "--torus 4x2x2x4x2 -t 2 -g 8x32"),
-    "cray-xe6": ([FILLS], "--torus 4x4x8 -t 4 -g 16x32"), "cray-xt3": ([FILLS], "--torus 4x4x4 -t 1 -g 4x16"),
-    "cray-xt5": ([FILLS], "--torus 4x4x4 -t 2 -g 8x16"), "fugaku": ([FILLS, ROUND], "--torus 4x6x4 -t 2 -g 8x24"),
-    "k-computer": ([FILLS, ROUND], "--torus 4x4x4 -t 2 -g 8x16"), "tpu-v2": ([JAX], "--torus 8x4 -t 2 -g 8x8"),
-    "tpu-v3": ([JAX], "--torus 8x8 -t 2 -g 8x16"), "tpu-v4": ([JAX], "--torus 4x4x4 -t 1 -g 4x16"),
-    "tpu-v5p": ([JAX], "--torus 4x4x8 -t 1 -g 4x32"), "trainium2": ([NEURON], "--torus 4x4 -t 4 -g 4x16"),
-    "trainium2-ultraserver": ([NEURON], "--torus 4x4x4 -t 2 -g 8x16"),
+    "bluegene-l": ([ROUND], "--network 4x4x4:torus -t 2 -g 8x16"), "bluegene-p": ([ROUND],
+                                                                                  "--network 4x4x4:torus -t 2 -g 8x16"),
+    "bluegene-q": ([(filled, last_axis_fastest)], "--network 4x2x2x4x2:torus -t 2 -g 8x32"),
+    "cray-xe6": ([FILLS], "--network 4x4x8:torus -t 4 -g 16x32"), "cray-xt3": ([FILLS],
+                                                                               "--network 4x4x4:torus -t 1 -g 4x16"),
+    "cray-xt5": ([FILLS], "--network 4x4x4:torus -t 2 -g 8x16"), "fugaku": ([FILLS, ROUND],
+                                                                            "--network 4x6x4:torus -t 2 -g 8x24"),
+    "k-computer": ([FILLS, ROUND], "--network 4x4x4:torus -t 2 -g 8x16"), "tpu-v2": ([JAX],
+                                                                                     "--network 8x4:torus -t 2 -g 8x8"),
+    "tpu-v3": ([JAX], "--network 8x8:torus -t 2 -g 8x16"), "tpu-v4": ([JAX], "--network 4x4x4:torus -t 1 -g 4x16"),
+    "tpu-v5p": ([JAX], "--network 4x4x8:torus -t 1 -g 4x32"), "trainium2": ([NEURON], "--network 4x4:torus -t 4 -g 4x16"),
+    "trainium2-ultraserver": ([NEURON], "--network 4x4x4:torus -t 2 -g 8x16"),
 }
 LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],
              "slurm": [FILLS, (filled, last_axis_fastest)],
@@ -88,10 +92,10 @@ def real_mapping(where, grid, slots, nodes):
 
 
 def printed_gains(text):
-    """Return the gains in the last line of a prediction: a number for each order; 1 if no gain is claimed."""
+    """Return the gains in the last sentence of a prediction: a number for each order; 1 if no gain is claimed."""
     line = [each for each in text.splitlines() if each.strip()][-1]
-    return [1.0 if same else float(up or 1) / float(down or 1) for same, up, down in re.findall(
-        r"(as fast as)|([0-9.]+) times faster than|([0-9.]+) times slower than", line)]
+    return [1.0 if same else (1 + float(up or 0) / 100) / (1 + float(down or 0) / 100) for same, up, down in re.findall(
+        r"(as fast as)|([0-9.]+) % faster than|([0-9.]+) % slower than", line)]
 
 
 def check_gains(pencilmap, words, where, orders):
@@ -104,7 +108,7 @@ def check_gains(pencilmap, words, where, orders):
     times = []
     for slots, nodes in orders:
         real = where.predict(real_mapping(where, grid, slots, nodes))
-        times.append(float(real.time_s / best.time_s))
+        times.append(float(real.known_s / best.known_s))
     assert printed_gains(out) == pytest.approx(times, rel=0.011), out
     return out
 
@@ -144,11 +148,11 @@ def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_
     assert status == 0, err
     real = [where.predict(real_mapping(where, grid, *order)) for order in LAUNCHERS[name]]
     said = next(line for line in out.splitlines() if line.startswith("take "))
-    assert printed_gains(said) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
+    assert printed_gains(said) == pytest.approx([float(each.known_s / best.known_s) for each in real], rel=0.011)
     status, out, err = pencilmap("check", tmp_path / "file", "--network", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
                                  "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
     assert status == 0, err
-    assert printed_gains(out) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
+    assert printed_gains(out) == pytest.approx([float(each.known_s / best.known_s) for each in real], rel=0.011)
 
 
 def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(pencilmap, tmp_path):
@@ -169,13 +173,13 @@ def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeyp
     """Even if they contradict the named machine and launcher."""
     for variable in variables.split():
         monkeypatch.setenv(*variable.split("=", 1))
-    words = ["-m", "cray-xe6", "--network", "4x4x4", "-t", "4", "-g", "16x16"]
-    where = setting(machine="cray-xe6", network="4x4x4", tasks_per_node=4, fft="256")
+    words = ["-m", "cray-xe6", "--network", "4x4x4:torus", "-t", "4", "-g", "16x16"]
+    where = setting(machine="cray-xe6", network="4x4x4:torus", tasks_per_node=4, fft="256")
     if slots is None:
         status, out, _ = pencilmap("predict", *words, "-n", "256", "-p", "line:x")
         assert status == 0 and not printed_gains(out) and "no gain is stated because the launch order is not known" in out
         status, _, err = pencilmap("predict", *words, "-n", "256", "-p", "default")
-        assert status == 2 and "name an order, e.g. default:nt" in err
+        assert status in (1, 2) and "name an order, e.g. default:nt" in err
         return
     by_name = [(slots, last_axis_fastest)] * ("SLURM_DISTRIBUTION" in variables)
     check_gains(pencilmap, words, where, [(slots, first_axis_fastest), *by_name])
@@ -210,7 +214,7 @@ def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_nam
     """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list decides."""
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
     words, options = ["--network", "4x2x4", "-t", "2", "-g", "8x8", "--bandwidth", "1 GB/s"], {
-        "torus": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
+        "network": "4x2x4", "tasks_per_node": 2, "bandwidth": "1 GB/s", "fft": "256"}
     out = check_gains(pencilmap, words, setting(**options), [(in_turn, first_axis_fastest), (in_turn, last_axis_fastest)])
     assert out.count("; assumed)") == 2
     listed = [(x, y, z) for z in (1, 0, 3, 2) for x in range(4) for y in range(2)]
@@ -219,7 +223,7 @@ def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_nam
                       [(in_turn, lambda shape: listed)])
     assert "assumed" not in out
     ring = check_gains(pencilmap, ["--network", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
-                       setting(**{**options, "torus": "16"}), [(in_turn, first_axis_fastest)])
+                       setting(**{**options, "network": "16"}), [(in_turn, first_axis_fastest)])
     assert ring.count("Slurm's cyclic order") == 1
 
 
@@ -261,22 +265,23 @@ def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
 
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     """Cray's own order on this part is as fast as the best placement."""
-    words = ["-m", "cray-xe6", "--network", "4x4x8", "-t", "4", "-g", "16x32"]
+    words = ["-m", "cray-xe6", "--network", "4x4x8:torus", "-t", "4", "-g", "16x32"]
     out = pencilmap("map", *words, "-f", "cray", "-p", "default", "-o", tmp_path / "identity")[1]
-    assert "times faster" not in out and "this is Cray's SMP order (ranks fill each node first" in out
+    assert "% faster" not in out and "this is Cray's SMP order (ranks fill each node first" in out
     out = pencilmap("check", tmp_path / "identity", *words)[1]
-    assert "as fast as Cray's SMP order" in out and ": no mapfile is needed" in out and "times faster" not in out
+    assert "as fast as Cray's SMP order" in out and ": no mapfile is needed" in out and "% faster" not in out
 
 
 def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
-    words = ("-m", "bluegene-q", "--network", "4x2x2x4x2", "-t", "2", "-g", "8x32")
+    words = ("-m", "bluegene-q", "--network", "4x2x2x4x2:torus", "-t", "2", "-g", "8x32")
     assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0
     assert load_machine("bluegene-q").launch_order.title in pencilmap("check", tmp_path / "hosts", *words)[1]
 
 
 def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
     """Slurm's block order gives two nodes one task each; another launcher leaves a node empty."""
-    words = ("predict", "-m", "bluegene-l", "--network", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
+    words = ("predict", "-m", "bluegene-l", "--network", "4x4x4:torus", "-g", "3x20", "--idle", "-p",
+             "search:evaluations=100")
     assert "(x fastest; assumed)" in pencilmap(*words)[1]
 
 
@@ -289,9 +294,10 @@ def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path)
     lines += [f"r{g}-{(h - g - 1) % 5} r{h}-{(g - h - 1) % 5}" for g in groups for h in range(g)]
     lines = [f"{line} 1 GB/s" for line in lines] + [f"r{g}-{a} {{'kind': 'switch'}}" for g in groups for a in range(4)]
     (tmp_path / "dragonfly.edges").write_text("\n".join(lines))
-    options = {"graph": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
+    options = {"network": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
     where = setting(**options)
-    status, out, err = pencilmap("predict", "--network", options["graph"], "-t", "4", "-g", "best", "-n", "160")
+    status, out, err = pencilmap("plan", "--network", options["network"], "-t", "4", "--decomposition", "pencil", "-n",
+                                 "160")
     assert status == 0, err
     taken = where.grid(re.search(r"^take (\S+) default", out, re.MULTILINE)[1])
     grids = {p.grid for p in where.predictions("best", ["default:nt"])}

@@ -24,11 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def parts(monkeypatch, tmp_path):
-    """Run made-up parts: parts(name=commands, minutes=...) -> (exit status, output, results, page)."""
-    page, results = tmp_path / "reliability.md", tmp_path / "nightly.json"
+    """Run made-up parts: parts(name=commands, minutes=...) -> (exit status, output, results)."""
+    results = tmp_path / "nightly.json"
     before = signal.getsignal(signal.SIGTERM)
-    page.write_text(f"<!-- {nightly.MARKER} -->\n<!-- end -->\n")
-    monkeypatch.setattr(nightly, "PAGE", page)
     monkeypatch.setattr(nightly, "RESULTS", results)
     monkeypatch.setattr(nightly, "LOGS", tmp_path / "logs")
     monkeypatch.setattr(nightly, "install_tools", lambda: None)
@@ -38,31 +36,30 @@ def parts(monkeypatch, tmp_path):
         made = {name: nightly.Part("what", 1, tuple(map(tuple, some))) for name, some in commands.items()}
         monkeypatch.setattr(nightly, "PARTS", made)
         done = CliRunner().invoke(nightly.main, [f"--minutes={minutes}"])
-        return done.exit_code, done.output, json.loads(results.read_text() if results.exists() else "{}"), page.read_text()
+        return done.exit_code, done.output, json.loads(results.read_text() if results.exists() else "{}")
 
     yield run
     signal.signal(signal.SIGTERM, before)
 
 
 def test_a_part_that_fails_does_not_stop_the_others_and_every_result_is_kept(parts):
-    status, told, results, page = parts(bad=[["bash", "-c", "echo '1 failed, 2 passed in 3s'; exit 1"]],
-                                        good=[["echo", "= 5 passed, 1 skipped in 2s ="], ["echo", "20 promises, 0 broken"]])
+    status, told, results = parts(bad=[["bash", "-c", "echo '1 failed, 2 passed in 3s'; exit 1"]],
+                                  good=[["echo", "= 5 passed, 1 skipped in 2s ="], ["echo", "20 promises, 0 broken"]])
     assert status == 1 and "failed: bad" in told
     assert [(r["outcome"], r["counts"]) for r in results.values()] == [
         ("failed", "1 failed, 2 passed"), ("passed", "5 passed, 1 skipped; 20 promises, 0 broken")]
-    assert re.search(r"^\| `good` \| what \| passed: 5 passed, 1 skipped; .* \| 1 min \| \d{4}-\d\d-\d\d, abc1234 \|$", page,
-                     re.MULTILINE)
+    assert results["good"]["commit"] == "abc1234" and re.fullmatch(r"\d{4}-\d\d-\d\d", results["good"]["date"])
 
 
 def test_a_part_ends_when_its_time_is_up_with_all_that_it_started(parts):
     mark = "77.0123"
-    status, _, results, _ = parts(minutes=1 / 60, endless=[["bash", "-c", f"setsid sleep {mark} & sleep {mark}"]])
+    status, _, results = parts(minutes=1 / 60, endless=[["bash", "-c", f"setsid sleep {mark} & sleep {mark}"]])
     assert status == 1 and results["endless"]["outcome"] == "time was up" and results["endless"]["seconds"] < 20
     assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True).stdout == b""
 
 
 def test_a_part_can_be_told_its_day_and_how_long_it_may_take(parts):
-    _, _, results, _ = parts(minutes=0.5, told=[["bash", "-c", "echo $0: 1$1 inputs of {day}", "{day}", "{seconds}"]])
+    _, _, results = parts(minutes=0.5, told=[["bash", "-c", "echo $0: 1$1 inputs of {day}", "{day}", "{seconds}"]])
     assert re.fullmatch(r"1(19|20) inputs", results["told"]["counts"])
 
 
@@ -91,9 +88,9 @@ def test_three(): third.exists() or (third.touch(), time.sleep(1000))
                       *nightly.KEPT, str(tmp_path)]]}
     with monkeypatch.context() as patch:
         patch.setattr(nightly, "bounded", until_the_third)
-        _, _, results, _ = parts(**part)
+        _, _, results = parts(**part)
     assert interrupted or (results["some"]["outcome"], results["some"]["counts"]) == ("time was up", "1 failed, 1 passed")
-    status, _, results, _ = parts(**part)
+    status, _, results = parts(**part)
     assert status == 1 and (results["some"]["outcome"], results["some"]["counts"]) == ("failed", "1 failed, 2 passed")
     assert ran.read_text() == "once ", "a test that had run was run again"
     parts(**part)
@@ -101,13 +98,8 @@ def test_three(): third.exists() or (third.touch(), time.sleep(1000))
 
 
 def test_what_was_skipped_has_not_passed(parts):
-    status, _, results, _ = parts(nothing=[["echo", "=== 3 skipped in 0.1s ==="]])
+    status, _, results = parts(nothing=[["echo", "=== 3 skipped in 0.1s ==="]])
     assert status == 0 and results["nothing"]["outcome"] == "skipped"
-
-
-def test_the_page_shows_the_last_results():
-    text = nightly.PAGE.read_text("utf-8")
-    assert filled(text, nightly.MARKER, nightly.table(nightly.read())) == text
 
 
 def test_every_part_is_listed_by_the_command_and_no_other_is_run():

@@ -8,19 +8,20 @@ from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.answers import Launched, answer, launched
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
+from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft grid format hosts routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "R tasks in a row and C in a column; for slabs, P tasks.", required=True)
+@grid_option(None, "RxC tasks in rows and columns; for slabs P.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
               ROUTING)
 @click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
@@ -45,7 +46,8 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
                     "valid_for": [launcher for launcher, why in judged.items() if not why],
                     "predictions": [p.as_dict() for p in found]})
         return
-    prediction_table(found, where.where, wide)
+    launch = Launched() if routing == ALL_ROUTINGS else launched(where, found[0], Question(routing))
+    prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
@@ -56,7 +58,7 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     if draw:
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launched(where, found[0], Question(routing)), start=file))
+        say(answer(found, launch, start=file))
 
 
 def _picture(where, mapping, routing):

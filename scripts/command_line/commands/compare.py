@@ -22,10 +22,13 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule of the calibration in the
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
-              help="With --published: draw them and the model (svg, png or pdf).")
+              help="With --published: draw them and the model (.svg, .png or .pdf).")
 @with_options(WIDE, JSON)
 def command(records: tuple[str, ...], published: bool, plot: str | None, wide: bool, as_json: bool) -> None:
-    """Compare run records (JSON lines written by fft_runner) with predictions for the placement they had."""
+    """Compare measured times with predictions.
+
+    RECORDS are run records of fft_runner (JSON lines). Each is predicted with the placement that its ranks really had.
+    """
     if not records and not published:
         raise click.UsageError("name at least one file of run records, or --published")
     if plot and not published:

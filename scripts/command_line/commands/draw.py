@@ -144,10 +144,10 @@ class Picture:
 
 
 PICTURES = {
-    "image": Picture(_image, "the nodes of one row and one column (slab) in the torus"),
-    "loads": Picture(_loads, "the load of every link in one exchange, a heat map"),
-    "lengths": Picture(_lengths, "m_i and routed loads of one or more placements, bars"),
-    "graph": Picture(_graph, "a network without coordinates: hosts, switches, and the load of every link in one exchange"),
+    "image": Picture(_image, "nodes of a row and a column"),
+    "loads": Picture(_loads, "load of every link in an exchange"),
+    "lengths": Picture(_lengths, "m and loads of placements, as bars"),
+    "graph": Picture(_graph, "hosts, switches and loads"),
 }
 WIDTH = 80  # columns of a small picture
 
@@ -158,21 +158,23 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 
 @click.command("draw", cls=Page, usual="machine network nodes fft what grid placement exchange output title")
 @click.option("--what", "-w", type=Name(list(PICTURES)),
-              help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items())
-              + ". [default: image, of a graph graph]")
+              help="The picture: " + "; ".join(f"{name}: {each.meaning}" for name, each in PICTURES.items()) + ".")
 @on_machine
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),
-              help="Which exchange, for loads. [default: the first between several tasks]")
+              help="Which exchange, for loads [the first].")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=OUTPUT_FILE,
-              help="The file: .svg, .pdf or .png. [default: a small picture in the terminal]")
+              help="The file: .svg, .pdf or .png.")
 @JSON
 def command(what: str | None, where: Setting, grid: str, placement: tuple[str, ...], output: str | None, as_json: bool,
             **options: Any) -> None:
-    """Draw a placement: the image of a group of each kind, link loads, effective lengths, or a graph."""
+    """Draw a placement, the load of each link, or a network.
+
+    Without --output, a small picture is drawn in the terminal.
+    """
     if output:
         suffix(output)
         check_writable(output, FigureError)
@@ -185,4 +187,10 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
                     "lines": lines})
     else:
-        say(f"wrote {output}") if output else click.echo("\n".join(lines or []))
+        say(f"wrote {output}") if output else _show(lines or [""])
+
+
+def _show(lines):
+    """Print a small picture: its title is a sentence, and its lines have spaces that count."""
+    say(lines[0])
+    click.echo("\n".join(lines[1:]))

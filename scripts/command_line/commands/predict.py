@@ -16,7 +16,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.answers import answer, launched, with_gains
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -32,8 +32,9 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table
+from pencilmap.scripts.command_line.tables import print_json, say
 
 
 @click.command("predict", cls=Page, usual="machine network nodes fft grid placement schedule routing wide json")
@@ -41,18 +42,19 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @with_options(HALO)
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="For distributed lines: cost to start a message, e.g. '2 us' "
-              "[machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="For distributed lines: messages that a rank starts at "
-              "a time. [default: 1]")
+@click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
+@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of lines: messages that a rank starts at a time [1].")
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
-              help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
-@click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
+              help="Also write a page with the torus in 3D and the loads of its links.")
+@click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
             direction: str, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
-    """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
+    """Predict the time of a process grid under some placements.
+
+    Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
+    """
     if line:
         with hearing():
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
@@ -83,8 +85,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         print_json(*[p.as_dict() for p in found] if not halo else [
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
     else:
-        size = f", transform {where.transform}" if where.transform else ""
-        prediction_table(found, f"{where.where}{size}", wide)
+        rows = [Row(p) for p in found] if routing == ALL_ROUTINGS else with_gains(found, where, question)
+        prediction_table(rows, title(where), wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         if halo:

@@ -35,9 +35,9 @@ KINDS = ("svg", "pdf", "png")
 @JSON
 def command(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str | None,
             as_json: bool) -> None:
-    """Make one page from run records: the torus in 3D, predicted against measured, phases, tables.
+    """Make one page from run records: torus in 3D, times, phases.
 
-    The page is one file that works offline; the same records give the same bytes.
+    The page is one file that works offline. The same records give the same bytes.
     """
     if Path(output).resolve() in [Path(path).resolve() for path in records]:
         raise FigureError(f"{output} contains the records; name another file for the page with -o")

@@ -39,24 +39,25 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
-@click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: large transforms fit in memory, but "
-              "their data is lost. Used without being asked for where the memory would not suffice.")
-@click.option("--injection", metavar="RATE", help="Limit of what a node sends, and of what it receives, e.g. "
-              "'159 MB/s' [no limit].")
-@click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
-@click.option("--message-cost", metavar="TIME", help="What a rank takes to start a message, e.g. '2 us' [none].")
+@click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: less memory, and no data.")
+@click.option("--injection", metavar="RATE", help="Most that a node sends or receives, e.g. '159 MB/s' [no limit].")
+@click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none].")
+@click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [none].")
 @click.option("--ports", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="K",
               help="Messages that a rank starts at a time.")
-@click.option("--probe", type=OUTPUT_FILE, help="Run network_probe instead, one task a node, and append its "
-              "result to this file, for `pencilmap calibrate --probe`.")
+@click.option("--probe", type=OUTPUT_FILE, help="Run network_probe instead, and append its result to this file.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Append the run records to this file (JSON lines).")
-@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
+@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
+              help="Longest time of a run.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,
             halo: int | None, reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
             message_cost: str | None, ports: int, probe: str | None, output: str | None, timeout: float,
             line: LineProblem | None, wide: bool, as_json: bool) -> None:
-    """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
+    """Run the real program on a simulated network.
+
+    The unmodified fft_runner runs under each placement on SimGrid, and its times are compared with the prediction.
+    """
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
                                "TIME")
@@ -66,7 +67,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
-        say(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
+        say(f"appended the result to {probe}; next: pencilmap study calibrate --probe {probe}")
         return
     if line:
         line.stages(where.n_slots)  # raises an error before any run if the lines are impossible

@@ -355,7 +355,7 @@ NETWORKS = {
 }
 
 
-@click.command("validate", cls=Page, usual="suite at-most network grid placement fft records json")
+@click.command("validate", cls=Page, usual="suite at-most network rate grid placement fft reps records json")
 @click.argument("kind", type=Name(list(NETWORKS)))
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
               help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: overlap [the bytes of each link].")
@@ -365,10 +365,10 @@ NETWORKS = {
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
 @click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
-@click.option("--placement", "-p", multiple=True, metavar="NAME[:ARGUMENT]",
+@click.option("--placement", "-p", multiple=True, metavar="NAME",
               shell_complete=completed(lambda: PLACEMENTS),
               help="Namespaces: as for predict; may be given several times. [default: default and best]")
-@click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: enough to keep a link busy "
+@click.option("--fft", "-n", metavar="SIZE", help="Namespaces: extents. [default: enough to keep a link busy "
               "for 0.16 s]")
 @click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
 @click.option("--records", type=OUTPUT_FILE, metavar="FILE",

@@ -20,14 +20,13 @@ from pencilmap.mapper.runs.probes import machine_of_probe, probed_figures, range
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.mapper.runs.samples import published_samples, record_samples
 from pencilmap.model.base.errors import CalibrationError
-from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
 from pencilmap.model.times.probe import fit_probe
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed
+from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
@@ -35,21 +34,20 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
 @click.command("calibrate", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
-@click.option("--probe", is_flag=True, help="The files are results of network_probe: fit starts, rates and ports of "
-              "messages, hops and links.")
+@click.option("--probe", is_flag=True, help="The files are results of network_probe.")
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
-@click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
-              help="The known figures of the machine: a name or a machine file. Its link bandwidth is kept. "
-                   "[from the records]")
-@click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted. "
-              "[every-second for published measurements, all for records]")
-@click.option("--honest", is_flag=True, help="Also fit with whole placements, sizes and numbers of tasks held out, and "
-              "print how well these are predicted; about a minute.")
+@MACHINE
+@click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted.")
+@click.option("--honest", is_flag=True, help="Also hold out whole placements, sizes and numbers of tasks.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write a machine file (TOML) with the figures found.")
 @JSON
 def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,
             honest: bool, output: str | None, as_json: bool) -> None:
-    """Fit the figures of the time model to run records, probes or published times, as far as these determine them."""
+    """Fit the figures of a machine to measured times.
+
+    RECORDS are run records of fft_runner, or with --probe results of network_probe. Figures that they do not determine are
+    left out.
+    """
     if bool(records) == bool(published):
         raise click.UsageError("name files of run records, or --published NAME")
     if probe and (rule or honest):

@@ -15,8 +15,9 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.predictions import Row, prediction_table
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import comparison_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
@@ -31,9 +32,10 @@ SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overla
               help="Folder for the mapfiles, the run records and demo.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(output: str, as_json: bool) -> None:
-    """Predict, map, simulate and compare: 8x64 rows on 2x2x2 cubes against the default on an 8x8x8 torus (256^3).
+    """Predict, map, simulate and compare one published case.
 
-    Then rows and columns at once, on an 8x8x2 torus (128^3): lines overlapped against cubes in sequence.
+    Rows of grid 8x64 on 2x2x2 cubes against the default order on an 8x8x8 torus (256^3). Then rows and columns at once, on
+    an 8x8x2 torus (128^3): lines overlapped against cubes in sequence.
     """
     where = setting(machine=MACHINE, fft=SIZE)
     grid = where.grid(GRID)
@@ -42,7 +44,8 @@ def command(output: str, as_json: bool) -> None:
     predicted = where.predictions(GRID, PLACEMENTS)
     mapfiles = [_write(where, grid, text, folder) for text in PLACEMENTS]
     if not as_json:
-        prediction_table(predicted, f"1. predicted: {where.where}, transform {where.transform}")
+        prediction_table([Row(p, predicted[0]) for p in predicted],
+                         f"1. predicted: {where.where}, transform {where.transform}")
         print_table("2. mapped", ["placement", "mapfile"], list(zip(PLACEMENTS, mapfiles)))
     part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
     records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])

@@ -27,7 +27,10 @@ NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in f
               help="The longest time that a figure may take.")
 @with_options(JSON)
 def command(figure: str | None, seconds: float, as_json: bool) -> None:
-    """Compute a published table or figure again, e.g. jagode:table1; without an argument list them all."""
+    """Compute a published table or figure again.
+
+    Without an argument, all tables and figures are listed.
+    """
     if figure is None:
         _list(as_json)
         return
@@ -105,7 +108,7 @@ def _list(as_json):
         print_table(title_of(source), ["figure", "what", "computed"],
                     [[f"{source}:{name}", f.title, _how(f)]
                      for name, f in figures.items()])
-    say("pencilmap reproduce SOURCE:FIGURE computes one; docs/reproduced.md says what was published of each, and what "
+    say("pencilmap study reproduce SOURCE:FIGURE computes one; docs/reproduced.md says what was published of each, and what "
         "differs")
 
 

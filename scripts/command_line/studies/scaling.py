@@ -32,25 +32,25 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.command("scaling", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
-              help="A table n,ranks,time_s[,grid,decomposition,transforms,point_bytes,mean_s,deviation_s] (CSV) of other "
-                   "programs or of a publication; may be given several times.")
-@click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication. "
-              + "; ".join(f"{name}: {what}" for name, (_, what) in PUBLICATIONS.items()) + ".")
-@click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls of the whole array in a measured time; "
-              "half of their bytes cross the bisection [2 for each transform, 1 for slabs].")
+              help="A table (CSV) with columns n,ranks,time_s and more; may be given several times.")
+@click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication.")
+@click.option("--transposes", type=click.IntRange(1), metavar="N",
+              help="All-to-alls in a measured time [2 a transform, 1 for slabs].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P",
-              help="Ranks whose bisection is printed [the most of the study].")
+              help="Ranks whose bisection is printed [the most].")
 @MACHINE
-@click.option("--network", metavar="TEXT", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
-              "the peak.")
+@click.option("--network", metavar="TEXT", help="The network of all those ranks; its bisection is the peak.")
 @BANDWIDTH
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
-              help="Draw the strong scaling with its fits (svg, png or pdf).")
+              help="Draw the strong scaling with its fits (.svg, .png or .pdf).")
 @with_options(JSON)
 def command(records: tuple[str, ...], points: tuple[str, ...], published: str | None, transposes: int | None,
             ranks: int | None, machine: str | None, network: str | None, bandwidth: str | None, plot: str | None,
             as_json: bool) -> None:
-    """Tell how run records (JSON lines of fft_runner), and points of other programs, scale with the ranks."""
+    """Tell how measured times scale with the ranks.
+
+    RECORDS are run records of fft_runner (JSON lines). Times of other programs come from tables with --points.
+    """
     if not records and not points and not published:
         raise click.UsageError("name at least one file of run records, or --points FILE, or --published NAME")
     if plot:

@@ -20,7 +20,10 @@ MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
               help="The exchange that the others are compared with [alltoall, else the first].")
 @with_options(JSON)
 def command(samples: str, other: str | None, reference: str | None, as_json: bool) -> None:
-    """Compare the exchanges in a result of transpose_bench, or those of two results, of two MPIs or two networks."""
+    """Compare the exchanges in results of transpose_bench.
+
+    One result compares its exchanges; two compare two MPI libraries or two networks.
+    """
     first = by_exchange(read_transposes(samples))
     second = by_exchange(read_transposes(other)) if other else {}
     name = _reference(first, reference, samples)

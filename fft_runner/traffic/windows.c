@@ -1,0 +1,97 @@
+#include "windows.h"
+
+#include <stdlib.h>
+
+#include "state.h"
+
+static struct pairs open; /* what the open window has so far */
+static uint64_t signature;
+static double begin_s;
+static int level;
+
+static struct window_kind kinds[MOST_KINDS] = {[REST] = {.signature = 1}, [LATE] = {.signature = 2}};
+static int levels[MOST_KINDS];
+static int used = LATE + 1;
+static uint8_t *sequence;
+static size_t windows, places;
+
+void window_add(uint64_t key, uint64_t bytes, uint64_t messages)
+{
+    int new = pairs_add(&open, key, bytes, messages);
+    traffic.failed |= new < 0;
+    if (new > 0)
+        signature += mixed(key + 3);
+}
+
+static int kind_of_window(void)
+{
+    uint64_t wanted = level ? mixed((uint64_t)level) : signature;
+    for (int kind = LATE + 1; kind < used; kind++)
+        if (kinds[kind].signature == wanted && levels[kind] == level)
+            return kind;
+    if (used == MOST_KINDS)
+        return REST;
+    kinds[used].signature = wanted;
+    levels[used] = level;
+    return used++;
+}
+
+/* Append a kind to the sequence; false if the sequence is full. */
+static bool append(int kind)
+{
+    if (windows == places) {
+        size_t more = places ? 2 * places : 256;
+        uint8_t *larger = more <= MOST_WINDOWS ? realloc(sequence, more) : NULL;
+        if (!larger)
+            return false;
+        sequence = larger;
+        places = more;
+    }
+    sequence[windows++] = (uint8_t)kind;
+    return true;
+}
+
+void window_close(void)
+{
+    int kind = kind_of_window();
+    if (!append(kind))
+        kind = LATE;
+    double now = PMPI_Wtime();
+    kinds[kind].windows++;
+    kinds[kind].seconds += now - (begin_s > 0 ? begin_s : traffic.begin_s);
+    begin_s = now;
+    for (size_t i = 0; i < open.size; i++)
+        if (open.at[i].messages)
+            traffic.failed |= pairs_add(&kinds[kind].pairs, open.at[i].key, open.at[i].bytes, open.at[i].messages) < 0;
+    pairs_clear(&open);
+    signature = 0;
+}
+
+void window_synchronised(void)
+{
+    if (!level)
+        window_close();
+}
+
+void window_level(int next)
+{
+    window_close();
+    level = next;
+}
+
+const struct window_kind *window_kinds(int *count)
+{
+    *count = used;
+    return kinds;
+}
+
+const uint8_t *window_sequence(size_t *count)
+{
+    *count = windows;
+    return sequence;
+}
+
+int window_kind_level(int kind)
+{
+    return levels[kind];
+}

@@ -1,0 +1,5 @@
+#pragma once
+
+/* Collective over MPI_COMM_WORLD: rank 0 writes the traffic of all ranks to the file that PENCILMAP_TRAFFIC names, whole or
+ * not at all. A failure is said on standard error, and the program goes on. */
+void traffic_write(void);

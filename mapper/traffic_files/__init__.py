@@ -1,0 +1,96 @@
+"""Files of the traffic of a program: a table from a format's name to its recogniser and its reader.
+
+A new format is a file here and a line below.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+
+from pencilmap.mapper.formats.foreign import FOREIGN
+from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.traffic_files import dense, matrix_market, monitoring, sparse, traced
+from pencilmap.model.base.errors import TrafficError, near
+from pencilmap.model.base.reading import reading
+from pencilmap.model.traffic.program import Traffic
+
+
+@dataclass(frozen=True)
+class TrafficFormat:
+    """A line of the table.
+
+    looks_like : document -> bool
+    read : document -> Traffic
+    """
+
+    title: str
+    looks_like: Callable[[Document], bool]
+    read: Callable[[Document], Traffic]
+
+
+TRAFFIC_FILES = {
+    "trace": TrafficFormat("as pencilmap trace writes it", traced.looks_like, traced.read),
+    "monitoring": TrafficFormat("Open MPI's monitoring, PREFIX.RANK.prof", monitoring.looks_like, monitoring.read),
+    "matrix-market": TrafficFormat("Matrix Market, as scipy.io.mmwrite writes it", matrix_market.looks_like,
+                                   matrix_market.read),
+    "dense": TrafficFormat("line i has the bytes of rank i to each rank, as fft_runner --byte-matrix writes it",
+                           dense.looks_like, dense.read),
+    "sparse": TrafficFormat("from to bytes [messages] in each line", sparse.looks_like, sparse.read),
+}
+_KNOWN = "; ".join(f"{name}: {form.title}" for name, form in TRAFFIC_FILES.items())
+
+
+def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> Traffic:
+    """Return the traffic in a file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    format_name : str, optional
+        A name of `TRAFFIC_FILES`; recognised by the content by default.
+
+    Raises
+    ------
+    TrafficError
+        If the file is not understood. The message names the file, and the line if there is one.
+    """
+    return parse_traffic(read_document(path, TrafficError), format_name)
+
+
+def parse_traffic(document: Document, format_name: str | None = None) -> Traffic:
+    """Return the traffic in a document, as `read_traffic` does for a file.
+
+    Examples
+    --------
+    >>> parse_traffic(Document(b"0 1 800\\n1 0 800\\n", "demo")).total.bytes.toarray().tolist()
+    [[0, 800], [800, 0]]
+    """
+    with reading(document.label, TrafficError, len(document.text)):
+        if not document.lines(longest=None):
+            raise TrafficError(f"{document.label} is empty; formats of traffic are {_KNOWN}")
+        name = format_name or recognise(document)
+        if name not in TRAFFIC_FILES:
+            raise TrafficError(f"traffic format {name!r} is unknown{near(name, TRAFFIC_FILES)}; known are "
+                               f"{', '.join(TRAFFIC_FILES)}")
+        return TRAFFIC_FILES[name].read(document)
+
+
+def recognise(document: Document) -> str:
+    """Return the name of the format of a document.
+
+    Raises
+    ------
+    TrafficError
+        If it has no format of the table, or two.
+    """
+    found = [name for name, form in TRAFFIC_FILES.items() if form.looks_like(document)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format")
+    other = next((form for form in FOREIGN if form.looks_like(document)), None)
+    if other:
+        raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "
+                           "bytes of each pair of ranks in a line")
+    number, line = document.lines(longest=None)[0]
+    raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} is not traffic; known are {_KNOWN}")

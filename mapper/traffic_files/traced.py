@@ -1,0 +1,217 @@
+"""The file of libpencilmap_traffic, which `pencilmap trace` writes: phases, communicators and pairs of ranks.
+
+    pencilmap traffic 1
+    mpi Open MPI v4.1.4
+    ranks 4
+    seconds 1.5
+    phase 0 times 10 seconds 1.2
+    communicator 0 size 4 first 0 stride 1
+    0 0 0 0 1 8000 10
+    end 1
+
+The numbers of a pair are phase, communicator, kind, source, target, bytes and messages. Kinds are those of `KINDS`; a pair
+of kind 4 has communicator -1. The last line counts the pairs, so that a file that was cut is refused.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import TrafficError
+from pencilmap.model.traffic.program import (
+    KINDS,
+    MOST_RANKS,
+    UNKNOWN,
+    Communicator,
+    Pairs,
+    Phase,
+    Traffic,
+    check_ranks,
+    pairs_of,
+)
+
+FIRST = "pencilmap traffic 1"
+MOST_PHASES = 1024
+_N, _T = r"([0-9]{1,9})", r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_LINES = {
+    "ranks": re.compile(rf"ranks {_N}"),
+    "mpi": re.compile(r"mpi (.*)"),
+    "seconds": re.compile(rf"seconds {_T}"),
+    "outside": re.compile(r"outside ([0-9]{1,18}) ([0-9]{1,18})"),
+    "phase": re.compile(rf"phase {_N} times {_N} seconds {_T}( rest)?(?: level ([0-9]{{1,10}}))?"),
+    "communicator": re.compile(rf"communicator {_N} size {_N}(?: grid ([0-9x]{{1,200}}) periodic ([01,]{{1,40}}))?( inter)?"
+                               rf"(?: first (-?[0-9]{{1,9}}) stride (-?[0-9]{{1,9}})| ranks ([-0-9,]+))"),
+    "end": re.compile(r"end ([0-9]{1,12})"),
+}
+_MEANING = "phase, communicator, kind, from, to, bytes, messages"
+
+
+def looks_like(document: Document) -> bool:
+    return document.text.startswith("pencilmap traffic ")
+
+
+def read(document: Document) -> Traffic:
+    """Return the traffic of a traced program.
+
+    Raises
+    ------
+    TrafficError
+        If a line is not understood, or the file has no end.
+
+    Examples
+    --------
+    >>> text = b"pencilmap traffic 1\\nranks 2\\nphase 0 times 3 seconds 0.1\\n0 0 0 1 0 8 2\\nend 1\\n"
+    >>> text = text.replace(b"0 0 0 1", b"communicator 0 size 2 first 0 stride 1\\n0 0 0 1")
+    >>> read(Document(text, "demo")).phases[0].bytes.toarray().tolist()
+    [[0, 0], [8, 0]]
+    """
+    lines = document.lines(longest=None)
+    if lines[0][1].strip() != FIRST:
+        raise TrafficError(f"{document.label} line 1: {lines[0][1][:40]!r} is of another version of pencilmap; this one "
+                           f"reads {FIRST!r}")
+    pairs = [line for line in lines[1:] if line[1][:1].isdecimal()]
+    head: dict[str, list[Any]] = {name: [] for name in _LINES}
+    for number, line in lines[1:]:
+        if not line[:1].isdecimal():
+            name = line.split(" ", 1)[0]
+            found = _LINES[name].fullmatch(line.rstrip()) if name in _LINES else None
+            if found is None:
+                raise TrafficError(f"{document.label} line {number}: {line[:40]!r} is no line of a traffic file")
+            head[name].append((number, found))
+    _check_end(document, lines, head, len(pairs))
+    n_ranks = int(_only(document, head, "ranks")[1])
+    check_ranks(n_ranks)
+    phases = _in_order(document, head["phase"])
+    communicators = tuple(_communicator(document, number, found, n_ranks)
+                          for number, found in _in_order(document, head["communicator"]))
+    table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
+    return Traffic(n_ranks, tuple(_phase(found, _rows(table, i), n_ranks) for i, (_, found) in enumerate(phases)),
+                   communicators, float(head["seconds"][0][1][1]) if head["seconds"] else None,
+                   (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0),
+                   head["mpi"][0][1][1] if head["mpi"] else "")
+
+
+def _check_end(document, lines, head, n_pairs):
+    if not head["end"] or lines[-1][0] != head["end"][-1][0] or len(head["end"]) > 1:
+        raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line `end`; it was cut")
+    if int(head["end"][0][1][1]) != n_pairs:
+        raise TrafficError(f"{document.label} line {lines[-1][0]}: the end counts {head['end'][0][1][1]} pairs, but there "
+                           f"are {n_pairs}")
+
+
+def _only(document, head, name):
+    if len(head[name]) != 1:
+        raise TrafficError(f"{document.label}: {len(head[name])} lines {name}; a traffic file has one")
+    return head[name][0][1]
+
+
+def _in_order(document, found):
+    """Return the lines of phases or communicators, whose numbers count from 0."""
+    for i, (number, match) in enumerate(found):
+        if int(match[1]) != i or i >= MOST_RANKS:
+            raise TrafficError(f"{document.label} line {number}: number {match[1]}; they count 0, 1, 2, ..., so {i} is next")
+    return found
+
+
+def _communicator(document, number, found, n_ranks):
+    size, extents = int(found[2]), [int(part or 0) for part in (found[3] or "").split("x")] if found[3] else []
+    if size > MOST_RANKS or len(extents) > 16:
+        raise TrafficError(f"{document.label} line {number}: a communicator of {size} ranks in {len(extents)} dimensions")
+    if found[8]:
+        words = found[8].split(",")
+        members = np.array([int(word) if re.fullmatch("-?[0-9]{1,9}", word) else n_ranks for word in words], np.int64)
+    else:
+        members = int(found[6]) + int(found[7]) * np.arange(size)
+    if len(members) != size or (size and members.max() >= n_ranks):
+        raise TrafficError(f"{document.label} line {number}: {len(members)} members up to rank {members.max(initial=-1)}, "
+                           f"but {size} of ranks 0 to {n_ranks - 1}")
+    periodic = tuple(word == "1" for word in (found[4] or "").split(",")) if extents else ()
+    if extents and (len(periodic) != len(extents) or int(np.prod([float(n) for n in extents])) != size):
+        raise TrafficError(f"{document.label} line {number}: a grid {found[3]} periodic {found[4]} of {size} ranks")
+    return Communicator(members, tuple(extents), periodic, bool(found[5]))
+
+
+def _table(document, lines, limits) -> Ints:
+    """Return the pairs: int array, shape (pairs, 7)."""
+    split = [(number, line.split()) for number, line in lines]
+    wrong = next(((number, words) for number, words in split if len(words) != 7), None)
+    if wrong:
+        raise TrafficError(f"{document.label} line {wrong[0]}: {len(wrong[1])} numbers, but 7 are needed ({_MEANING})")
+    try:
+        table = np.array([words for _, words in split], dtype=object).reshape(-1, 7).astype(np.int64)
+    except (ValueError, OverflowError):
+        table = np.array([_numbers(document, number, words) for number, words in split], np.int64).reshape(-1, 7)
+    n_phases, n_communicators, n_ranks = limits
+    low = np.array([0, UNKNOWN, 0, 0, 0, 0, 0])
+    most = np.array([n_phases, n_communicators, len(KINDS), n_ranks, n_ranks, 1 << 62, 1 << 62])
+    bad = ((table < low) | (table >= most)).any(axis=1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise TrafficError(f"{document.label} line {split[at][0]}: {' '.join(split[at][1])[:60]!r} names a phase, "
+                           f"communicator, kind or rank that the file does not have ({_MEANING})")
+    return table
+
+
+def _numbers(document, number, words):
+    for word in words:
+        if not re.fullmatch("-?[0-9]{1,18}", word):
+            raise TrafficError(f"{document.label} line {number}: {word[:20]!r} is not a whole number ({_MEANING})")
+    return [int(word) for word in words]
+
+
+def _rows(table, phase) -> Pairs:
+    _, communicator, kind, source, target, n_bytes, messages = table[table[:, 0] == phase].T
+    return pairs_of(source, target, n_bytes, messages, kind, communicator)
+
+
+def _phase(found, pairs, n_ranks):
+    name = "rest" if found[4] else f"level {found[5]}" if found[5] else ""
+    return Phase(n_ranks, pairs, int(found[2]), float(found[3]), name)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def text(traffic: Traffic) -> str:
+    """Return the text of a file, which `read` reads.
+
+    Examples
+    --------
+    >>> from pencilmap.model.traffic.program import one_phase
+    >>> print(text(one_phase(2, pairs_of([0], [1], [8]))), end="")
+    pencilmap traffic 1
+    ranks 2
+    phase 0 times 1 seconds 0.000000
+    0 -1 0 0 1 8 1
+    end 1
+    """
+    lines = [FIRST, *([f"mpi {traffic.mpi}"] if traffic.mpi else []), f"ranks {traffic.n_ranks}"]
+    if traffic.seconds is not None:
+        lines.append(f"seconds {traffic.seconds:.6f}")
+    if traffic.outside[1]:
+        lines.append(f"outside {traffic.outside[0]} {traffic.outside[1]}")
+    for i, phase in enumerate(traffic.phases):
+        lines.append(" ".join([f"phase {i} times {phase.times} seconds {phase.seconds or 0:.6f}", *phase.name.split()]))
+    lines += [_communicator_line(i, communicator) for i, communicator in enumerate(traffic.communicators)]
+    for i, phase in enumerate(traffic.phases):
+        lines += [f"{i} {' '.join(map(str, row))}" for row in zip(*(column.tolist() for column in phase.pairs.columns))]
+    lines.append(f"end {len(traffic.pairs)}")
+    return "\n".join(lines) + "\n"
+
+
+def _communicator_line(number, communicator):
+    members, words = communicator.members, [f"communicator {number} size {len(communicator.members)}"]
+    if communicator.extents:
+        words.append(f"grid {'x'.join(map(str, communicator.extents))}")
+        words.append(f"periodic {','.join(str(int(end)) for end in communicator.periodic)}")
+    if communicator.inter:
+        words.append("inter")
+    stride = int(members[1] - members[0]) if len(members) > 1 else 0
+    if len(members) and (members == members[0] + stride * np.arange(len(members))).all():
+        words.append(f"first {members[0]} stride {stride}")
+    else:
+        words.append(f"ranks {','.join(map(str, members))}")
+    return " ".join(words)

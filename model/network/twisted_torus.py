@@ -1,0 +1,342 @@
+"""Twisted tori: rings that come back with an offset in other dimensions.
+
+Idea: a step past the end of dimension i also moves along other dimensions, by the twists of i. So the nodes are the points
+of Z^d modulo a lattice, which has the generator n_i e_i - t_i for each dimension i with n_i nodes and twists t_i. The
+twists may not form a circle. Then the box of the extents has one point of every coset, and nodes have the usual coordinates.
+The network looks the same from every node.
+Source: J. M. Camara, M. Moreto, E. Vallejo, R. Beivide, J. Miguel-Alonso, C. Martinez, J. Navaridas, "Twisted torus
+topologies for enhanced interconnection networks", IEEE Trans. Parallel Distrib. Syst. 21 (2010): a torus of 2a x a nodes
+with a twist of a, and its relatives in three dimensions. N. P. Jouppi et al., "TPU v4: An optically reconfigurable
+supercomputer for machine learning with hardware support for embeddings", ISCA 2023: slices of k x k x 2k and k x 2k x 2k.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.base.arrays import Bools, Ints
+from pencilmap.model.base.errors import TorusError
+from pencilmap.model.network.kind import NetworkKind, bandwidths
+from pencilmap.model.network.network import Arcs, TorusLink
+from pencilmap.model.network.torus import Torus, default_axes
+
+MOST_NODES = 1 << 20  # the neighbours of every node are listed
+TWISTED = "twisted"
+
+
+@dataclass(frozen=True)
+class TwistedTorus:
+    """A torus whose rings come back with an offset.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Nodes in each dimension.
+    twists : tuple of tuple of int, optional
+        ``twists[i][j]``: what a step past the upper end of dimension `i` adds to coordinate `j`. By default `usual_twists`.
+    bandwidth, cables, axes : optional
+        As for `pencilmap.model.network.torus.Torus`.
+
+    Raises
+    ------
+    TorusError
+        If the shape or a twist is impossible.
+
+    Examples
+    --------
+    >>> slice_ = TwistedTorus((4, 4, 8))
+    >>> end = slice_.reached(slice_.node((3, 0, 0)), 0, 1)      # x + 1 comes back to x = 0, four nodes further along z
+    >>> slice_.coordinates(end).tolist()
+    [0, 0, 4]
+    """
+
+    shape: tuple[int, ...]
+    twists: tuple[tuple[int, ...], ...] = ()
+    bandwidth: tuple[float, ...] | None = None
+    cables: tuple[int, ...] = ()
+    axes: str = ""
+
+    def __post_init__(self) -> None:
+        plain = Torus(self.shape, (), self.bandwidth, self.cables, self.axes)
+        if plain.n_nodes > MOST_NODES:
+            raise TorusError(f"twisted torus {'x'.join(map(str, plain.shape))} has {plain.n_nodes} nodes; at most "
+                             f"{MOST_NODES} are supported")
+        for name in ("shape", "bandwidth", "cables", "axes"):
+            object.__setattr__(self, name, getattr(plain, name))
+        given = self.twists or usual_twists(self.shape)
+        object.__setattr__(self, "twists", tuple(tuple(int(t) for t in row) for row in given))
+        _check_twists(self)
+
+    @cached_property
+    def plain(self) -> Torus:
+        """The torus of the same nodes without twists."""
+        return Torus(self.shape, (), self.bandwidth, self.cables, self.axes)
+
+    @property
+    def wrap(self) -> tuple[bool, ...]:
+        """True for every dimension: all rings close."""
+        return (True,) * len(self.shape)
+
+    @property
+    def n_dimensions(self) -> int:
+        return len(self.shape)
+
+    @property
+    def n_nodes(self) -> int:
+        return self.plain.n_nodes
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Difference of the node number along each dimension (first dimension fastest)."""
+        return self.plain.strides
+
+    def coordinates(self, node: ArrayLike) -> Ints:
+        """Return coordinates of node numbers: shape ``node.shape + (d,)``."""
+        return self.plain.coordinates(node)
+
+    def node(self, coordinates: ArrayLike) -> Ints:
+        """Return node numbers of coordinates inside the box, see `Torus.node`."""
+        return self.plain.node(coordinates)
+
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the nodes: all links of a node serve all of its tasks."""
+        return node
+
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
+        """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
+        return self.plain.outside(coordinates)
+
+    def node_name(self, node: int) -> str:
+        """Return the coordinates of a node as text."""
+        return self.plain.node_name(node)
+
+    @property
+    def title(self) -> str:
+        """Name in sentences."""
+        return f"twisted torus {self}"
+
+    @property
+    def host_names(self) -> None:
+        """None: hosts are named after their coordinates."""
+        return None
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """One class for each dimension: its links are alike."""
+        return tuple(self.axes)
+
+    @property
+    def link_shape(self) -> tuple[int, ...]:
+        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
+        return (self.n_dimensions, 2, self.n_nodes)
+
+    def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
+        """Return one group: all links of a dimension have the same number of cables."""
+        return [(self.cables[i], slice(None))]
+
+    def link(self, i: int, position: int) -> TorusLink:
+        """Return the link at `position` of the flat (2, N) links of dimension `i`."""
+        return self.plain.link(i, position)
+
+    def nearest_node(self, point: ArrayLike) -> Ints:
+        """Return the node of any point of Z^d: int array, shape ``point.shape[:-1]``.
+
+        >>> TwistedTorus((4, 8)).nearest_node([[5, 0], [-1, 0], [4, 4]]).tolist()
+        [17, 19, 0]
+        """
+        point = np.array(point, dtype=np.int64)
+        for i in self._order:
+            turns, point[..., i] = np.divmod(point[..., i], self.shape[i])
+            point += turns[..., None] * np.array(self.twists[i])
+        return point @ np.array(self.strides, dtype=np.int64)
+
+    def reached(self, node: ArrayLike, i: int, step: int) -> Ints:
+        """Return the nodes that `step` links along dimension `i` lead to."""
+        point = self.coordinates(node)
+        point[..., i] += step
+        return self.nearest_node(point)
+
+    def sums(self, nodes: Ints, others: Ints) -> Ints:
+        """Return the node of the sum of the coordinates of each node and each other node: shape (n, m)."""
+        return self.nearest_node(self.coordinates(nodes)[:, None, :] + self.coordinates(others)[None, :, :])
+
+    @cached_property
+    def negative(self) -> Ints:
+        """The node opposite to each node, seen from node 0: int array, shape (N,)."""
+        return self.nearest_node(-self.coordinates(np.arange(self.n_nodes)))
+
+    @cached_property
+    def neighbours(self) -> Ints:
+        """The node at the end of every link, the node itself where there is no link: int array, shape (d, 2, N)."""
+        nodes = np.arange(self.n_nodes)
+        return np.stack([[self.reached(nodes, i, step) for step in (1, -1)] for i in range(self.n_dimensions)])
+
+    @cached_property
+    def has_links(self) -> Bools:
+        """Whether links leave the nodes in each dimension and direction: bool array, shape (d, 2).
+
+        A ring of one node has no link, and one of two nodes has one cable, whose links both run upwards.
+        """
+        ends = self.neighbours[:, :, 0]
+        return np.stack([ends[:, 0] != 0, (ends[:, 1] != 0) & (ends[:, 0] != ends[:, 1])], axis=1)
+
+    def arcs(self) -> Arcs:
+        """Return all links as arcs of a directed graph."""
+        i, direction = np.nonzero(self.has_links)
+        nodes, rates = np.arange(self.n_nodes), np.array(self.bandwidth or (1.0,) * self.n_dimensions)
+        index = ((2 * i + direction)[:, None] * self.n_nodes + nodes).ravel()
+        strength = np.array(self.cables) * rates / rates.max()
+        return Arcs(self.n_nodes, np.tile(nodes, len(i)), self.neighbours[i, direction].ravel(), index,
+                    np.repeat(strength[i], self.n_nodes))
+
+    @cached_property
+    def hops(self) -> Ints:
+        """Least number of links from node 0 to every node: int array, shape (N,)."""
+        return self.arcs().distances([0])[0].astype(np.int64)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the network for JSON."""
+        return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap),
+                "twists": [list(row) for row in self.twists]}
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        """The dimensions in an order in which each has twists along later ones alone."""
+        return tuple(_order(self.twists))
+
+    def __str__(self) -> str:
+        axes = "" if self.axes == default_axes(self.n_dimensions) else f":axes={self.axes}"
+        return f"{'x'.join(map(str, self.shape))}:{_twist_text(self)}{axes}"
+
+
+def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the twists of extents k and 2k: the rings of k nodes come back k nodes further along every ring of 2k.
+
+    Raises
+    ------
+    TorusError
+        If the extents are others.
+
+    Examples
+    --------
+    >>> usual_twists((4, 4, 8)), usual_twists((4, 8, 8))
+    (((0, 0, 4), (0, 0, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0), (0, 0, 0)))
+    """
+    k = min(shape)
+    if {*shape} != {k, 2 * k}:
+        raise TorusError(f"{'x'.join(map(str, shape))}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
+                         "name the twists, e.g. 6x4x9:twist=xz3,yz3")
+    return tuple(tuple(k if n == k and m == 2 * k else 0 for m in shape) for n in shape)
+
+
+def _check_twists(torus: TwistedTorus) -> None:
+    d = torus.n_dimensions
+    if len(torus.twists) != d or any(len(row) != d for row in torus.twists):
+        raise TorusError(f"the twists of {d} dimensions are {d} rows of {d} numbers, not {torus.twists}")
+    for i, row in enumerate(torus.twists):
+        for j, twist in enumerate(row):
+            if not 0 <= twist < torus.shape[j] or (i == j and twist):
+                allowed = "no twist" if i == j else f"a twist of 0 to {torus.shape[j] - 1}"
+                raise TorusError(f"a ring along {torus.axes[i]} has a twist of {twist} along {torus.axes[j]}; {allowed} is "
+                                 "possible")
+    if len(list(_order(torus.twists))) < d:
+        raise TorusError("the twists form a circle, as in twist=xy1,yx1; leave out one of them")
+
+
+def _order(twists: Sequence[Sequence[int]]) -> Iterator[int]:
+    """Yield dimensions along which no remaining dimension has a twist, one after the other."""
+    left = list(range(len(twists)))
+    while left:
+        free = [j for j in left if not any(twists[i][j] for i in left)]
+        if not free:
+            return
+        yield free[0]
+        left.remove(free[0])
+
+
+def _twist_text(torus: TwistedTorus) -> str:
+    k = min(torus.shape)
+    if {*torus.shape} == {k, 2 * k} and torus.twists == usual_twists(torus.shape):
+        return TWISTED
+    return "twist=" + ",".join(f"{torus.axes[i]}{torus.axes[j]}{twist}" for i, row in enumerate(torus.twists)
+                               for j, twist in enumerate(row) if twist)
+
+
+_TEXT = re.compile(r"([0-9]{1,12}(?:x[0-9]{1,12})*):(twisted|twist=([^:]*))(?::axes=([A-Za-z]+))?")
+_TWIST = re.compile(r"([A-Za-z])([A-Za-z])([0-9]{1,12})")
+
+
+def is_twisted(text: str) -> bool:
+    """Return whether a text is meant to describe a twisted torus.
+
+    >>> is_twisted("4x4x8:twisted"), is_twisted("4x4x8:mesh")
+    (True, False)
+    """
+    return ":twist" in text
+
+
+def parse_twisted(text: str, **options: Any) -> TwistedTorus:
+    """Read ``4x4x8:twisted``, with the usual twists, or ``4x4x8:twist=xz4,yz4``: past the end of x and y, z grows by 4.
+
+    Parameters
+    ----------
+    text : str
+    **options
+        Passed to `TwistedTorus` (bandwidth, cables, and axes if the text has none).
+
+    Raises
+    ------
+    TorusError
+        If the text is not understood.
+
+    Examples
+    --------
+    >>> parse_twisted("4x4x8:twisted") == parse_twisted("4x4x8:twist=xz4,yz4")
+    True
+    >>> str(parse_twisted("8x3:twist=yx5"))
+    '8x3:twist=yx5'
+    """
+    found = _TEXT.fullmatch(text)
+    if not found:
+        raise TorusError(f"twisted torus {text[:40]!r} is not understood; write 4x4x8:twisted, or the twists, e.g. "
+                         "4x4x8:twist=xz4,yz4 (past the end of x or y, z grows by 4)")
+    shape = tuple(map(int, found[1].split("x")))
+    axes = found[4] or options.pop("axes", None) or default_axes(len(shape))
+    twists = () if found[2] == TWISTED else _read_twists(text, found[3], shape, axes)
+    return TwistedTorus(shape, twists, axes=axes, **options)
+
+
+def _read_twists(text, twists, shape, axes):
+    rows = [[0] * len(shape) for _ in shape]
+    for part in twists.split(","):
+        found = _TWIST.fullmatch(part)
+        if not found or found[1] not in axes or found[2] not in axes:
+            raise TorusError(f"twisted torus {text[:40]!r}: twist {part[:20]!r} is not understood; write the ring, the axis "
+                             f"along which it is twisted, and by how much, with axes of {axes}, e.g. xz4")
+        i, j = axes.index(found[1]), axes.index(found[2])
+        if rows[i][j]:
+            raise TorusError(f"twisted torus {text[:40]!r}: a ring along {found[1]} has two twists along {found[2]}; give "
+                             "their sum")
+        rows[i][j] = int(found[3])
+    return tuple(map(tuple, rows))
+
+
+def steps_up_and_down(torus: TwistedTorus) -> list[tuple[int, int]]:
+    """Return the pairs (dimension, 0 up or 1 down) in which links leave the nodes."""
+    return [(int(i), int(direction)) for i, direction in np.argwhere(torus.has_links)]
+
+
+def _of_kind(text, bandwidth=None, **options):
+    torus = parse_twisted(text, **options)
+    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
+
+
+KIND = NetworkKind(
+    "twisted-torus", "4x4x8:twisted or 4x4x8:twist=xz4,yz4",
+    "torus whose rings come back with an offset: past the end of x, z grows by 4", "one for each dimension, with the letter "
+    "of its axis", TwistedTorus, _of_kind, ("shortest-path", "dimension-order", "optimal-minimal"))

@@ -1,0 +1,40 @@
+"""The reasons of a predicted time: its largest term, and the costs that are unknown."""
+
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.times.costs import Costs
+
+TERMS = {  # term of the time model: its meaning
+    "link_s": "the busiest links: bytes, placement and grid decide",
+    "contention_s": "contention: messages that share links although their loads are even",
+    "injection_s": "the port of a task or node into the network: fewer bytes off the node help",
+    "start_s": "starting the exchanges: fewer tasks on a node help",
+    "messages_s": "message starts: fewer, larger messages help",
+    "hops_s": "the latency of hops: nearer partners help",
+    "fft_s": "the FFTs: more nodes help",
+    "memory_s": "memory: copies and passes over the array",
+}
+FIGURES = {  # figure of a machine file: the unknown cost without this figure
+    "message_cost_s": "the cost of a message", "injection_per_node": "what a node puts into the network",
+    "exchange_cost_s": "the start of an exchange", "fft_rate_per_task": "the rate of the FFTs"}
+
+
+def largest_term(p: Prediction) -> tuple[str, float]:
+    """Return the name in `TERMS` of the largest term of exchanges and computing, and its share of the time in sequence."""
+    sums: dict[str, float] = {}
+    for part in [stage.terms for stage in p.stages] + [p.local]:
+        for name, seconds in (part.as_dict() if part else {}).items():
+            sums[name] = sums.get(name, 0.0) + (seconds or 0.0)
+    name = max(sums, key=sums.__getitem__)
+    return name, sums[name] / sum(sums.values()) if sum(sums.values()) else 0.0
+
+
+def unknown_costs(costs: Costs) -> list[str]:
+    """Return the unknown costs in words. One of the two injection limits is enough.
+
+    >>> unknown_costs(Costs(injection_per_task=1e8, message_cost_s=1e-6))
+    ['the start of an exchange', 'the rate of the FFTs']
+    """
+    known = {name for name in FIGURES if getattr(costs, name) is not None}
+    if costs.injection_per_task is not None:
+        known.add("injection_per_node")
+    return [words for name, words in FIGURES.items() if name not in known]

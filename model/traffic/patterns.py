@@ -1,0 +1,161 @@
+"""Patterns in the traffic of a program: the R x C grid of an FFT, and the grid of a halo with its extents.
+
+An FFT shows in its communicators: there are C communicators of R successive ranks, and R communicators of C ranks with
+stride R. In each of them every member sends to every other. A halo shows in its pairs of ranks: for some extents, all
+pairs are neighbours in the grid, and all neighbours along an axis talk.
+"""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.factors import divisors, factorisations
+from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, STATED, Traffic
+
+FFT, HALO, CARTESIAN = "FFT", "halo", "Cartesian communicator"
+MOST_AXES = 4
+FEW = 1000  #: pairs that most grids fail at
+SMALL = 0.02  #: a pair with less than this part of the largest pair's bytes is no part of a halo (e.g. a sum to one rank)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern that was recognised.
+
+    kind : `FFT`, `HALO` or `CARTESIAN`
+    extents : R and C of an FFT, where rank = r + R c; the extents of a halo, of which the last counts fastest
+    periodic : for each extent, whether the ends are neighbours; empty for an FFT
+    bytes : bytes of the messages of the pattern
+    """
+
+    kind: str
+    extents: tuple[int, ...]
+    periodic: tuple[bool, ...] = ()
+    bytes: int = 0
+
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.extents))
+        if self.kind == FFT:
+            return f"an FFT on a {shape} grid"
+        ends = "periodic" if all(self.periodic) else "not periodic" if not any(self.periodic) else \
+            "periodic along " + ", ".join(str(i + 1) for i, end in enumerate(self.periodic) if end)
+        return f"a {self.kind} of {shape} ranks, {ends}"
+
+
+def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
+    """Return the patterns of a program: of its communicators, its point-to-point messages, and those of each phase.
+
+    Examples
+    --------
+    >>> from pencilmap.model.traffic.program import one_phase, pairs_of
+    >>> ring = one_phase(6, pairs_of(np.arange(6), (np.arange(6) + 1) % 6, 80))
+    >>> [str(found) for found in patterns(ring)]
+    ['a halo of 6 ranks, periodic']
+    """
+    points = [phase.pairs.of([POINT]) for phase in (traffic.total, *traffic.phases)]
+    halos = [find_halo(traffic.n_ranks, pairs.source, pairs.target, pairs.bytes) for pairs in points]
+    found: dict[str, Pattern] = {}
+    for pattern in [*_ffts(traffic), *_cartesian(traffic), *filter(None, halos)]:
+        found.setdefault(str(pattern), pattern)
+    return tuple(found.values())
+
+
+# ---- FFT --------------------------------------------------------------------------------------------------------------
+
+
+def _ffts(traffic):
+    """Yield the grids R x C for which there are communicators, with traffic between all members."""
+    groups: dict[tuple[int, int], dict[int, list[int]]] = {}  # stride and size -> first rank -> number
+    for number, communicator in enumerate(traffic.communicators):
+        members = communicator.members
+        stride = int(members[1] - members[0]) if len(members) > 1 else 0
+        if stride > 0 and not communicator.inter and (np.diff(members) == stride).all():
+            groups.setdefault((stride, len(members)), {}).setdefault(int(members[0]), []).append(number)
+    n, pairs = traffic.n_ranks, traffic.pairs.of(COLLECTIVE)
+    for r in divisors(n)[1:-1]:
+        rows, columns = groups.get((1, r), {}), groups.get((r, n // r), {})
+        if set(rows) >= set(range(0, n, r)) and set(columns) >= set(range(r)):
+            numbers = [number for group in (rows, columns) for found in group.values() for number in found]
+            same_row, same_column = pairs.source // r == pairs.target // r, pairs.source % r == pairs.target % r
+            inside = (np.isin(pairs.communicator, numbers) | (pairs.communicator < 0)) & (pairs.kind != MODELLED)
+            row, column = (pairs.where(inside & same) for same in (same_row, same_column))
+            if all(_number_of_pairs(part, n) == n * (size - 1) for part, size in ((row, r), (column, n // r))):
+                yield Pattern(FFT, (r, n // r), bytes=int(row.bytes.sum() + column.bytes.sum()))
+    world = pairs.where(pairs.kind == STATED)
+    if n > 1 and _number_of_pairs(world, n) == n * (n - 1) and any(_is_all(c, n) for c in traffic.communicators):
+        yield Pattern(FFT, (n,), bytes=int(world.bytes.sum()))
+
+
+def _is_all(communicator, n_ranks):
+    return len(communicator.members) == n_ranks and not communicator.inter
+
+
+def _number_of_pairs(pairs, n_ranks):
+    return len(np.unique((pairs.source * n_ranks + pairs.target)[pairs.bytes > 0]))
+
+
+def _cartesian(traffic):
+    for communicator in traffic.communicators:
+        known = communicator.extents and _is_all(communicator, traffic.n_ranks) and traffic.n_ranks > 1
+        if known and (communicator.members == np.arange(traffic.n_ranks)).all():
+            yield Pattern(CARTESIAN, communicator.extents, communicator.periodic)
+
+
+# ---- halo --------------------------------------------------------------------------------------------------------------
+
+
+def find_halo(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> Pattern | None:
+    """Return the halo whose messages these are, None if there is none. The grid with fewest axes is taken.
+
+    Parameters
+    ----------
+    n_ranks : int
+    source, target, n_bytes : int arrays of one length
+
+    Examples
+    --------
+    The faces of a 2 x 3 grid, which is not periodic:
+
+    >>> pairs = [(a, b) for a in range(6) for b in range(6)
+    ...          if abs(a // 3 - b // 3) + abs(a % 3 - b % 3) == 1]
+    >>> source, target = np.array(pairs).T
+    >>> str(find_halo(6, source, target, np.full(len(pairs), 8)))
+    'a halo of 2x3 ranks, not periodic'
+    """
+    keys, at = np.unique(source * n_ranks + target, return_inverse=True)
+    sums = np.bincount(at, n_bytes, len(keys))
+    large = keys[sums > SMALL * sums.max(initial=0)]
+    pairs = np.stack([large // n_ranks, large % n_ranks])
+    if not len(large) or (len(large) == n_ranks * (n_ranks - 1) and n_ranks > 3):  # nothing, or an all-to-all
+        return None
+    for axes in range(1, MOST_AXES + 1):
+        for extents in factorisations(n_ranks, axes):
+            if min(extents) > 1 and _are_neighbours(pairs[:, :FEW], extents) and _are_neighbours(pairs, extents):
+                periodic = _neighbours_along(pairs, extents)
+                if periodic is not None:
+                    return Pattern(HALO, extents, periodic, int(n_bytes.sum()))
+    return None
+
+
+def _are_neighbours(pairs, extents):
+    """Return whether source and target of each pair are at most one step apart along each axis of a periodic grid."""
+    size = np.array(extents)[:, None]
+    apart = np.array(np.unravel_index(pairs[1], extents)) - np.array(np.unravel_index(pairs[0], extents))
+    return bool((np.abs((apart + size // 2) % size - size // 2) <= 1).all())
+
+
+def _neighbours_along(pairs: Any, extents: tuple[int, ...]) -> tuple[bool, ...] | None:
+    """Return for each axis whether it is periodic; None if some neighbours along an axis do not talk."""
+    apart = np.array(np.unravel_index(pairs[1], extents)) - np.array(np.unravel_index(pairs[0], extents))
+    moved = np.abs(apart).astype(bool).sum(axis=0)
+    periodic = []
+    for axis, n in enumerate(extents):
+        along = (moved == 1) & (apart[axis] != 0)
+        steps = [int((along & (apart[axis] == step)).sum()) for step in (1, -1)]
+        if max(steps) != prod(extents) // n * (n - 1):
+            return None
+        periodic.append(bool((along & (np.abs(apart[axis]) > 1)).any()))
+    return tuple(periodic)

@@ -1,0 +1,117 @@
+"""`pencilmap trace`: the traffic of any MPI program."""
+
+from pathlib import Path
+
+import click
+
+from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
+from pencilmap.model.traffic.patterns import patterns
+from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
+from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.networks.tracer import library_for, trace, understand
+
+_FORMATS = "; ".join(f"{name}: {form.title}" for name, form in TRAFFIC_FILES.items())
+
+
+@click.command("trace", context_settings={"allow_interspersed_args": False})
+@click.argument("launch", nargs=-1, type=click.UNPROCESSED, metavar="-- LAUNCH...")
+@click.option("--output", "-o", type=OUTPUT_FILE, default="traffic.txt", show_default=True, help="The file to write.")
+@click.option("--read", "file", type=click.Path(), metavar="FILE", shell_complete=FILES,
+              help="Run nothing; print the traffic in this file.")
+@click.option("--format", "-f", "format_name", type=Name(list(TRAFFIC_FILES)),
+              help=f"Format of the file to read [recognised]. {_FORMATS}.")
+@click.option("--library", type=click.Path(), metavar="FILE", shell_complete=FILES,
+              help="The tracer, libpencilmap_traffic.so for the MPI of the program [found or compiled].")
+@click.option("--no-monitoring", is_flag=True, help="Do not let Open MPI count the messages inside collectives.")
+@with_options(JSON)
+def command(launch: tuple[str, ...], output: str, file: str | None, format_name: str | None, library: str | None,
+            no_monitoring: bool, as_json: bool) -> int:
+    """Run an MPI program, e.g. pencilmap trace -- mpirun -n 64 ./a.out, and write the bytes and messages between its ranks
+    to a file. The exit status is that of the program."""
+    if (file is None) == (not launch):
+        raise click.UsageError("give a launch line behind --, e.g. pencilmap trace -- mpirun -n 64 ./a.out, or a file with "
+                               "--read; one of the two")
+    if file:
+        _print(file, read_traffic(file, format_name), as_json)
+        return 0
+    if as_json or format_name:
+        raise click.UsageError(f"{'--json' if as_json else '--format'} is for --read: the program prints, too")
+    line = understand(launch)
+    found = trace(line, library_for(line, library), Path(output), not no_monitoring)
+    if found.traffic is None:
+        say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded", err=True)
+        return found.status or 2
+    say(f"wrote {output}", err=True)
+    for text in _summary(found.traffic):
+        say(text, err=True)
+    if not found.measured and (text := _uncertain(found.traffic)):
+        say(text, err=True)
+    return found.status
+
+
+def _print(file, traffic, as_json):
+    if as_json:
+        print_json({"file": file, **_as_dict(traffic)})
+        return
+    say(file)
+    for text in _summary(traffic):
+        say(text)
+    if text := _uncertain(traffic):
+        say(text)
+
+
+def _as_dict(traffic):
+    return {"ranks": traffic.n_ranks, "seconds": traffic.seconds, "mpi": traffic.mpi,
+            "bytes": int(traffic.pairs.bytes.sum()), "messages": int(traffic.pairs.messages.sum()),
+            "pairs": traffic.total.bytes.nnz, "bytes_by_kind": dict(zip(KINDS, traffic.bytes_by_kind())),
+            "outside_bytes": traffic.outside[0],
+            "phases": [{"name": phase.name, "times": phase.times, "seconds": phase.seconds,
+                        "bytes": int(phase.pairs.bytes.sum()), "messages": int(phase.pairs.messages.sum())}
+                       for phase in traffic.phases],
+            "patterns": [{"kind": found.kind, "extents": found.extents, "periodic": found.periodic, "bytes": found.bytes,
+                          "text": str(found)} for found in patterns(traffic)]}
+
+
+def _summary(traffic):
+    """Yield the lines of the summary."""
+    pairs = traffic.pairs
+    time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""
+    yield (f"{traffic.n_ranks} ranks{time}: {_amount(pairs.bytes.sum())} in {pairs.messages.sum():,} messages, "
+           f"{traffic.total.bytes.nnz:,} pairs of ranks")
+    kinds = [f"{kind} {_amount(n_bytes)}" for kind, n_bytes in zip(KINDS, traffic.bytes_by_kind()) if n_bytes]
+    if kinds and set(pairs.kind.tolist()) != {0}:
+        yield f"bytes: {'; '.join(kinds)}"
+    busy = [phase for phase in traffic.phases if len(phase.pairs)]
+    if len(busy) > 1:
+        largest = max(busy, key=lambda phase: int(phase.pairs.bytes.sum()))
+        yield (f"phases: {len(busy)}; the largest is repeated {largest.times:,} times and has "
+               f"{_amount(largest.pairs.bytes.sum())}")
+    if traffic.outside[1]:
+        yield f"not in the file: {_amount(traffic.outside[0])} to processes outside of MPI_COMM_WORLD"
+    for found in patterns(traffic):
+        share = f", {found.bytes / max(int(pairs.bytes.sum()), 1):.0%} of the bytes" if found.bytes else ""
+        yield f"recognised: {found}{share}"
+
+
+def _uncertain(traffic: Traffic) -> str | None:
+    """Return how much of the traffic depends on a model of collectives."""
+    by_kind = dict(enumerate(traffic.bytes_by_kind()))
+    collective, modelled = sum(by_kind[kind] for kind in COLLECTIVE), by_kind[MODELLED]
+    if not collective or by_kind[MEASURED]:
+        return None
+    total = max(sum(by_kind.values()), 1)
+    return (f"note: the MPI library did not count the messages inside collectives, {collective / total:.0%} of the bytes; "
+            f"{modelled / total:.0%} are in collectives such as bcast and allreduce, whose pairs of ranks are a model")
+
+
+def _amount(n_bytes):
+    """Format bytes.
+
+    >>> _amount(2_500_000), _amount(12)
+    ('2.5 MB', '12 B')
+    """
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.3g} {name}"
+    return f"{n_bytes} B"

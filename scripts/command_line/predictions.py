@@ -1,0 +1,328 @@
+"""Tables of predictions: what to take, how long it takes, how much better it is than the launch order and a proved limit."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import click
+
+from pencilmap.mapper.studies.threads import Shared
+from pencilmap.mapper.where import Where
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.predict.ranking import TRANSFORM, worth
+from pencilmap.model.predict.results import ExchangePrediction, Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table
+
+IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
+LINKS = {  # word of a note: the page that explains it
+    "machine": "docs/machines.md", "routing": "docs/routing.md", "searched": "docs/placement-search.md",
+    "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
+    "computing": "docs/time-model.md",
+}
+ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate")
+SAID = "pencilmap notes"  # key of the notes that a run has shown
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    launched : Prediction, optional
+        The launch order on the same grid, in sequence, for the gain.
+    """
+
+    prediction: Prediction
+    launched: Prediction | None = None
+
+
+def title(where: Where) -> str:
+    """Return the question of a table: network, tasks and transform."""
+    return where.where + (f", transform {where.transform}" if where.transform else "")
+
+
+def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
+    """Return the time that is shown and ranked: of the whole transform as far as it is known, or of its exchanges."""
+    return None if p.t_s is None else float(worth(p, by))
+
+
+def value(p: Prediction, by: str = TRANSFORM) -> str:
+    """Return the time as text; without times, the load of the busiest links."""
+    time_s = seconds(p, by)
+    return f"{float(worth(p, by)) * float(scale(p)):.4g}" if time_s is None else milliseconds(time_s)
+
+
+def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
+    """Return how many times faster a prediction is than the launch order; None if that is unknown."""
+    mine, other = worth(p, by), None if launched is None else worth(launched, by)
+    if launched is None or not mine or not other or (p.t_s is None) != (launched.t_s is None):
+        return None
+    return float(other) / float(mine)
+
+
+def percent(ratio: float | None) -> str:
+    """Return a ratio as percent above 1.
+
+    >>> percent(1.25), percent(0.8), percent(1.0), percent(None)
+    ('25 %', '-20 %', '0 %', '-')
+    """
+    if ratio is None:
+        return "-"
+    found = f"{100 * (ratio - 1):.0f}"
+    return f"{'0' if found == '-0' else found} %"
+
+
+def to_limit(certificate: float | None) -> str:
+    """Return the distance to the proved limit, or "-" without a limit. Small distances are rounded up.
+
+    >>> to_limit(1.0), to_limit(1.0004), to_limit(1.264), to_limit(None)
+    ('0 %', '0.1 %', '26 %', '-')
+    """
+    if certificate is None:
+        return "-"
+    if certificate <= 1 + 1e-9:
+        return "0 %"
+    above = 100 * (certificate - 1)
+    return f"{above:.0f} %" if above >= 10 else f"{ceil(10 * above - 1e-6) / 10:g} %"
+
+
+def certificate_of(p: Prediction) -> float | None:
+    """Return the cost over the proved limit, under the schedule of the prediction."""
+    return exchanges_of(p).certificate
+
+
+def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool = False, by: str = TRANSFORM,
+                     shapes: bool = False) -> None:
+    """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
+
+    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound; `shapes` adds the network.
+    """
+    predictions = [row.prediction for row in rows]
+    columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
+    print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
+                                        *idle_lines(predictions), *likely_lines(predictions),
+                                        *bracket_lines([p for p in predictions if p.grid == predictions[0].grid], by),
+                                        *new_notes((note for p in predictions for note in p.notes), wide)])
+
+
+def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:
+    """Return the notes that this run has not shown yet, each in one sentence with the page that explains it.
+
+    `wide` gives whole notes.
+    """
+    said = click.get_current_context().find_root().meta.setdefault(SAID, set())
+    fresh = [note for note in dict.fromkeys(notes if wide else short(notes)) if note not in said]
+    said.update(fresh)
+    pages = [next((page for word, page in LINKS.items() if word in note), None) for note in fresh]
+    return [f"note: {note}{f' ({page})' if page else ''}" for note, page in zip(fresh, pages)]
+
+
+def short(notes: Iterable[str]) -> list[str]:
+    """Return the notes that a table without m needs; of a note about a machine only its first clause.
+
+    >>> short(["shape of machine k is uncertain: 4 racks?", "launch order of machine k is uncertain: none is published"])
+    ['shape and launch order of machine k are uncertain']
+    """
+    found, doubtful = list[str](), dict[str, list[str]]()
+    for note in dict.fromkeys(notes):
+        if doubt := re.match(r"(.*) of machine (\S+) is uncertain: ", note):
+            doubtful.setdefault(doubt[2], []).append(doubt[1])
+        elif not note.startswith(ONLY_WIDE):
+            found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note else note)
+    return [*found, *(f"{_listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
+                      for name, figures in doubtful.items())]
+
+
+def _listed(words):
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def scale(p: Prediction) -> Fraction:
+    """Return displayed lengths and loads over the m scale: the usable nodes count.
+
+    So the same bytes look alike, however large the surrounding network is.
+    """
+    return Fraction(p.bounds.site.allocation.n_nodes, p.network.n_nodes)
+
+
+def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
+    """Return the unit of lengths and loads, if some are shown."""
+    if predictions[0].t_s is not None and not wide:
+        return []
+    n = predictions[0].bounds.site.allocation.n_nodes
+    return [f"load 1 is 1/{4 * n} of the array, a quarter of what one of {n} node{'s' * (n != 1)} holds"]
+
+
+def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
+    """Return the meaning of the times."""
+    p = predictions[0]
+    if p.t_s is None:
+        return []
+    total = (p if p.schedule is None else p.schedule).total_s
+    if by == TRANSFORM and total is not None:
+        return ["time: the whole transform, with its computing"]
+    return ["time: the exchanges" + ("" if total is not None else "; the computing of this machine is not known")]
+
+
+def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """Explain the mark of a grid; nothing if no grid is marked."""
+    found = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
+    more = [f"and on {len(found) - MOST_IDLE} more grids"] if len(found) > MOST_IDLE else []
+    return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {', '.join([*found[:MOST_IDLE], *more])}"] \
+        if found else []
+
+
+def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
+    return list(dict.fromkeys(f"expect 90 % of measured exchanges at {p.likely[0]:.3g} to {p.likely[1]:.3g} times the "
+                              "predicted time" for p in predictions if p.likely and p.time_s is not None))
+
+
+def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
+    """Return a line for each placement on a network whose routers adapt: its times, or loads, under each rule."""
+    return [f"routers adapt, {p.grid} {p.placement}: {', '.join(f'{each.routing} {value(each, by)}' for each in p.bracket)}"
+            for p in predictions if p.bracket]
+
+
+def _grid(p):
+    """The grid, marked if some of its tasks hold no data."""
+    return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
+
+
+def _narrow(rows, by, networks):
+    """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
+    found = [row.prediction for row in rows]
+    decompositions = {p.grid.decomposition.name for p in found}
+    several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
+    exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
+    gains = any(row.launched is not None for row in rows)
+    columns = [*(["shape"] if networks else []), *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
+               *(["routing"] if several else []), *(["exchange"] if exchanged else []),
+               *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
+               *([">gain"] if gains else []), ">to limit", "slowest link"]
+    cells = []
+    for grids, row in _once(rows, by):
+        p = row.prediction
+        cells.append([*([str(p.network).partition(":axes")[0]] if networks else []),
+                      *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
+                      *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
+                      *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
+                      *([percent(gain(p, row.launched, by))] if gains else []), to_limit(certificate_of(p)), slowest(p)])
+    return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
+
+
+def _once(rows, by):
+    """Each row with its grid; RxC and CxR are merged if they differ only in the order of the exchanges."""
+    found: dict[tuple, list[Row]] = {}
+    for row in rows:
+        p = row.prediction
+        e = exchanges_of(p)
+        change = gain(p, row.launched, by)
+        times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
+        key = (str(p.network), tuple(sorted(p.grid.shape)), p.placement, p.routing, p.stages[0].algorithm, e.schedule,
+               e.cost)
+        found.setdefault((*key, *times), []).append(row)
+    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), same[0]) for same in found.values()]
+
+
+def _wide(predictions):
+    several, scheduled = len({p.routing for p in predictions}) > 1, any(is_scheduled(p) for p in predictions)
+    names = [stage.name for stage in predictions[0].moves]
+    predicted = any(p.time_s != p.t_s for p in predictions)
+    columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
+               *(f"load {name}" for name in names), *(f">{name} hops" for name in names), ">all loads", ">lower bound",
+               *(head for name in names for head in (f">{name} links", ">messages", ">bytes each")),
+               ">all links", *([">exchanges"] if predicted else []), ">total", ">to limit",
+               *(["schedule", "load of all", ">links", ">exchanges", ">to limit"] if scheduled else []), "slowest link"]
+    rows = []
+    for p in predictions:
+        found = exchanges_of(p)
+        rows.append([_grid(p), p.placement, *([p.routing] if several else []),
+                     *(lengths(scale(p) * x for x in stage.m) for stage in p.moves),
+                     *(lengths(scale(p) * x for x in stage.load) for stage in p.moves),
+                     *(f"{float(stage.hop_length):.4g}" for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",
+                     f"{float(p.lower_bound.value * scale(p)):.4g}", *(cell for stage in p.moves for cell in (
+                         milliseconds(stage.t_s), *messages_of(stage))),
+                     milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
+                     "-" if p.total_s is None else milliseconds(p.total_s), to_limit(p.certificate),
+                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint), milliseconds(found.t_s),
+                        milliseconds(found.time_s),
+                        to_limit(found.certificate)] if scheduled and p.schedule else []), slowest(p)])
+    return columns, rows
+
+
+def messages_of(stage: ExchangePrediction) -> tuple[str, str]:
+    """Return the messages that a task sends in an exchange, and the bytes of each; "-" if unknown."""
+    work = stage.work
+    return ("-", "-") if work is None else (str(work.messages), f"{work.message_bytes:.0f}" if work.messages else "-")
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """The exchanges of a prediction under its schedule: by all terms and by links alone, seconds."""
+
+    schedule: str
+    cost: Fraction
+    t_s: float | None
+    time_s: float | None
+    certificate: float | None
+    proof: str  #: of the certificate, see `pencilmap.model.bounds.certificates.Bounds.proof`
+
+
+def exchanges_of(p: Prediction) -> Exchanges:
+    """Return the exchanges under the schedule of the prediction."""
+    found = p.schedule
+    if found is None or not is_scheduled(p):
+        return Exchanges(SEQUENCE, p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
+    name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
+    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
+        (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
+    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.proof)
+
+
+def is_scheduled(p: Prediction) -> bool:
+    """Return whether it is of another schedule than the sequence, or of two transforms at once."""
+    return p.schedule is not None and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)
+
+
+def slowest(p: Prediction) -> str:
+    """Return the busiest link of the slowest exchange."""
+    stage = max(p.moves, key=lambda stage: max(stage.load))
+    return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
+
+
+def terms_table(predictions: Iterable[Prediction]) -> None:
+    """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
+    columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
+               ">memory", ">time"]
+    rows = []
+    for p in predictions:
+        for stage in p.moves:
+            terms = stage.terms.as_dict().values() if stage.terms else [None] * 6
+            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, terms), "-", "-", milliseconds(stage.time_s)])
+        if p.local:
+            rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
+                         milliseconds(p.local.time_s)])
+        rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
+    print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
+
+
+def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
+    """Print the same cores as tasks and as threads, side by side."""
+    columns = [">tasks/\nnode", ">threads", "grid", ">predicted", ">messages\na node", ">bytes\neach", ">MB a\nnode",
+               ">table\nentries"]
+    print_table("the same cores as tasks or threads", columns, [
+        [s.tasks, s.threads, str(s.prediction.grid), _time(time_of(s.prediction)), s.messages,
+         f"{s.message_bytes:.0f}", f"{s.node_bytes / 1e6:.4g}", s.peers] for s in found],
+        ["messages to other nodes; MB: the array before and after an exchange; threads are",
+         "taken to compute as fast as tasks, and what they cost each other is left out"])
+
+
+def _time(seconds):
+    return "-" if seconds is None else milliseconds(seconds)

@@ -1,0 +1,258 @@
+"""Run an unchanged MPI program with the tracer: find its MPI library, load the tracer into its ranks, and read the result.
+
+The tracer must have been built for the MPI library of the program. It is taken from the build folder, or compiled with the
+compiler of MPI that lies beside the launcher.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
+from pencilmap.mapper.traffic_files import read_traffic, traced
+from pencilmap.model.base.errors import TrafficError
+from pencilmap.model.base.reading import read_whole
+from pencilmap.model.traffic.program import MEASURED, Traffic
+from pencilmap.scripts.networks.build import find_build, tail
+
+OPEN_MPI, MPICH = "Open MPI", "MPICH"
+LIBRARY = "libpencilmap_traffic.so"
+_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)([.\-].*)?")
+_SAYS = {OPEN_MPI: r"Open MPI|OpenRTE|PRRTE", MPICH: r"HYDRA|MPICH|Intel\(R\) MPI|MVAPICH"}
+_LIBRARIES = {OPEN_MPI: r"libmpi\.so\.[48]\d", MPICH: r"libmpich\.so\.\d+|libmpi\.so\.12"}
+_TIMEOUT_S = 60
+_MONITORING = {"pml_monitoring_enable": "2", "pml_monitoring_enable_output": "3"}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch line and its MPI library.
+
+    launcher : position of mpirun or mpiexec, None for another launcher (srun), which passes its environment on
+    mpi : `OPEN_MPI` or `MPICH`
+    """
+
+    command: tuple[str, ...]
+    launcher: int | None
+    mpi: str
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What came of a run: its exit status, and the traffic if the program came to MPI_Finalize."""
+
+    status: int
+    traffic: Traffic | None
+    measured: bool  #: the messages inside collectives were counted by the MPI library
+
+
+# ---- the MPI library --------------------------------------------------------------------------------------------------
+
+
+def understand(command: Sequence[str]) -> Launch:
+    """Return the launcher and the MPI library of a command.
+
+    Raises
+    ------
+    TrafficError
+        If there is no such program, no MPI library is found, or launcher and program have different ones.
+    """
+    if not shutil.which(command[0]):
+        raise TrafficError(f"{command[0]} is no program here; write a launch line behind --, e.g. -- mpirun -n 64 ./a.out")
+    at = next((i for i, word in enumerate(command) if _LAUNCHER.fullmatch(Path(word).name) and shutil.which(word)), None)
+    starts = _family(_output([command[at], "--version"]), _SAYS) if at is not None else None
+    links = next((mpi for word in command[(at or 0):] if (mpi := _linked(word))), None)
+    if starts and links and starts != links:
+        raise TrafficError(f"{command[at or 0]} is of {starts}, but the program uses {links}; take the launcher of {links}")
+    mpi = starts or links
+    if mpi is None:
+        raise TrafficError(f"no MPI library is found in {' '.join(command)[:100]!r}; known are {OPEN_MPI} and {MPICH}, of "
+                           "the launcher (mpirun, mpiexec) or of the program")
+    return Launch(tuple(command), at, mpi)
+
+
+def _family(text, patterns):
+    return next((mpi for mpi, pattern in patterns.items() if re.search(pattern, text)), None)
+
+
+def _linked(word):
+    """Return the MPI library that a program or library is linked with, None without one."""
+    path = shutil.which(word)
+    return _family(_output(["ldd", os.path.realpath(path)]), _LIBRARIES) if path else None
+
+
+def _output(command):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=_TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+# ---- the tracer of this MPI library -----------------------------------------------------------------------------------
+
+
+def library_for(launch: Launch, given: str | None = None) -> Path:
+    """Return the path of the tracer for a launch line.
+
+    Parameters
+    ----------
+    launch : Launch
+    given : str, optional
+        A tracer that the user names.
+
+    Raises
+    ------
+    TrafficError
+        If the given tracer is for another MPI library, or there is none and it cannot be compiled.
+    """
+    build = find_build()
+    own = build.directory / "lib" / LIBRARY
+    compiled = build.directory / "traffic" / launch.mpi.replace(" ", "-").lower() / LIBRARY
+    for path in (Path(given),) if given else (own, compiled):
+        if path.is_file() and _family(_output(["ldd", str(path)]), _LIBRARIES) == launch.mpi:
+            return path.absolute()
+    if given:
+        raise TrafficError(f"{given} is no tracer for {launch.mpi}; build it with the compiler of that MPI: cmake -S "
+                           "fft_runner -B build -DMPI_C_COMPILER=mpicc")
+    _compile(build.source / "traffic", _compiler(launch), compiled)
+    if _family(_output(["ldd", str(compiled)]), _LIBRARIES) != launch.mpi:
+        compiled.unlink()
+        raise TrafficError(f"{_compiler(launch)} is not the compiler of {launch.mpi}; build the tracer with the right one "
+                           "and name it with --library")
+    return compiled.absolute()
+
+
+def _compiler(launch):
+    """Return the compiler of MPI beside the launcher, which has the same ending: mpicc.mpich beside mpirun.mpich."""
+    first = launch.command[launch.launcher or 0]
+    folder, name = Path(shutil.which(first) or first).parent, _LAUNCHER.fullmatch(Path(first).name)
+    path = folder / f"mpicc{name[2] or '' if name else ''}"
+    if not path.exists():
+        raise TrafficError(f"the tracer for {launch.mpi} is not built, and {path} to compile it is missing; install it, "
+                           "or name a tracer with --library")
+    return path
+
+
+def _compile(source, compiler, path):
+    command = [compiler, "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *sorted(source.glob("*.c")), "-o",
+               path.with_suffix(".new"), "-ldl", "-pthread"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.parent / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=10 * _TIMEOUT_S)
+        if done.returncode:
+            raise TrafficError(f"{compiler} cannot compile the tracer:\n{tail(done.stdout, 10)}")
+        os.replace(path.with_suffix(".new"), path)
+
+
+# ---- the run ------------------------------------------------------------------------------------------------------------
+
+
+def traced_command(launch: Launch, library: Path, output: Path, monitoring: Path | None) -> tuple[list[str], dict[str, str]]:
+    """Return the launch line with the tracer, and variables for its environment.
+
+    Parameters
+    ----------
+    launch : Launch
+    library, output : Path
+    monitoring : Path, optional
+        Beginning of the names of the files of Open MPI's monitoring.
+
+    Examples
+    --------
+    >>> line = Launch(("mpiexec", "-n", "4", "./a.out"), 0, MPICH)
+    >>> " ".join(traced_command(line, Path("/l.so"), Path("/t"), None)[0])
+    'mpiexec -genv LD_PRELOAD /l.so -genv PENCILMAP_TRAFFIC /t -n 4 ./a.out'
+    """
+    preload = ":".join([str(library), *([os.environ["LD_PRELOAD"]] if os.environ.get("LD_PRELOAD") else [])])
+    variables = {"LD_PRELOAD": preload, "PENCILMAP_TRAFFIC": str(output)}
+    if launch.launcher is None:
+        return list(launch.command), variables
+    before, rest = launch.command[:launch.launcher + 1], list(launch.command[launch.launcher + 1:])
+    if launch.mpi == MPICH:
+        return [*before, *(word for name, value in variables.items() for word in ("-genv", name, value)), *rest], {}
+    own = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    if monitoring:
+        rest, chosen = _with_monitoring(rest, os.environ)
+        for name, value in {**_MONITORING, "pml_monitoring_filename": str(monitoring), **chosen}.items():
+            own += ["--mca", name, value]
+    return [*before, *own, *rest], {}
+
+
+def _with_monitoring(words, environment):
+    """Let a choice of the point-to-point layer (pml) by option or variable have monitoring in its list."""
+    for i in range(len(words) - 2):
+        if words[i] in ("--mca", "-mca", "-gmca", "--gmca") and words[i + 1] == "pml":
+            return [*words[:i + 2], _listed(words[i + 2]), *words[i + 3:]], {}
+    chosen = environment.get("OMPI_MCA_pml")
+    return words, {"pml": _listed(chosen)} if chosen else {}
+
+
+def _listed(chosen):
+    return chosen if "monitoring" in chosen or chosen.startswith("^") else f"{chosen},monitoring"
+
+
+def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True) -> Traced:
+    """Run a program with the tracer and write its traffic to a file.
+
+    Parameters
+    ----------
+    launch : Launch
+    library : Path
+        The tracer.
+    output : Path
+        Written whole if the program comes to MPI_Finalize, otherwise left as it is.
+    monitoring : bool
+        Whether Open MPI counts the messages inside collectives.
+
+    Raises
+    ------
+    TrafficError
+        If the output cannot be written.
+    """
+    check_writable(output, TrafficError)
+    with temporary_folder(str(output.absolute().parent)) as folder:
+        raw, prefix = folder / "traffic.txt", folder / "monitoring"
+        use = prefix if monitoring and launch.mpi == OPEN_MPI and launch.launcher is not None else None
+        command, variables = traced_command(launch, library, raw, use)
+        status = _run(command, {**os.environ, **variables})
+        if not raw.is_file():
+            return Traced(status, None, False)
+        traffic = read_traffic(raw, "trace")
+        first = Path(f"{prefix}.0.prof")
+        measured = use is not None and first.is_file()
+        if measured:
+            traffic = traffic.with_measured_collectives(read_traffic(first, "monitoring").pairs.of([MEASURED]))
+            write_whole(output, traced.text(traffic), TrafficError)
+        else:
+            write_whole(output, read_whole(raw, TrafficError), TrafficError)
+        return Traced(status, traffic, measured)
+
+
+def _run(command, environment):
+    """Run a command to its end and return its exit status, 128 + n for signal n. It ends with this process."""
+    with _ended(subprocess.Popen(command, env=environment)) as process:
+        status = process.wait()
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _ended(process):
+    try:
+        yield process
+    except BaseException:
+        process.terminate()
+        try:
+            process.wait(_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise

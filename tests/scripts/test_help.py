@@ -1,0 +1,112 @@
+"""Pages of help: they fit a terminal, and their examples are true."""
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pencilmap.scripts.command_line.cli import pencilmap as group
+from pencilmap.scripts.command_line.pages import EXAMPLES, MOST_LINES, WIDTH
+from pencilmap.scripts.command_line.topics import TOPICS
+from tests.documents import Command, run
+from tests.scripts.test_known_answers import inputs
+
+STUDIES = group.get_command(None, "study")
+COMMANDS = {name: group.get_command(None, name) for name in group.list_commands(None)} | {
+    f"study {name}": STUDIES.get_command(None, name) for name in STUDIES.list_commands(None)}
+PAGES = [["--help"], *([*name.split(), "--help"] for name in COMMANDS), ["help"], *(["help", topic] for topic in TOPICS)]
+MOST_COMMANDS, USUAL = 11, 10
+LONG = " # "  # an example with a comment about its time is not run here, but by the tests of its command
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    inputs(folder)
+    return folder
+
+
+def fits(out):
+    lines = out.splitlines()
+    assert len(lines) <= MOST_LINES and [line for line in lines if len(line) > WIDTH] == []
+    assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_a_page_fits_a_terminal(words, pencilmap):
+    status, out, err = pencilmap(*words)
+    assert (status, err) == (0, "")
+    fits(out)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "study"])
+def test_every_option_is_on_the_long_page_and_ten_at_most_on_the_short_one(name, pencilmap):
+    short, long = (pencilmap(*name.split(), option)[1] for option in ("--help", "--help-all"))
+    fits(long)
+    options = [max(p.opts, key=len) for p in COMMANDS[name].params if p.opts[0].startswith("-") and not p.hidden]
+    assert [option for option in options if not re.search(rf"{option}\b", long)] == []
+    shown = [option for option in options if re.search(rf"^  (-., )?{option}\b", short, re.MULTILINE)]
+    assert len(shown) == min(len(options), USUAL) or len(shown) == len(options) <= USUAL + 3
+    assert (len(shown) < len(options)) == ("--help-all" in short)
+
+
+def test_the_list_has_few_commands_and_whole_summaries(pencilmap):
+    _, out, _ = pencilmap()
+    assert out == pencilmap("--help")[1] and len(group.list_commands(None)) <= MOST_COMMANDS
+    for name in group.list_commands(None):
+        line = next(line for line in out.splitlines() if line.startswith(f"  {name} "))
+        summary = line.split(None, 1)[1]
+        assert summary == COMMANDS[name].help.splitlines()[0] and summary.endswith(".") and name == COMMANDS[name].name
+
+
+def test_an_old_name_is_answered_with_the_new_one(pencilmap):
+    for old, new in group.renamed.items():
+        status, out, err = pencilmap(old)
+        assert (status, out) == (2, "") and f"command '{old}' is now {new}\n" in err
+        assert pencilmap(*re.match(r"pencilmap ([a-z ]+[a-z])", new)[1].split(), "--help")[0] == 0
+    status, _, err = pencilmap("predict", "--torus", "4x4", "--grid", "4x4")
+    assert status == 2 and err.startswith("error: option --torus is now --network\n")
+
+
+def test_a_topic_has_every_name_of_its_table(pencilmap):
+    from pencilmap.mapper.formats import FORMATS
+    from pencilmap.mapper.placements import PLACEMENTS
+    from pencilmap.model.routing import ROUTINGS
+
+    for topic, names in (("placements", PLACEMENTS), ("formats", FORMATS), ("routings", ROUTINGS)):
+        _, out, _ = pencilmap("help", topic)
+        assert [name for name in names if not re.search(rf"^  {name}\b", out, re.MULTILINE)] == []
+    assert pencilmap("help", "predict")[1] == pencilmap("predict", "--help")[1]
+    status, _, err = pencilmap("help", "placement")
+    assert status == 2 and "did you mean placements" in err
+
+
+def shown_by(command, folder):
+    """Return what a command prints on standard output, without empty lines."""
+    return "\n".join(line for line in run(Command(command, "", ()), folder).splitlines() if line)
+
+
+def blocks(text):
+    return [part.partition("\n") for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
+def test_examples_show_what_their_commands_print(path, made):
+    for command, _, shown in blocks(path.read_text("utf-8")):
+        assert LONG in command or shown_by(command, made) == shown.rstrip("\n"), command
+
+
+def test_every_command_has_examples():
+    assert sorted(path.stem for path in EXAMPLES.glob("*.txt")) == sorted(
+        name.replace(" ", "-") for name in COMMANDS if name != "study")
+    assert [path.stem for path in EXAMPLES.glob("*.txt") if len(blocks(path.read_text("utf-8"))) > 3] == []
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        inputs(Path(name))
+        for path in sorted(EXAMPLES.glob("*.txt")):
+            found = [f"$ {command}\n{'' if LONG in command else shown_by(command, Path(name)) + chr(10)}"
+                     for command, _, _ in blocks(path.read_text("utf-8"))]
+            path.write_text("".join(found), "utf-8")
