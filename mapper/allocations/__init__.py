@@ -10,6 +10,7 @@ from os import PathLike
 from pencilmap.mapper.allocations import (
     bluegene,
     cray,
+    flux,
     fujitsu,
     hwloc,
     lsf,
@@ -58,6 +59,7 @@ READERS = {  # environments are read and files are tried in this order
                     slurm.from_environment, slurm.looks_like, slurm.find, "slurm"),
     "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", fujitsu.from_environment,
                       format="vcoordfile"),
+    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", flux.from_environment, format="flux"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
                        format="bgq"),
     "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find,

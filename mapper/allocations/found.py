@@ -11,9 +11,12 @@ from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hos
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, printable
 from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import is_network, network_named
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation
 
+NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
+              "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument")
 NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
 
 
@@ -173,16 +176,18 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
-    shape = parse_torus(text) if text else None
+    named = network_named(text) if text and is_network(text) else None
+    shape = named if isinstance(named, Torus) else parse_torus(text) if text and named is None else None
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
-    graph = first("network")
+    graph = named if isinstance(named, GraphNetwork) else first("network")
     if shape is None and graph is not None:
-        nodes, named, missing = _in_graph(graph, first("path"), first("hosts", environment))
-        return Picture(torus=None, nodes=nodes, hosts=named, tasks_per_node=tasks, missing=missing, graph=graph,
-                       path=first("path"), **common)
+        path = first("path") if named is None else text
+        nodes, held, missing = _in_graph(graph, path, first("hosts", environment))
+        return Picture(torus=None, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, graph=graph, path=path,
+                       **common)
     if shape is None:
-        missing = first("missing") or "the shape of the torus: give it with `network`"
+        missing = first("missing") or NO_NETWORK
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
         nodes, named, missing = _named(shape, hosts or tuple(places), places)

@@ -8,6 +8,7 @@ Trees and blocks are networks, node lists give hosts alone.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from pencilmap.mapper.allocations import slurm_yaml
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
@@ -20,6 +21,10 @@ from pencilmap.model.base.reading import MOST_HOSTS
 _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
                    r"ClusterName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
+
+#: folders of slurm.conf: of distributions, and of slurmd without files of its own (configless)
+CONFIGURATIONS = [Path("/etc/slurm"), Path("/etc/slurm-llnl"), Path("/run/slurm/conf"), Path("/var/spool/slurmd/conf-cache"),
+                  Path("/var/spool/slurm/d/conf-cache")]
 
 _NAMES = r"[A-Za-z_][\w.-]*(?:\[[\w,-]+\][\w.-]*)*"  # a name, with or without brackets
 _LIST = re.compile(rf"\s*(?=\S*[\[,]){_NAMES}(?:,{_NAMES})*\s*", re.ASCII)  # SLURM_JOB_NODELIST, saved to a file
@@ -36,6 +41,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
             tasks = tasks or max(counts)
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
+    facts += _place(environ)
     return replace(found, facts=(*found.facts, *facts), tasks_per_node=tasks)
 
 
@@ -53,6 +59,22 @@ def _distribution(environ):
     known = {"SLURM_DISTRIBUTION": "distribution of the ranks", "SLURM_DIST_PLANESIZE": "ranks of a plane",
              "SLURM_HOSTFILE": "hosts of the ranks, in order"}
     return [Fact(what, environ[name][:200], name) for name, what in known.items() if environ.get(name)]
+
+
+def _place(environ):
+    """Return where this node is in Slurm's tree of switches: SLURM_TOPOLOGY_ADDR, and the kind of each part."""
+    address, pattern = environ.get("SLURM_TOPOLOGY_ADDR"), environ.get("SLURM_TOPOLOGY_ADDR_PATTERN")
+    if not address or pattern in (None, "node"):  # without switches the address is the name of the node
+        return []
+    return [Fact("place of this node", f"{address[:160]} ({pattern[:80]})", "SLURM_TOPOLOGY_ADDR")]
+
+
+def topology_files(environ: Mapping[str, str]) -> list[Path]:
+    """Return the files that may describe the network of this Slurm job, the likeliest first."""
+    if not (environ.get("SLURM_JOB_ID") or environ.get("SLURM_JOB_NODELIST")):
+        return []
+    folders = [Path(environ["SLURM_CONF"]).parent] if environ.get("SLURM_CONF") else CONFIGURATIONS
+    return [folder / name for folder in folders for name in ("topology.yaml", "topology.conf")]
 
 
 def tasks_per_node(text: str) -> list[int]:

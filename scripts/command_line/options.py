@@ -32,7 +32,6 @@ from pencilmap.scripts.command_line.plain_options import (
     completed,
     with_options,
 )
-from pencilmap.scripts.command_line.tables import say
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
