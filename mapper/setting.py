@@ -233,7 +233,7 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
     yield from getattr(network, "notes", ())
     if count:
         yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
-               "list the hosts of the job in a file and give it with `nodes` for its real places")
+               "a file of the numbers of other nodes gives other places")
     if machine:
         yield from machine.doubts(network, used)
 

@@ -10,6 +10,7 @@ import pytest
 from pencilmap.mapper.allocations import look_around
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.network.fat_tree import FatTree
+from tests.documents import run_by
 from tests.launchers.conftest import ROOT, succeed
 from tests.launchers.placed import TASKS, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
@@ -50,7 +51,7 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
         before = f"export SLURM_CONF={tmp_path}/slurm.conf\n"  # slurmd sets its own
     job = ["srun", "-N3", "-n6", "--ntasks-per-node=2", "-w", "node-0-0,node-1-0,node-0-1"]
     out, _, places = succeed([*job, "bash", "-c", before + NETWORK], environment, cwd=tmp_path).partition("----\n")
-    assert "a tree of 3 switches in 2 levels and 4 hosts" in out and "  2 leaves, 2 cables upwards each\n" in out
+    assert "1 switch at the top\n  2 leaves, 2 cables upwards each\n    4 hosts, 2 on each leaf\n" in out
     assert "nodes of the job: # 3 of 4 hosts\n  leaf0  ##  2 of 2\n  leaf1  #.  1 of 2\n" in out
     assert "SLURM_TOPOLOGY_ADDR=spine.leaf0.node-0-0\n" in places and "place of this node" in out
     commands = out.partition("next, e.g. for a transform of 512^3:\n")[2].replace("\\\n", "")
@@ -63,7 +64,7 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
 
 
 def test_the_addresses_of_all_nodes_are_the_tree_above_the_job(slurm, tmp_path):
-    out = succeed(["srun", "-N4", "--ntasks-per-node=1", "printenv", "SLURM_TOPOLOGY_ADDR"], {**os.environ, **slurm})
-    (tmp_path / "addresses").write_text(out)
-    tree = read_graph(tmp_path / "addresses")
+    [command] = run_by(__file__)
+    succeed(["bash", "-c", command.text.replace("srun", "srun -N4")], {**os.environ, **slurm}, cwd=tmp_path)
+    tree = read_graph(tmp_path / "addresses.txt")
     assert isinstance(tree, FatTree) and set(tree.vertices[:4]) == set(HOSTS) and tree.cables_up[0].tolist() == [2, 2]
