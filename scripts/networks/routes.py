@@ -132,7 +132,7 @@ class Ways:
     """The ways from vertex to vertex by each rule: a piece is two vertices, and the receiving end behind the second."""
 
     def __init__(self, network: Any) -> None:
-        self.network = network
+        self.network, self._to = network, cache(self._to)
         self.kind = ([network.link_classes[i] for i in network.class_of_link.tolist()]
                      if network.class_of_link is not None else [network.link_classes[0]] * len(network.source))
         self.rules: dict[str, Callable[[Piece], Shares]] = {
@@ -152,7 +152,6 @@ class Ways:
                 found[a].append((link, b))
         return found
 
-    @cache
     def _to(self, target: int, local: bool) -> tuple[dict[int, int], dict[int, int]]:
         """Return hops and number of shortest paths from every vertex to a target, over all links or local links."""
         hops, paths, waiting = {target: 0}, {target: 1}, deque([target])

@@ -20,6 +20,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from os import PathLike
 from pathlib import Path
@@ -32,10 +33,12 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.runs.compare import TOPOLOGY
 from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -105,7 +108,8 @@ class SimulatedNetwork:
 
     def __post_init__(self) -> None:
         if self.network.bandwidth is None:
-            raise SimulationError(f"{self.network.title} has no bandwidth; a simulation needs the bytes per second of a link")
+            raise SimulationError(f"{self.network.title} has no bandwidth; a simulation needs the bytes per second of a "
+                                  "link")
         for name in ("latency_s", "injection_bytes_per_s", "message_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
@@ -132,6 +136,12 @@ class SimulatedNetwork:
     def is_torus(self) -> bool:
         """Whether the platform has its own rule for the routes; it reads the routes of other networks from a table."""
         return isinstance(self.network, Torus)
+
+    @property
+    def text(self) -> str:
+        """The network as text for a record: its short text, or the file of its cables."""
+        has_file = type(self.network) is GraphNetwork
+        return os.path.abspath(self.network.name) if has_file else str(self.network)
 
     @property
     def routing(self) -> str:
@@ -196,12 +206,12 @@ class SimulatedNetwork:
         """
         name, dot, link = host.partition(".") if self.ends_per_node > 1 else (host, "", "")
         node = self._names.node(name)
-        if node is None or self._names.names([node])[0] != name or dot and not (
-                link.isdecimal() and int(link) < self.ends_per_node):
+        wrong_link = dot and not (link.isdecimal() and int(link) < self.ends_per_node)
+        if node is None or self._names.names([node])[0] != name or wrong_link:
             raise SimulationError(f"host {host[:40]!r} is not a host of {self.network.title}: {self._names.why_not(name)}")
         return node * self.ends_per_node + int(link or 0)
 
-    @property
+    @cached_property
     def _names(self) -> Hosts:
         return Hosts(self.network)
 
@@ -289,8 +299,8 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     if schedule != SEQUENCE:
         forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
         schedule = forecast.name if forecast else schedule
-    return Simulation(network, network.hosts(mapping), size, grid, where.transform.type, where.transform.precision, labels=labels,
-                      fields=where.transform.fields, schedule=schedule, direction=direction, **options)
+    return Simulation(network, network.hosts(mapping), size, grid, where.transform.type, where.transform.precision,
+                      labels=labels, fields=where.transform.fields, schedule=schedule, direction=direction, **options)
 
 
 def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,
@@ -308,7 +318,7 @@ def _labels(where, network, placement):
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
               "routing": network.routing}
     if not network.is_torus:
-        labels["topology"] = str(network.network)
+        labels[TOPOLOGY] = network.text
     if where.machine:
         labels["machine"] = where.machine
     if network.injection_bytes_per_s:
