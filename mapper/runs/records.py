@@ -229,7 +229,7 @@ def _places_by_coordinates(ranks, network):
 
 
 def _places_by_hosts(ranks, network):
-    """Return node and slot of each rank. A simulated host ``NAME.LINK`` is a link of a host whose tasks use one link each."""
+    """Return node and slot of each rank. A simulated host ``NAME.LINK`` is a link of a host where each task uses one."""
     names, places = Hosts(network), []
     links = network.links_per_host if getattr(network, "use", "") == "task" else 1
     for r in ranks:

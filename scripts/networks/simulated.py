@@ -105,6 +105,7 @@ class SimulatedNetwork:
     #: of a torus: dimensions in the order in which messages are routed; the first dimension first by default
     order: tuple[int, ...] = ()
     rule: str = ""  #: routing of other networks; by default that of the kind of network
+    file: str = ""  #: the file of the network, for records; none if the network has a short text
 
     def __post_init__(self) -> None:
         if self.network.bandwidth is None:
@@ -139,9 +140,8 @@ class SimulatedNetwork:
 
     @property
     def text(self) -> str:
-        """The network as text for a record: its short text, or the file of its cables."""
-        has_file = type(self.network) is GraphNetwork
-        return os.path.abspath(self.network.name) if has_file else str(self.network)
+        """The network as text for a record: its short text, or the file of its cables, empty if unknown."""
+        return self.file if type(self.network) is GraphNetwork else str(self.network)
 
     @property
     def routing(self) -> str:
@@ -317,7 +317,7 @@ def _labels(where, network, placement):
     rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
               "routing": network.routing}
-    if not network.is_torus:
+    if not network.is_torus and network.text:
         labels[TOPOLOGY] = network.text
     if where.machine:
         labels["machine"] = where.machine

@@ -163,7 +163,7 @@ def _simulation(case):
 
 
 def _network(where, case):
-    return SimulatedNetwork(where.network, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
+    return SimulatedNetwork(where.network, rule=case.rule, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
                             message_s=case.message_s)
 
 
@@ -181,7 +181,7 @@ def _rows(case, record):
         yield _halo(case, grid, record, as_mapping(placed, case.placement))
         return
     costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
-    network = predict(placed, where.transform, ROUTING, costs=costs, exchange=case.exchange)
+    network = predict(placed, where.transform, _network(where, case).routing, costs=costs, exchange=case.exchange)
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
     published, mapping = _published(case), as_mapping(placed, case.placement)
     if grid.decomposition.has_bricks:

@@ -65,7 +65,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
                                "TIME")
     network = SimulatedNetwork(where.network, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0,
-                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing)
+                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=_file())
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
@@ -94,6 +94,12 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
                               verify=verify, timing_only=timing_only, halo=halo or 0)
                 for text in placement]
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
+
+
+def _file():
+    """Return the path of the option --network if it is a file, else an empty text."""
+    given = click.get_current_context().params.get("network") or ""
+    return os.path.abspath(given) if os.path.isfile(given) else ""
 
 
 def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
