@@ -5,82 +5,49 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 """
 
 from collections.abc import Container, Iterable, Mapping as Variables
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
-from pencilmap.mapper.base.hosts import Hosts, first_hosts
-from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, network_text
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
-from pencilmap.mapper.placements import check_name, place, takes_objective
-from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
-from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.placements import check_name
+from pencilmap.mapper.plan import plan
+from pencilmap.mapper.shapes import alike, partition_shapes
+from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.errors import (
-    GridError,
-    MachineError,
-    MapfileError,
-    PartitionError,
-    PlacementError,
-    RoutingError,
-    ScheduleError,
-)
-from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
+from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.predict import predict_question
-from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
-from pencilmap.model.routing import all_variants, routing as routing_rule
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 
 ALL_ROUTINGS = "all"
-SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
-BEST = "best"
-REFINED = 3  # grids, the fastest by products: their other placements are searched too when all grids are ranked
+CHOSEN = tuple(d for d in DECOMPOSITIONS.values() if not d.has_bricks)  # bricks are given, not chosen
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Where):
     """The machine and the transform of a question; `setting` makes it from texts.
 
     Parameters
     ----------
-    site : Site
-        Network, tasks per node, usable nodes.
-    transform : Transform, optional
-        Without it predictions have no times.
-    machine : str, optional
-        Name or file of the machine, None when only a shape was named.
-    costs : Costs
-        The costs other than link bandwidth in the machine file.
-    notes : tuple of str
-        Notes for a reader of any prediction for this setting.
-    hosts : dict of str to int, optional
-        Nodes of the hosts in the launcher's order, None unless the list of nodes names every node.
-    decomposition : Decomposition
-        Whose grids are meant.
-    robust : bool
-        Whether the worst over the routing rules counts, and is predicted where none is named.
-    likely : tuple of float, optional
-        Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
+    *given
+        As for `pencilmap.mapper.where.Where`.
 
     Examples
     --------
@@ -90,142 +57,34 @@ class Setting:
     True
     """
 
-    site: Site
-    transform: Transform | None = None
-    machine: str | None = None
-    costs: Costs = Costs()
-    notes: tuple[str, ...] = ()
-    hosts: dict[str, int] | None = None
-    decomposition: Decomposition = PENCIL
-    likely: tuple[float, float] | None = None
-    robust: bool = False
+    def grid(self, text: str = BEST, schedule: str | None = None) -> ProcessGrid:
+        """Return the process grid that is written ``RxC`` (of slabs ``P``), checked against the slots, or the best one.
 
-    @property
-    def network(self) -> Network:
-        return self.site.network
-
-    @property
-    def tasks_per_node(self) -> int:
-        return self.site.tasks_per_node
-
-    @property
-    def names(self) -> dict[int, str] | None:
-        """The first host of each usable node, None unless the list of nodes names every one."""
-        return None if self.hosts is None else first_hosts(self.hosts)
-
-    @property
-    def n_slots(self) -> int:
-        return self.site.n_slots
-
-    @property
-    def where(self) -> str:
-        return str(self.site)
-
-    def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
-        """The process grid that is written ``RxC`` (of slabs ``P``), checked against the slots, or the best one.
-
-        Raises GridError.
+        The best grid is that of `plan`. Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):  # no search works on a graph: the best grid for the launcher's order
-                return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
-            if not self.site.allocation.is_complete:
-                return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
-            return self.predictions(BEST, schedule=schedule)[0].grid
+            return plan(self._alone, schedules=schedule and (schedule,)).best.grid
         grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
         return grid
 
-    def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
-        """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
-
-        A placement that searches gives the one that is fastest under the schedule by all terms of the time model.
-        """
-        check_name(text)
-        if text == BEST:
-            return self.best_placement(grid, schedule)
-        if not takes_objective(text):
-            return place(text, self.site, grid)
-        name, _, argument = text.partition(":")
-        if self.robust and name == "search":
-            return self._fastest([search(argument, self.site, grid, wanted, robust=True)
-                                  for wanted in objectives(schedule, grid)], schedule)
-        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
-
-    def best_placement(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
-        """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
-        search.
-        """
-        if not isinstance(self.network, Torus):
-            return place(BEST, self.site, grid)  # it says that there is none
-        found: list[Product | Mapping] = []
-        if schedule == SEQUENCE and self.transform and self._is_whole(grid):
-            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share)
-                      if not (isinstance(placed, Product) and placed in found)]
-            if self.robust:
-                found += robust_search(self.site, grid, wanted, share)
-        return self._fastest(found, schedule)
-
-    def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
-        """The first of the fastest by all terms of the time model."""
-        if len(found) == 1:
-            return found[0]
-        return min(found, key=lambda placed: self.shown(placed, Question(schedule=schedule)).order)
-
-    def _is_whole(self, grid: ProcessGrid) -> bool:
-        """Whether the grid takes every slot of a whole torus, so that it has product placements."""
-        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
-                and grid.n_tasks == self.site.n_slots)
-
-    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
-                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
-        """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        return self.answer(placed, Question(routing, exchange, schedule, direction), name)
-
-    def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
-        """The prediction of a placement for a question."""
-        return self._noted(predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site))
-
-    def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
-        """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
-        a note.
-        """
-        if not self.robust or question.routing is not None:
-            return self.answer(placed, question, name)
-        found = []
-        for rule in all_variants(self.network):
-            if rule != BEST_MINIMAL:  # never the worst
-                try:
-                    found.append(self.answer(placed, replace(question, routing=rule), name))
-                except RoutingError:
-                    continue          # the rule cannot handle the case
-        worst = max(found, key=lambda p: p.order)
-        note = f"the worst of {len(found)} routing rules is shown"
-        return replace(worst, notes=(*worst.notes, note))
-
-    def interval(self, placed: Product | Mapping, question: Question = Question(),
-                 name: str | None = None) -> list[Prediction]:
-        """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
-        return [self._noted(p) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
-                                                  site=self.site)]
-
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
-                    exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
+                    exchange: str | None = None, schedule: str | None = None,
                     direction: str = FORWARD) -> list[Prediction]:
-        """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
+        """Return the predictions of all placements.
 
-        With schedule ``best`` grids, placements, schedules and chunks are ranked together, by the predicted time of the
-        whole transform as far as it is known; with direction ``pair``, by that of a forward and a backward one. With
-        routing `ALL_ROUTINGS` there are several for each placement, as `interval` gives them. Raises GridError,
-        PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid ``best``, when it cannot
-        be had on any grid.
+        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; exchange and schedule are
+        then free unless they are named. With routing `ALL_ROUTINGS` there are several for each placement, as `interval`
+        gives them. Raises GridError, PlacementError or ScheduleError if a placement or its schedule is not possible, for
+        grid ``best`` if it is not possible on any grid.
         """
-        return self.answers(Question(routing, exchange, schedule, direction), grid, placements)
+        if grid == BEST and routing != ALL_ROUTINGS:
+            return self._ranked(placements, routing, exchange and (exchange,), schedule and (schedule,), direction)
+        question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule or SEQUENCE, direction)
+        return self.answers(question, grid, placements)
 
     def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,)) -> list[Prediction]:
-        """The same as `predictions`, for a question."""
+        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too."""
         placements, routing = tuple(placements), question.routing
         for text in placements:
             check_name(text)  # before any error about grids, because the grid is not at fault then
@@ -236,30 +95,28 @@ class Setting:
             return [p for text in placements for p in self._predictions(text, one, question)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
-        found, refusals = [], []
-        report = now_and_then(say)
-        for each in all_grids(self.n_slots, self.decomposition):
-            for text in placements:
-                report(f"grid {each}, placement {text}")
-                try:
-                    found += self._predictions(text, each, question, share=0)
-                except (PlacementError, GridError, ScheduleError) as error:
-                    refusals.append(error)
-        if not found:
-            raise refusals[-1]
-        return ranked(self._refined(ranked(found), question))
+        assert isinstance(question.exchange, str)
+        return self._ranked(placements, routing, (question.exchange,), (question.schedule,), question.direction)
 
-    def _refined(self, found: list[Prediction], question: Question) -> list[Prediction]:
-        """The predictions. For the first few grids they have other placements than products too, which are searched."""
-        searched = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)]
-        some, rest = searched[:REFINED], searched[REFINED:]
-        for before in some:
-            [after] = self._predictions(BEST, before.grid, question, share=len(some))
-            found[next(i for i, p in enumerate(found) if p is before)] = min(before, after, key=lambda p: p.order)
-        if self.site.allocation.is_complete or not rest:
-            return found
-        brief = (f"grids but the {len(some)} fastest were searched briefly; name one with `grid` to search it longer",)
-        return [replace(p, notes=(*p.notes, *brief)) if any(p is each for each in rest) else p for p in found]
+    @property
+    def _alone(self) -> "Setting":
+        """This setting without other shapes."""
+        return replace(self, shapes=())
+
+    def _ranked(self, placements, routing, exchanges, schedules, direction):
+        if routing is not None:
+            routing_rule(routing, self.network)
+        return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges, schedules=schedules,
+                    direction=direction).predictions
+
+    def _predictions(self, text: str, grid: ProcessGrid, question: Question) -> list[Prediction]:
+        """Return the predictions of one placement."""
+        rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
+        placed = self.best_placement(grid, question.schedule, rules=rules) if text == BEST \
+            else self.place(text, grid, question.schedule)
+        if question.routing == ALL_ROUTINGS:
+            return self.interval(placed, question, text)
+        return [self.shown(placed, question, text)]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
@@ -281,22 +138,11 @@ class Setting:
         cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
         return Job(self.site, names, cores * names.per_node, program)
 
-    def _predictions(self, text: str, grid: ProcessGrid, question: Question, share: int = 1) -> list[Prediction]:
-        """Predictions of one placement. For `share` see `candidates`."""
-        schedule = question.schedule
-        placed = self.best_placement(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
-        if question.routing == ALL_ROUTINGS:
-            return self.interval(placed, question, text)
-        return [self.shown(placed, question, text)]
-
-    def _noted(self, prediction: Prediction) -> Prediction:
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
-
 
 def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str = PENCIL.name, robust: bool = False, launcher: str | None = None,
+            decomposition: str | None = None, robust: bool = False, launcher: str | None = None,
             environ: Variables[str, str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
@@ -324,8 +170,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         Whether a grid may have fewer tasks than there are slots.
     fft : str, optional
         The transform: ``512``, ``512x256x128``, ``512:r2c:single``.
-    decomposition : str
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P).
+    decomposition : str, optional
+        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan chooses, and grids
+        that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
     launcher : str, optional
@@ -342,6 +189,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     """
     transform = parse_transform(fft) if fft else None
     listed_by = given_nodes(nodes)
+    counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
     if listed_by.count not in (None, shape.n_nodes):
@@ -352,13 +200,27 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
-    site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
-    site = replace(site, launch=launch_order(site, described, launcher, environ))
-    named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
-    return Setting(site, transform, machine, costs=described.costs if described else Costs(),
-                   notes=described.doubts(shape, used) if described else (), hosts=named,
-                   decomposition=decomposition_named(decomposition),
-                   likely=described.likely if described and bandwidth is None else None, robust=robust)
+    one = decomposition_named(decomposition or PENCIL.name)
+
+    def on(network: Network) -> Setting:
+        site = Site(network, tasks, _allocation(network, listed, failed), idle)
+        return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
+                       costs=described.costs if described else Costs(),
+                       notes=described.doubts(network, used) if described else (),
+                       hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
+                       decompositions=CHOSEN if decomposition is None else (one,),
+                       likely=described.likely if described and bandwidth is None else None, robust=robust)
+
+    here = on(shape)
+    return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Network]:
+    """Return the partitions of a machine with as many nodes as the taken partition, perhaps with another bandwidth."""
+    if machine.partitions is None or not isinstance(taken, Torus) or taken == machine.torus:
+        return []
+    others = [with_bandwidth(torus, bandwidth) for torus in partition_shapes(machine, taken.n_nodes)]
+    return [taken if alike(torus) == alike(taken) else torus for torus in others]
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

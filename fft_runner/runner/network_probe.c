@@ -1,4 +1,4 @@
-/* network_probe: the cost of messages in a network, for `pencilmap calibrate --probe`.
+/* network_probe: the cost of messages in a network, for `pencilmap study calibrate --probe`.
  * Idea:  one task of each node takes part. Three measurements, the first two by few nodes while all others are silent: round
  *        trips between two nodes of each distance, for each size of message (half of a trip is the time of a message);
  *        bursts of 1, 2, ... messages at once from one node to as many others, answered by empty messages: the growth of the
@@ -151,7 +151,7 @@ static void print_help(void)
         printf(" %s", source_usage(i));
     printf("\n  --label KEY=VALUE        add it to the result; may be repeated\n"
            "  --json FILE              append the result, one line (network_probe.schema.json); - is standard output\n"
-           "  --help\n\npencilmap calibrate --probe FILE fits the figures of a machine to it.\n");
+           "  --help\n\npencilmap study calibrate --probe FILE fits the figures of a machine to it.\n");
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------------------- */

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "state.h"
-
-enum { PIECE = 1 << 16 };
+#include "sums.h"
 
 struct agreed {
     size_t windows, count, map_size;
@@ -44,20 +43,16 @@ static void release(struct agreed *a)
     free(a->phase);
 }
 
-static bool add_up(uint64_t *values, size_t count, MPI_Comm comm)
+/* Whether all ranks have the number that rank 0 has. */
+static bool same_number(uint64_t number, MPI_Comm comm, bool *same)
 {
-    for (size_t i = 0; i < count; i += PIECE) {
-        int n = (int)(count - i < PIECE ? count - i : PIECE);
-        if (PMPI_Allreduce(MPI_IN_PLACE, values + i, n, MPI_UINT64_T, MPI_SUM, comm) != MPI_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-static bool same_number(uint64_t number, MPI_Comm comm)
-{
-    uint64_t ends[2] = {number, ~number}, low[2] = {0, 0};
-    return PMPI_Allreduce(ends, low, 2, MPI_UINT64_T, MPI_MIN, comm) == MPI_SUCCESS && low[0] == ~low[1];
+    uint64_t of_first = traffic.rank == 0 ? number : 0;
+    if (!sums_of_all(&of_first, 1, comm))
+        return false;
+    uint64_t differ = number != of_first;
+    bool done = sums_of_all(&differ, 1, comm);
+    *same = !differ;
+    return done;
 }
 
 /* The phases are numbered by their first windows. */
@@ -109,7 +104,7 @@ static bool sort_phases(struct agreed *a, MPI_Comm comm)
         a->bytes[a->name[w]] += average[sequence[w]];
     for (size_t i = 0; i < a->count; i++)
         a->order[i] = i;
-    if (!add_up(a->bytes, a->count, comm))
+    if (!sums_of_all(a->bytes, a->count, comm))
         return false;
     compared = a->bytes;
     qsort(a->order, a->count, sizeof *a->order, more_bytes);
@@ -140,11 +135,11 @@ static bool divide(struct phases *phases, struct agreed *a, MPI_Comm comm)
     const struct window_kind *kind = window_kinds(&kinds);
     const uint8_t *sequence = window_sequence(&a->windows);
     uint64_t totals[2] = {!allocate(a), kind[LATE].windows};
-    if (!add_up(totals, 2, comm) || totals[0])
+    if (!sums_of_all(totals, 2, comm) || totals[0])
         return false;
     for (size_t w = 0; w < a->windows; w++)
         a->sum[w] = mixed(kind[sequence[w]].signature + mixed((uint64_t)traffic.rank + 1));
-    if (!add_up(a->sum, a->windows, comm))
+    if (!sums_of_all(a->sum, a->windows, comm))
         return false;
     name_phases(a);
     if (!sort_phases(a, comm))
@@ -172,9 +167,8 @@ bool phases_agree(struct phases *phases, MPI_Comm comm)
     size_t windows;
     memset(phases, 0, sizeof *phases);
     window_sequence(&windows);
-    phases->alike = same_number(windows, comm);
-    bool done = true;
-    if (phases->alike)
+    bool done = same_number(windows, comm, &phases->alike);
+    if (done && phases->alike)
         done = divide(phases, &a, comm);
     else
         single(phases);

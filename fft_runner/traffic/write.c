@@ -13,6 +13,7 @@
 #include "pairs.h"
 #include "phases.h"
 #include "state.h"
+#include "sums.h"
 #include "windows.h"
 
 enum { TAG = 1, WORDS = 5, PIECE = 1 << 16 };
@@ -113,7 +114,7 @@ static bool output_open(struct output *o)
     return false;
 }
 
-static void print_head(struct output *o, const struct phases *phases, const uint64_t outside[2], double seconds)
+static void print_head(struct output *o, const struct phases *phases, const uint64_t *outside, double seconds)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, kinds;
@@ -271,12 +272,10 @@ static void output_close(struct output *o, bool done)
 
 static void write_phases(const struct phases *phases, double seconds, MPI_Comm comm)
 {
-    uint64_t own_outside[2] = {traffic.outside_bytes, traffic.outside_messages}, outside[2] = {0, 0};
     struct output o = {.file = NULL};
-    PMPI_Reduce(own_outside, outside, 2, MPI_UINT64_T, MPI_SUM, 0, comm);
-    int open = traffic.rank == 0 && output_open(&o);
-    PMPI_Bcast(&open, 1, MPI_INT, 0, comm);
-    if (open) {
+    uint64_t totals[3] = {traffic.outside_bytes, traffic.outside_messages, traffic.rank == 0 && output_open(&o)};
+    const uint64_t *outside = totals, *open = totals + 2;
+    if (sums_of_all(totals, 3, comm) && *open) {
         struct numbers own = own_numbers(phases);
         if (traffic.rank > 0) {
             send_numbers(&own, comm);
@@ -302,9 +301,8 @@ void traffic_write(void)
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS)
         return;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    int good = phases_agree(&phases, comm) && !traffic.failed, all = 0;
-    PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (all)
+    uint64_t failed = !phases_agree(&phases, comm) || traffic.failed;
+    if (sums_of_all(&failed, 1, comm) && !failed)
         write_phases(&phases, seconds, comm);
     else if (traffic.rank == 0)
         traffic_say("no file is written: memory was short on a rank, or MPI failed");

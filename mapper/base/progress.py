@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
+from typing import Any
 
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
@@ -26,23 +27,30 @@ def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-def say(line: str) -> None:
-    """Report one line of text; without a listener nothing happens."""
+def say(line: str, share: float | None = None) -> None:
+    """Report one line of text; without a listener nothing happens.
+
+    `share` is the part that is done, from 0 to 1.
+
+    >>> with heard_by(print):
+    ...     say("grid 8x64", 0.25)
+    25 %: grid 8x64
+    """
     listener = _LISTENER.get()
     if listener is not None:
-        listener(line)
+        listener(line if share is None else f"{100 * min(share, 1):.0f} %: {line}")
 
 
-def now_and_then(say_line: Callable[[str], None], seconds: float = 5.0) -> Callable[[str], None]:
+def now_and_then(say_line: Callable[..., None], seconds: float = 5.0) -> Callable[..., None]:
     """Return a listener that passes on at most one line in so many seconds, the first line after that time.
 
     >>> now_and_then(print)("too soon")
     """
     last = [monotonic()]
 
-    def report(line: str) -> None:
+    def report(*given: Any) -> None:
         if monotonic() - last[0] >= seconds:
             last[0] = monotonic()
-            say_line(line)
+            say_line(*given)
 
     return report

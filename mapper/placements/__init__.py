@@ -7,6 +7,7 @@ Placements that search also get the objective. A new placement is a file here an
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from pencilmap.mapper.placements.basis import basis, cosets
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
 from pencilmap.mapper.placements.digits import digits
@@ -19,6 +20,7 @@ from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -34,12 +36,14 @@ class Placement:
     usage: str
     meaning: str
     anywhere: bool = False  #: whether the placement also works on a graph, which has no coordinates
+    twisted: bool = False  #: whether the placement also works on a twisted torus
     searches: bool = False  #: whether the placement takes an objective
 
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes "
-                      "or with idle slots also a local search", searches=True),
+                      "or with idle slots also a local search; on twisted tori of digit bases; on other networks the least "
+                      "cost under all routings", anywhere=True, searches=True, twisted=True),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
                         "idle slots and awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
@@ -55,8 +59,13 @@ PLACEMENTS = {
     "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows are "
                          "translates of one tile, or the other way round; often the best for exchanges in sequence at odd "
                          "extents"),
-    "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
-    "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
+    "basis": Placement(basis, "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is the sum of its "
+                       "digits times generators, which are searched or given as r=..,c=..", searches=True, twisted=True),
+    "cosets": Placement(cosets, "cosets", "on a twisted torus: rows are the cosets of a subgroup, and columns those of a "
+                        "complement", searches=True, twisted=True),
+    "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)",
+                        twisted=True),
+    "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function", twisted=True),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",
                       anywhere=True),
 }
@@ -99,7 +108,11 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
     check_name(text)
     name, _, argument = text.partition(":")
     placement = PLACEMENTS[name]
-    if not (placement.anywhere or isinstance(site.network, Torus)):
+    if isinstance(site.network, TwistedTorus) and not (placement.anywhere or placement.twisted):
+        known = ", ".join(p.usage for p in PLACEMENTS.values() if p.anywhere or p.twisted)
+        raise PlacementError(f"placement {text} needs a torus without twists, and {site.network.title} has twists; use one "
+                             f"of {known}")
+    if not (placement.anywhere or isinstance(site.network, Torus | TwistedTorus)):
         raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
     return placement.make(argument, site, grid, *([wanted] if placement.searches else []))

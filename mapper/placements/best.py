@@ -2,26 +2,34 @@
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
-- everywhere else the local search.
+- on other tori the local search;
+- on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
+- on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
 exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
 product optimal.
 """
 
+from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -34,7 +42,7 @@ MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this 
 MOST_SEARCHED = 2048           # slots: above this number the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: for share 0, and at least for share 1
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
 TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # local search, the smaller of: evaluations; evaluations times R + C
 RULES = 3  # for ties: a robust search routes under each rule
@@ -74,7 +82,8 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     return candidates(site, grid, wanted)[-1]
 
 
-def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
+def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
+               limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -83,20 +92,28 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int
+    share : int or Fraction
         Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
+    limit : Limit
+        Seed and time limit.
+    rules : sequence of str
+        On a network that is no torus, the routings that count; all of its routings by default.
 
     Returns
     -------
     list of Product or Mapping
     """
     site.check_grid(grid)
+    if isinstance(site.network, TwistedTorus):
+        return [*best_twisted(site, grid, wanted, share)]
+    if isinstance(site.network, GraphNetwork):
+        return [_on_network(site, grid, wanted, share, rules)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
-        if not is_searched(site, grid):
+        if not share or not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
-        return [search(f"evaluations={_long(grid) // share if share else SHORT}", site, grid, wanted)]
+        return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
     tried = _tried(torus, grid, site.tasks_per_node, wanted or alone)
@@ -105,11 +122,24 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
         return [product]
     cost = _cost(product, alone)
-    if lower_bound(site, grid, ordered=True, split=True).value >= cost:
+    if _floor(torus, grid, site.tasks_per_node) >= cost:
         return [product]
-    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
-        site, grid, float(cost), share)
+    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share, limit) if _has_rings(torus) else _swapped(
+        site, grid, float(cost), share, limit)
     return [product] if found is None else [product, found]
+
+
+@lru_cache(maxsize=256)
+def _floor(torus, grid, tasks_per_node):
+    """Return the lower bound for exchanges in sequence on a whole torus."""
+    return lower_bound(Site(torus, tasks_per_node), grid, ordered=True, split=True).value
+
+
+def _on_network(site, grid, wanted, share, rules):
+    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
+
+    evaluations = int(network_search.EVALUATIONS // share) if share else 0
+    return network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -128,7 +158,8 @@ def _cost(product, wanted):
     return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
 
 
-def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
+def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
+                  limit: Limit = UNLIMITED) -> list[Mapping]:
     """Search for a placement that minimises the worst cost over the rules for ties.
 
     Parameters
@@ -137,17 +168,28 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int
+    share : int or Fraction
         Divides the usual number of evaluations; 0 for no search.
+    limit : Limit
+        Seed and time limit.
 
     Returns
     -------
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or isinstance(site.network, GraphNetwork) or site.n_slots > MOST_SEARCHED:
         return []
-    return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]
+    return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
+
+
+def _searched(evaluations, site, grid, wanted, limit, robust=False):
+    """Return the result of the local search, by the options of `search`."""
+    options = {"evaluations": evaluations, "seed": limit.seed if limit.seed != 1 else None, "seconds": limit.left}
+    text = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
+    found = search(text, site, grid, wanted, robust=robust)
+    limit.cut_short |= ",cut=seconds" in found.name
+    return found
 
 
 def _unsearched(site, grid, wanted, share):
@@ -164,6 +206,8 @@ def _unsearched(site, grid, wanted, share):
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Return whether other placements than products are searched."""
+    if isinstance(site.network, GraphNetwork):
+        return min(grid.shape) > 1
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
@@ -174,21 +218,30 @@ def _has_rings(torus: Torus) -> bool:
     return all(wrap or n <= 2 for n, wrap in zip(torus.shape, torus.wrap))
 
 
-@lru_cache(maxsize=64)
-def _tiling(torus, grid, tasks_per_node, cost, share):
+def _tiling(torus, grid, tasks_per_node, cost, share, limit):
     """Return a tiling of less cost, or None."""
+    if limit.seconds is not None:
+        return _tiled(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed, limit.is_over)
+    return _cached(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed)
+
+
+def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda: False):
     from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
 
-    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=1,
-                                          evaluations=EVALUATIONS // share, below=cost, patience=PATIENCE)
+    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=seed,
+                                          evaluations=evaluations, below=cost, patience=PATIENCE, is_over=is_over)
     return found and found.mapping(grid)
 
 
-def _swapped(site, grid, cost, share):
+_cached = lru_cache(maxsize=64)(_tiled)
+
+
+def _swapped(site, grid, cost, share, limit):
     """Return a placement of less cost from the local search, or None."""
     from pencilmap.mapper.searches import annealing
 
-    found = annealing.search(site, grid, budget=annealing.Budget(_steps(grid, share), None))
+    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left))
+    limit.cut_short |= found.cut == "seconds"
     return found.mapping if found.cost < cost - 1e-9 else None
 
 

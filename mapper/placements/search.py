@@ -48,7 +48,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     seed = options.pop("seed", 1)
     if "evaluations" in options:
         options.setdefault("seconds", None)  # a busy machine gives the same answer
-    report = now_and_then(lambda line: say(f"search: {line}"))
+    report = now_and_then(lambda line, share=None: say(f"search: {line}", share))
     found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
                              rules=annealing.TIED if robust else annealing.USUAL)
     say(str(found))

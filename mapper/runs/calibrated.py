@@ -14,7 +14,7 @@ from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 
-BY = "pencilmap calibrate"    # beginning of the source of a calibrated figure
+BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CERTAIN = 0.25                # a figure with at most this relative uncertainty counts as certain
 _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
 

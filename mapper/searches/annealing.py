@@ -84,7 +84,7 @@ class _Cut(Exception):
 
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
-           report: Callable[[str], None] | None = None, wanted: Objective | None = None,
+           report: Callable[..., None] | None = None, wanted: Objective | None = None,
            rules: Sequence[DimensionOrder] = USUAL) -> Found:
     """Search for a placement with a small objective.
 
@@ -129,7 +129,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
     began, known = monotonic(), None
-    run = _Run(site, grid=grid, seed=seed, budget=budget, report=report or (lambda line: None), wanted=wanted, rules=rules)
+    silent = report or (lambda line, share=None: None)
+    run = _Run(site, grid=grid, seed=seed, budget=budget, report=silent, wanted=wanted, rules=rules)
     if _alike(grid, wanted):
         known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
                  budget, tuple(rules))
@@ -308,7 +309,7 @@ class _Run:
             routed_swaps.refresh(state)
             done += piece
             self.used += piece
-            self.report(f"{self.used} evaluations, best {state.best[0]:.4g} (from {name})")
+            self.report(f"best {state.best[0]:.4g} (from {name})", self.used / self.budget.evaluations)
             self._look()
             piece = min(steps - done, 1000)
 

@@ -9,6 +9,7 @@ Needs: routes that look the same from every node, even blocks. Deterministic: th
 """
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -38,18 +39,18 @@ FRESH, ADDED, SWAPPED = 0.3, 0.6, 0.8  # of the moves; the rest is a step along 
 
 
 @compiled
-def random_below(state, n):
-    """Return a random number below n; xorshift* of S. Vigna, ACM Trans. Math. Softw. 42 (2016)."""
+def random_below(state: np.ndarray, n: int) -> Any:
+    """Return a random number below n, 0 for n = 0; xorshift* of S. Vigna, ACM Trans. Math. Softw. 42 (2016)."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
     state[0] = x
-    return np.int64(((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % np.uint64(n))
+    return np.int64(((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % np.uint64(max(n, 1)))
 
 
 @compiled
-def places_of(network, radix, node, slot):
+def places_of(network: Network, radix: np.ndarray, node: np.ndarray, slot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return node and slot of every sum of digits, the first digit fastest."""
     size = 1
     for k in radix:
@@ -66,7 +67,7 @@ def places_of(network, radix, node, slot):
 
 
 @compiled
-def all_different(network, nodes, slots, seen, stamp):
+def all_different(network: Network, nodes: np.ndarray, slots: np.ndarray, seen: np.ndarray, stamp: int) -> bool:
     """Return whether no place occurs twice."""
     for k in range(len(nodes)):
         place = nodes[k] * network.slots + slots[k]
@@ -77,7 +78,7 @@ def all_different(network, nodes, slots, seen, stamp):
 
 
 @compiled
-def load_inside(network, nodes, load):
+def load_inside(network: Network, nodes: np.ndarray, load: np.ndarray) -> None:
     """Set `load`, shape (channels N,), to the load of one message between every two of some tasks."""
     load[:] = 0.0
     for a in nodes:
@@ -89,7 +90,8 @@ def load_inside(network, nodes, load):
 
 
 @compiled
-def folded(network, load, radix, node, work, result):
+def folded(network: Network, load: np.ndarray, radix: np.ndarray, node: np.ndarray, work: np.ndarray,
+           result: np.ndarray) -> None:
     """Set `result` to the load of all sets that the digits move a set to."""
     n = len(network.sums)
     copy_into(result, load)
@@ -105,7 +107,7 @@ def folded(network, load, radix, node, work, result):
 
 
 @compiled
-def cost_of(network, wanted, rows, columns):
+def cost_of(network: Network, wanted: Wanted, rows: np.ndarray, columns: np.ndarray) -> float:
     """Return the objective of the loads of rows and columns."""
     n, total = len(network.sums), 0.0
     for term in range(len(wanted.count)):
@@ -119,7 +121,8 @@ def cost_of(network, wanted, rows, columns):
 
 
 @compiled
-def climb(network, wanted, radix, n_rows, node, slot, evaluations, heat, aim, seed):
+def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node: np.ndarray, slot: np.ndarray,
+          evaluations: int, heat: float, aim: float, seed: int) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Climb from a basis. Return its best generators (node, slot), their cost, and the evaluations used.
 
     Parameters
@@ -157,7 +160,9 @@ def climb(network, wanted, radix, n_rows, node, slot, evaluations, heat, aim, se
     done, proposed = 1, 0
     while done < evaluations and proposed < 64 * evaluations and best > aim:
         proposed += 1
-        i, move = random_below(state, len(radix)), random_below(state, 1000) / 1000.0
+        i, move = random_below(state, n_rows), random_below(state, 1000) / 1000.0
+        if n_rows == 0 or (n_rows < len(radix) and random_below(state, 2)):
+            i = n_rows + random_below(state, len(radix) - n_rows)
         j = i
         old_node, old_slot = node[i], slot[i]
         if move < FRESH:

@@ -11,7 +11,7 @@ Deterministic: the same seed and evaluations give the same basis.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import count, permutations
 from math import prod
 
 import numpy as np
@@ -26,10 +26,10 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing.twisted_paths import MOST_NODES, routes_of
 from pencilmap.model.traffic.objective import Objective
 
-WORK = 800_000_000  # default of evaluations times the additions of one evaluation; some seconds
-FEWEST, MOST = 500, 20_000  # evaluations
-HEAT = 0.02
-CLIMBED = 4            # starts that are climbed from, the best first
+WORK = 1_500_000_000  # default of evaluations times the additions of one evaluation; some seconds
+FEWEST, MOST = 400, 20_000  # evaluations
+HEAT = 0.01
+ROUNDS = ((8, 24), (3, 6), (1, 6))  # starts that are climbed from, the best first; part of the evaluations for each
 
 
 @dataclass(frozen=True)
@@ -123,20 +123,21 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     radix = np.array([*prime_factors(grid.shape[0]), *prime_factors(grid.shape[1])], dtype=np.int64)
     n_rows = len(prime_factors(grid.shape[0]))
 
-    def climbed(start, count, number):
+    def climbed(start, steps, number):
         generators = np.array(start, dtype=np.int64).reshape(-1, 2)
         node, slot, cost, _ = basis_climb.climb(network, terms, radix, n_rows, generators[:, 0].copy(),
-                                                generators[:, 1].copy(), count, HEAT, aim + 1e-9, number)
+                                                generators[:, 1].copy(), steps, HEAT, aim + 1e-9, number)
         return cost, list(zip(node.tolist(), slot.tolist()))
 
-    starts = sorted((climbed(start, 1, seed) for start in _starts(torus, grid, tasks_per_node, wanted)),
-                    key=lambda found: found[0])[:CLIMBED]
+    found = sorted(climbed(start, 1, seed) for start in _starts(torus, grid, tasks_per_node, wanted))
     budget = usual_evaluations(torus, grid) if evaluations is None else evaluations
-    found = starts[:1]
-    for k, (_, start) in enumerate(starts):
-        if min(cost for cost, _ in found) > aim + 1e-9 and len(radix) > 1:
-            found.append(climbed(start, max(1, budget // len(starts)), seed * CLIMBED + k))
-    cost, generators = min(found, key=lambda each: each[0])
+    numbers = count(seed * sum(kept for kept, _ in ROUNDS))
+    for kept, part in ROUNDS:
+        for _, start in found[:kept]:
+            if min(found)[0] > aim + 1e-9 and len(radix) > 1:
+                found.append(climbed(start, max(1, budget // part), next(numbers)))
+        found = sorted(found)
+    cost, generators = found[0]
     return Basis(torus, tasks_per_node, tuple(generators[:n_rows]), tuple(generators[n_rows:])), float(cost)
 
 
@@ -173,7 +174,7 @@ def _starts(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
     shape = (*torus.shape, tasks_per_node)
     for order in permutations(axes):
         yield _along_axes(torus, shape, order, grid)
-    pair = best_pair(torus, *grid.shape, wanted) if tasks_per_node == 1 and torus.n_nodes <= MOST_NODES else None
+    pair = best_pair(torus, grid.shape, wanted) if tasks_per_node == 1 and torus.n_nodes <= MOST_NODES else None
     if pair is not None:
         yield [(node, 0) for members, size in zip(pair[:2], grid.shape) for node in generators(torus, members, size)]
 
@@ -195,7 +196,7 @@ def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
     """Return nodes of a subgroup whose digits give each of its nodes once, for the prime factors of its size.
 
     >>> generators(TwistedTorus((4, 8)), np.arange(32), 32)
-    [2, 1, 16, 8, 4]
+    [10, 5, 16, 2, 1]
     """
     have, found = [0], []
     for k in prime_factors(size):

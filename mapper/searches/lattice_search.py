@@ -15,7 +15,7 @@ Cost: a step is O(tile x path); a second or a few. Needs: rings only, a pencil g
 Deterministic: the same seed and evaluations give the same tiling.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import inf, prod
@@ -102,7 +102,8 @@ class Lattice:
 
 def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
                 evaluations: int | None = None, below: float = inf,
-                patience: int | None = None) -> tuple[Tiling | None, float]:
+                patience: int | None = None,
+                is_over: Callable[[], bool] = lambda: False) -> tuple[Tiling | None, float]:
     """Search for the best tiling.
 
     Parameters
@@ -117,6 +118,8 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
         Ignore tilings that cost as much or more.
     patience : int, optional
         Stop after this number of rounds without a better tiling. Ctrl-C also stops.
+    is_over : callable
+        Asked before each annealing whether the search has to stop.
 
     Returns
     -------
@@ -133,21 +136,21 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     """
     shape = _shape(torus, tasks_per_node)
     runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried_lattices(torus, shape, grid, below)]
-    left = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
+    left = budget = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
     report = now_and_then(say)
-    while runs and left > 0 and (patience is None or idle < patience):
+    while runs and left > 0 and (patience is None or idle < patience) and not is_over():
         runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
         idle += 1
         for run in runs:
             for _ in range(times):
-                if left > 0 and run.floor < cost - 1e-9:
+                if left > 0 and run.floor < cost - 1e-9 and not is_over():
                     run.anneal(max(1, min(steps, left // len(run.start))))
                     left -= steps * len(run.start)
             if run.cost < cost - 1e-9:
                 best, cost, idle = run.tiling(), run.cost, 0
-        report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
+        report(f"tilings of grid {grid}: best {cost:.4g}", 1 - max(left, 0) / budget)
         kept, times, steps = next(rounds, (kept, times, steps))
     return best, cost
 

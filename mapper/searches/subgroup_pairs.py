@@ -9,7 +9,7 @@ is ours, with a proof in docs/theory.md.
 Cost: O(N) for each subgroup; a few seconds for 2,048 nodes. Complements often do not exist.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product as cartesian
 
@@ -26,30 +26,32 @@ MOST_FORMS = 1 << 18  # normal forms of one diagonal that are tried
 MOST_TRIED = 400      # subgroups of each order that are paired, the least loads first
 
 
-def best_pair(torus: TwistedTorus, R: int, C: int, wanted: Objective) -> tuple[Ints, Ints, float] | None:
+def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> tuple[Ints, Ints, float] | None:
     """Return the nodes of the best subgroup of R nodes and complement of C nodes, and their cost; None if there is none.
 
     Parameters
     ----------
     torus : TwistedTorus
-        Has R C nodes, with one task each.
-    R, C : int
+        Has as many nodes as the grid has tasks.
+    sizes : (int, int)
+        R and C.
     wanted : Objective
         Of two exchanges.
 
     Examples
     --------
     >>> from pencilmap.model.traffic.objective import in_sequence
-    >>> rows, columns, cost = best_pair(TwistedTorus((4, 4, 8)), 8, 16, in_sequence(2))
+    >>> rows, columns, cost = best_pair(TwistedTorus((4, 4, 8)), (8, 16), in_sequence(2))
     >>> rows.shape, columns.shape, float(f"{cost:.4f}")
-    ((8,), (16,), 4.0)
+    ((8,), (16,), 4.3333)
     """
-    rows, columns = (_cheapest(subgroups(torus, order), torus) for order in (R, C))
+    rows, columns = (_cheapest(subgroups(torus, order), torus) for order in sizes)
+    terms = [(term.count, term.shares) for term in wanted.terms]
     best: tuple[Ints, Ints, float] | None = None
     for row, row_load in rows:
         for column, column_load in columns:
-            cost = wanted.of(lambda shares, some=(row_load, column_load): float(
-                max(float(shares[0]) * some[0] + float(shares[1]) * some[1])))
+            cost = sum(float(count) * float((float(share) * row_load + float(other) * column_load).max())
+                       for count, (share, other) in terms)
             if (best is None or cost < best[2] - 1e-12) and np.count_nonzero(row & column) == 1:
                 best = np.flatnonzero(row), np.flatnonzero(column), cost
     return best
@@ -76,7 +78,7 @@ def subgroups(torus: TwistedTorus, order: int) -> Bools:
     """Return the members of every subgroup of that order: bool array, shape (subgroups, N).
 
     >>> subgroups(TwistedTorus((4, 8)), 2).sum(axis=1).tolist()
-    [2]
+    [2, 2, 2]
     """
     nodes = torus.coordinates(np.arange(torus.n_nodes))
     lattice = np.diag(torus.shape) - np.array(torus.twists)

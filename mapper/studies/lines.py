@@ -1,19 +1,19 @@
 """Placements of the ranks of distributed lines."""
 
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.mapping import Mapping
 
 
-def placed_lines(where: Setting, problem: LineProblem, text: str) -> Mapping:
+def placed_lines(where: Where, problem: LineProblem, text: str) -> Mapping:
     """Return a placement on the grid of `LineProblem.grids` with the least time of the lines.
 
     Parameters
     ----------
-    where : Setting
+    where : Where
     problem : LineProblem
     text : str
         Name of the placement.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.decomposition import AXES
 from pencilmap.model.placement.grid import ProcessGrid
@@ -36,12 +36,12 @@ class Shared:
     peers: int  #: entries of the tables of counts that all tasks of a node keep: one for each partner in each exchange
 
 
-def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Prediction]) -> list[Shared]:
+def choices(where: Where, numbers: Sequence[int], best: Callable[[Where], Prediction]) -> list[Shared]:
     """Return the best way for each number of tasks on a node.
 
     Parameters
     ----------
-    where : Setting
+    where : Where
     numbers : sequence of int
         Numbers of tasks on a node, in place of the number in the setting.
     best : callable
@@ -63,7 +63,7 @@ def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Pr
         threads, costs = cores // tasks, where.costs
         if costs.fft_rate_per_task is not None:
             costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * threads)
-        here = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs)
+        here = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs, shapes=())
         p = best(here)
         stages = [stage for stage in p.stages if stage.work and stage.work.messages]
         found.append(Shared(tasks, threads=threads, prediction=p, messages=messages_of_node(p, here),
@@ -82,7 +82,7 @@ def divisors_of(tasks: int) -> list[int]:
     return [n for n in range(tasks, 0, -1) if tasks % n == 0]
 
 
-def messages_of_node(p: Prediction, where: Setting) -> int:
+def messages_of_node(p: Prediction, where: Where) -> int:
     """Return the messages that all tasks of the busiest node send to other nodes in all exchanges, if all start at once."""
     if p.product is not None:
         slots, tasks = p.product.slots, p.tasks_per_node

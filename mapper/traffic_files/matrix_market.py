@@ -3,14 +3,12 @@
 Reference: R. Boisvert, R. Pozo, K. Remington, The Matrix Market exchange formats, NISTIR 5935, 1996.
 """
 
-import io
-
 import numpy as np
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files.numbers import MOST
+from pencilmap.mapper.traffic_files.numbers import whole_numbers
+from pencilmap.mapper.traffic_files.sparse import refuse_twice
 from pencilmap.model.base.errors import TrafficError
-from pencilmap.model.base.reading import in_a_line
 from pencilmap.model.traffic.program import MOST_RANKS, Traffic, one_phase, pairs_of
 
 _HEAD = "%%MatrixMarket matrix"
@@ -34,29 +32,28 @@ def read(document: Document) -> Traffic:
     >>> read(Document(text, "demo")).total.bytes.toarray().tolist()
     [[0, 8, 0], [0, 0, 4], [0, 0, 0]]
     """
-    from scipy.io import mmread  # slow to import
-    from scipy.sparse import coo_array
+    n, is_array, is_symmetric, lines = _head(document)
+    if is_array:
+        values = whole_numbers(document, lines, 1, "bytes")[:, 0]
+        column, row = np.nonzero(np.ones((n, n)) if not is_symmetric else np.triu(np.ones((n, n))))  # column by column
+    else:
+        table = whole_numbers(document, lines, 3, "row, column, bytes")
+        row, column, values = table[:, 0] - 1, table[:, 1] - 1, table[:, 2]
+        wrong = (np.minimum(row, column) < 0) | (np.maximum(row, column) >= n) | (is_symmetric & (row < column))
+        if wrong.any():
+            number, text = lines[int(np.argmax(wrong))]
+            raise TrafficError(f"{document.label} line {number}: {text.strip()[:40]!r} is outside of "
+                               f"{'the lower half of ' if is_symmetric else ''}a matrix of {n} rows")
+        refuse_twice(document, [number for number, _ in lines], row * n + column)
+    if is_symmetric:
+        mirrored = row != column
+        row, column = np.concatenate([row, column[mirrored]]), np.concatenate([column, row[mirrored]])
+        values = np.concatenate([values, values[mirrored]])
+    return one_phase(n, pairs_of(row, column, values).where(values[row != column] > 0))
 
-    n = _n_ranks(document)
-    try:
-        found = coo_array(mmread(io.BytesIO(document.text.encode())))
-    except Exception as problem:
-        raise TrafficError(f"{document.label} cannot be read as Matrix Market: {in_a_line(problem)}") from problem
-    values = found.data
-    whole = np.isreal(values) & (values >= 0) & (values <= MOST) & (values == np.rint(values))
-    if not whole.all():
-        at = int(np.argmin(whole))
-        raise TrafficError(f"{document.label}: entry ({found.row[at] + 1}, {found.col[at] + 1}) is {values[at]}; bytes are "
-                           "whole numbers from 0 to 2^53")
-    keys = found.row.astype(np.int64) * n + found.col
-    if len(np.unique(keys)) < len(keys):
-        raise TrafficError(f"{document.label}: an entry of the matrix is given twice")
-    kept = values > 0
-    return one_phase(n, pairs_of(found.row[kept], found.col[kept], values[kept].astype(np.int64)))
 
-
-def _n_ranks(document):
-    """Return the rows of a square matrix, after a check that a file of this length can hold what the head promises."""
+def _head(document):
+    """Return the number of ranks, whether all entries are given, whether half are, and the lines of the entries."""
     lines = document.lines(comment="%", longest=None)
     words = document.text.splitlines()[0].split()
     kind, field, symmetry = (word.casefold() for word in (*words[2:5], "", "", "")[:3])
@@ -75,4 +72,4 @@ def _n_ranks(document):
                            f"P of both, P from 1 to {MOST_RANKS}")
     if held != len(lines) - 1:
         raise TrafficError(f"{document.label} line {number}: {held} entries are promised, but {len(lines) - 1} lines follow")
-    return rows
+    return rows, kind == "array", symmetry == "symmetric", lines[1:]

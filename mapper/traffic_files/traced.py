@@ -184,7 +184,7 @@ def text(traffic: Traffic) -> str:
     >>> print(text(one_phase(2, pairs_of([0], [1], [8]))), end="")
     pencilmap traffic 1
     ranks 2
-    phase 0 times 1 seconds 0
+    phase 0 times 1 seconds 0.000000
     0 -1 0 0 1 8 1
     end 1
     """
@@ -194,8 +194,7 @@ def text(traffic: Traffic) -> str:
     if traffic.outside[1]:
         lines.append(f"outside {traffic.outside[0]} {traffic.outside[1]}")
     for i, phase in enumerate(traffic.phases):
-        seconds = "0" if phase.seconds is None else f"{phase.seconds:.6f}"
-        lines.append(" ".join([f"phase {i} times {phase.times} seconds {seconds}", *phase.name.split()]))
+        lines.append(" ".join([f"phase {i} times {phase.times} seconds {phase.seconds or 0:.6f}", *phase.name.split()]))
     lines += [_communicator_line(i, communicator) for i, communicator in enumerate(traffic.communicators)]
     for i, phase in enumerate(traffic.phases):
         lines += [f"{i} {' '.join(map(str, row))}" for row in zip(*(column.tolist() for column in phase.pairs.columns))]

@@ -28,7 +28,7 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`, and
+    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`,
     twisted tori by `pencilmap.model.bounds.twisted_cuts`.
 
     Parameters

@@ -150,11 +150,11 @@ def _in_turn(site, grid, ordered, split):
     torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     if len(sizes) != 2 or min(sizes) == 1:
         return
-    if isinstance(torus, SwitchedNetwork):
-        yield from in_turn_on_levels(site, tuple(sizes))
-        return
     if isinstance(torus, TwistedTorus):
         yield from _in_turn_on_twisted_torus(site, grid, sizes)
+        return
+    if isinstance(torus, SwitchedNetwork):
+        yield from in_turn_on_levels(site, tuple(sizes))
         return
     if not isinstance(torus, Torus):
         yield from _in_turn_on_graph(site, grid, sizes)

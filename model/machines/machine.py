@@ -12,13 +12,14 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.base.errors import MachineError, PencilmapError, near
+from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapError, near
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted, usual_twists
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 
@@ -30,7 +31,7 @@ class Machine:
     Parameters
     ----------
     name, title : str
-    torus : Torus
+    torus : Torus or TwistedTorus
         Of the usual shape; `with_shape` and `partition` give other shapes.
     tasks_per_node : int
     figures : dict of str to Figure
@@ -48,7 +49,7 @@ class Machine:
 
     name: str
     title: str
-    torus: Torus
+    torus: Any
     tasks_per_node: int
     figures: dict[str, Figure] = field(repr=False)
     costs: Costs = Costs()
@@ -69,25 +70,29 @@ class Machine:
         >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
         (148000000.0, 148000000.0)
         """
-        shape = parse_torus(text)
+        shape = parse_twisted(text) if is_twisted(text) else parse_torus(text)
         old, d = self.torus, shape.n_dimensions
         same, rates = d == old.n_dimensions, old.bandwidth or ()
         if not same and (len(set(rates)) > 1 or len(set(old.cables)) > 1):
             raise MachineError(f"torus {text} has {d} dimensions, but machine {self.name} has its own bandwidth or cables "
                                f"for each of {old.n_dimensions}; give a shape of {old.n_dimensions} dimensions or a "
                                "machine with one bandwidth for all")
-        torus = Torus(shape.shape, shape.wrap, rates if same else rates[:1] * d,
-                      old.cables if same else old.cables[:1] * d,
-                      old.axes if same and ":axes=" not in text else shape.axes)
+        torus = replace(shape, bandwidth=rates if same else rates[:1] * d, cables=old.cables if same else old.cables[:1] * d,
+                        axes=old.axes if same and ":axes=" not in text else shape.axes)
         return replace(self, torus=torus)
 
-    def partition(self, text: str) -> Torus:
+    def partition(self, text: str) -> Any:
         """Return the real torus of a partition of this machine, with the machine's bandwidths, cables and axes.
 
         Parameters
         ----------
         text : str
-            May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`.
+            May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`. A shape
+            that the machine twists is a twisted torus, unless the text ends in ``:torus`` or ``:mesh``.
+
+        Returns
+        -------
+        Torus or TwistedTorus
 
         Raises
         ------
@@ -101,9 +106,22 @@ class Machine:
         >>> bluegene = load_machine("bluegene-l")
         >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
         ('8x8x16', '8x4x4:mesh')
+        >>> str(load_machine("tpu-v5p").partition("4x4x8")), str(load_machine("tpu-v5p").partition("4x4x8:torus"))
+        ('4x4x8:twisted', '4x4x8')
         """
+        if is_twisted(text):
+            return self._twisted_partition(text)
         shape = parse_partition(text, self.partition_rule())
-        return self.with_shape(str(shape)).torus
+        return self.with_shape(f"{text}:{TWISTED}" if ":" not in text and shape.shape in self.partition_rule().twisted else
+                               str(shape)).torus
+
+    def _twisted_partition(self, text: str) -> Any:
+        known, torus = self.partition_rule().twisted, self.with_shape(text).torus
+        if torus.shape not in known or torus.twists != usual_twists(torus.shape):
+            listed = ", ".join("x".join(map(str, shape)) for shape in known) or "none"
+            raise PartitionError(f"machine {self.name} has no twisted slice of {'x'.join(map(str, torus.shape))}; twisted "
+                                 f"are {listed}, with their usual twists")
+        return torus
 
     def partition_rule(self) -> Partitions:
         """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
@@ -136,12 +154,16 @@ class Machine:
                   "a job may get more"))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
-        """Yield a note that the rings of a slice may be joined with an offset."""
-        if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
-                and torus.shape in self.partitions.twisted:
-            shape = "x".join(map(str, torus.shape))
-            yield (f"machine {self.name} can also join a slice of {shape} as a twisted torus; "
-                   "what is predicted is the plain torus")
+        """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""
+        shape, known = "x".join(map(str, torus.shape)), self.partitions.twisted if self.partitions else ()
+        if isinstance(torus, TwistedTorus) and (torus.shape not in known or torus.twists != usual_twists(torus.shape)):
+            yield f"machine {self.name} has no slice that is {torus.title}"
+        elif isinstance(torus, TwistedTorus):
+            yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
+                   f"for; {shape}:torus is the plain torus here")
+        elif torus.shape in known and isinstance(torus, Torus) and all(torus.wrap):
+            yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
+                   "for; the plain torus is predicted")
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions

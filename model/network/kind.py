@@ -149,6 +149,6 @@ def whole(kind: str, values: Mapping[str, Any], name: str, default: int | None =
     if value is None:
         raise NetworkError(f"network {kind}: {name} is missing; give {name}=NUMBER")
     if not isinstance(value, int) or not 1 <= value <= MOST:
-        raise NetworkError(f"network {kind}: {name}={str(value)[:40]} is not possible; a whole number of 1 to {MOST} is "
+        raise NetworkError(f"network {kind}: {name}={str(value)[:40]!r} is not possible; a whole number of 1 to {MOST} is "
                            "needed")
     return value

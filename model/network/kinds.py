@@ -50,7 +50,7 @@ def network_named(text: str, **options: Any) -> Network:
     """
     head, _, rest = text.partition(":")
     if head in KINDS:
-        return KINDS[head].parse(rest, **options)
+        return KINDS[head].parse("".join(rest.split()), **options)
     if head[:1].isalpha():
         raise NetworkError(f"network {text[:60]!r} is unknown{near(head, KINDS)}; write a shape such as 8x8x8, or one of "
                            f"{', '.join(kind.usage for kind in KINDS.values() if kind.usage)}")

@@ -98,7 +98,7 @@ class Partitions:
     #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself. A job may ask
     #: for any number of nodes along its axes up to these extents, in any order; all axes wrap.
     logical: tuple[int, ...] | None = None
-    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings may be joined with an offset, which no torus here has
+    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings come back with an offset unless asked otherwise
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -143,7 +143,7 @@ def hosts_of(kind: str, values: dict[str, Any], switches: Ints, per_switch: int)
     """
     links, rails, use = whole(kind, values, "links", 1), whole(kind, values, "rails", 1), values.get("use", USES[0])
     if use not in USES:
-        raise NetworkError(f"network {kind}: use={str(use)[:40]} is unknown; tasks use their links in one of the ways "
+        raise NetworkError(f"network {kind}: use={str(use)[:40]!r} is unknown; tasks use their links in one of the ways "
                            f"{', '.join(USES)}")
     if len(switches) % rails:
         raise NetworkError(f"network {kind}: {len(switches)} switches with hosts are no multiple of rails={rails}; each "

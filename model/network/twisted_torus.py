@@ -78,6 +78,11 @@ class TwistedTorus:
         return Torus(self.shape, (), self.bandwidth, self.cables, self.axes)
 
     @property
+    def wrap(self) -> tuple[bool, ...]:
+        """True for every dimension: all rings close."""
+        return (True,) * len(self.shape)
+
+    @property
     def n_dimensions(self) -> int:
         return len(self.shape)
 
@@ -97,6 +102,10 @@ class TwistedTorus:
     def node(self, coordinates: ArrayLike) -> Ints:
         """Return node numbers of coordinates inside the box, see `Torus.node`."""
         return self.plain.node(coordinates)
+
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the nodes: all links of a node serve all of its tasks."""
+        return node
 
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
@@ -192,7 +201,7 @@ class TwistedTorus:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
-        return {"torus": str(self), "shape": list(self.shape), "wrap": [True] * self.n_dimensions,
+        return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap),
                 "twists": [list(row) for row in self.twists]}
 
     @cached_property

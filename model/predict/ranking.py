@@ -1,6 +1,7 @@
 """Predictions in the order of a user's preference."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -38,20 +39,18 @@ def order(p: Prediction, by: str = TRANSFORM) -> tuple[Any, ...]:
     return (last if by == TRANSFORM else p.idle_tasks > 0, worth(p, by), *rest)
 
 
-def ranked(found: Iterable[T], by: str = TRANSFORM, of: Callable[[T], Prediction] = lambda p: p) -> list[T]:
-    """Return predictions, or what has them, with the fastest first.
+def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Prediction]:
+    """Return predictions with the fastest first.
 
     Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
     messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
-    come after all others.
+    come after all others. Only the first keeps its bracket of routing rules, which takes long to compute.
 
     Parameters
     ----------
-    found : iterable
+    predictions : iterable of Prediction
     by : {"transform", "exchanges"}
         See `worth`.
-    of : callable
-        Gives the prediction of an element; by default the element itself.
 
     Examples
     --------
@@ -63,12 +62,18 @@ def ranked(found: Iterable[T], by: str = TRANSFORM, of: Callable[[T], Prediction
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    keyed = sorted(((order(of(each), by), each) for each in found), key=lambda some: some[0])
+    found = ranked_by(lambda p: p, predictions, by)
+    return [*found[:1], *(p if p.under is None else replace(p, under=None) for p in found[1:])]
+
+
+def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:
+    """Return elements in the order of `ranked`; `prediction` gives the prediction of an element."""
+    keyed = sorted(((order(prediction(each), by), each) for each in found), key=lambda some: some[0])
     done: list[T] = []
     while keyed:
         (last, least, *_), _ = keyed[0]
         tied = [each for (late, cost, *_), each in keyed if late == last and cost <= least * TIE]
-        done += sorted(tied, key=lambda each: _in_tie(of(each)))
+        done += sorted(tied, key=lambda each: _in_tie(prediction(each)))
         keyed = keyed[len(tied):]
     return done
 

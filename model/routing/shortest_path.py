@@ -29,15 +29,15 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link: by counts on a fat tree, between switches if there are any, by displacement on a
-        twisted torus, else host by host.
+        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
+        there are any, else host by host.
         """
         if isinstance(network, FatTree):
             return even_loads(network, exchange, node_of_rank)
-        if isinstance(network, SwitchedNetwork):
-            return _between_switches(network, exchange, node_of_rank)
         if isinstance(network, TwistedTorus):
             return twisted_loads(network, exchange, node_of_rank)
+        if isinstance(network, SwitchedNetwork):
+            return _between_switches(network, exchange, node_of_rank)
         return shortest_path_loads(network, exchange, node_of_rank)
 
 

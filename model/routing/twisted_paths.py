@@ -57,7 +57,8 @@ class Routes:
         n = self.torus.n_nodes
         displacement = np.repeat(np.arange(n), np.diff(self.start))
         channels = 2 * self.torus.n_dimensions
-        return np.bincount(displacement * channels + self.channel, self.share, n * channels).reshape(n, channels)
+        found = np.bincount(displacement * channels + self.channel, self.share, n * channels)
+        return found.astype(float).reshape(n, channels)
 
 
 def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndarray,

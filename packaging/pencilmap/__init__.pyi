@@ -8,8 +8,9 @@ from .mapper.searches.grids import rank_grids as rank_grids
 from .mapper.searches.product_search import best_product as best_product
 from .mapper.runs.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
-from .mapper.studies.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes
-from .mapper.studies.shapes import scale as scale, torus_shapes as torus_shapes
+from .mapper.plan import Choice as Choice, Plan as Plan, plan as plan
+from .mapper.shapes import partition_shapes as partition_shapes, torus_shapes as torus_shapes
+from .mapper.studies.node_counts import RankedShape as RankedShape, rank_shapes as rank_shapes, scale as scale
 from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.base.errors import PencilmapError as PencilmapError

@@ -6,7 +6,7 @@ from math import log
 from statistics import median
 
 from pencilmap.mapper.runs.compare import Comparison
-from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
@@ -39,7 +39,7 @@ class Launched:
         return self.orders[0][1] if self.orders else None
 
 
-def launched(where: Setting, like: Prediction, question: Question = Question(),
+def launched(where: Where, like: Prediction, question: Question = Question(),
              most: int = MOST_TASKS_ROUTED) -> Launched:
     """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
@@ -55,7 +55,7 @@ def launched(where: Setting, like: Prediction, question: Question = Question(),
     return Launched(tuple(found))
 
 
-def with_gains(predictions: Iterable[Prediction], where: Setting, question: Question) -> list[Row]:
+def with_gains(predictions: Iterable[Prediction], where: Where, question: Question) -> list[Row]:
     """Return the lines of a table: each prediction with the launch order on its grid, in sequence."""
     asked = replace(question, schedule=SEQUENCE)
     known: dict[str, Prediction | None] = {}

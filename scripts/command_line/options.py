@@ -10,15 +10,15 @@ import click
 from click.core import ParameterSource
 
 from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.mapper.plan import EFFORTS
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
-from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
+from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import (
     BANDWIDTH,
@@ -59,17 +59,33 @@ class Decomposed(Name):
             self.fail(str(error), param, ctx)
 
 
-DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
-                             show_default=True, help="How the tasks share the array.")
+DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
+                             help="How the tasks share the array [pencil; without a grid, the best].")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
                        help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
-EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
-                        shell_complete=completed(lambda: ALGORITHMS), help="Algorithm of the exchanges.")
-SCHEDULE = click.option("--schedule", metavar="NAME", default="sequence", show_default=True,
-                        shell_complete=completed(lambda: (*SCHEDULES, "best")), help="When the exchanges travel.")
+EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
+                      help="How long to search; quick searches nothing.")
+
+
+def exchange(default: str | None) -> Decorator:
+    """Return the option --exchange; without a default, all exchanges are meant."""
+    given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
+    return click.option("--exchange", "-e", metavar="NAME", shell_complete=completed(lambda: ALGORITHMS),
+                        help="Algorithm of the exchanges" + (" [all]." if default is None else "."), **given)
+
+
+def schedule(default: str | None) -> Decorator:
+    """Return the option --schedule; without a default, all schedules are meant."""
+    given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
+    return click.option("--schedule", metavar="NAME", shell_complete=completed(lambda: (*SCHEDULES, "best")),
+                        help="When the exchanges travel" + (" [all]." if default is None else "."), **given)
+
+
+EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
+SCHEDULE, ANY_SCHEDULE = schedule(SEQUENCE), schedule(None)
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="Direction of the transform; pair: a forward and a backward one.")
 
@@ -83,14 +99,16 @@ def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator
 
 GRID = grid_option("best", "RxC tasks in rows and columns; for slabs P.")
 ONE_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P.")
+ANY_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P [all].")
 
 
-def placements(multiple: bool = True) -> Decorator:
+def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
     """Return the option --placement."""
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
                         shell_complete=completed(lambda: PLACEMENTS),
-                        default=("best",) if multiple else "best",
-                        help=f"Placement{'; may be given several times' if multiple else ''}. [best]")
+                        default=((default,) if default else ()) if multiple else default,
+                        help="Placement" + ("; may be given several times" if multiple else "")
+                             + (f" [{default}]." if default else "."))
 
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,7 +136,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
-        return command(where=where, **_on_graph(where, given))
+        return command(where=where, **given)
 
     return with_options(*ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
 
@@ -134,15 +152,6 @@ def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:
     if where.machine and where.n_slots > MOST_TASKS and not any(map(asked.get, ("network", "nodes"))):
         raise MachineError(f"this is the whole of {where.machine}, {where.n_slots:,} tasks; name the nodes of the job with "
                            "`nodes`, or confirm with `whole_machine`")
-
-
-def _on_graph(where, given):
-    """Use the launch order by default on a network without coordinates, because searches need coordinates."""
-    source = click.get_current_context().get_parameter_source("placement")
-    if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
-        return given
-    say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
-    return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 
 def given_words() -> list[str]:

@@ -8,8 +8,8 @@ from math import ceil
 
 import click
 
-from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.threads import Shared
+from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict.ranking import TRANSFORM, worth
@@ -42,7 +42,7 @@ class Row:
     launched: Prediction | None = None
 
 
-def title(where: Setting) -> str:
+def title(where: Where) -> str:
     """Return the question of a table: network, tasks and transform."""
     return where.where + (f", transform {where.transform}" if where.transform else "")
 
@@ -97,16 +97,17 @@ def certificate_of(p: Prediction) -> float | None:
     return exchanges_of(p).certificate
 
 
-def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool = False, by: str = TRANSFORM) -> None:
+def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool = False, by: str = TRANSFORM,
+                     shapes: bool = False) -> None:
     """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
 
-    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound.
+    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound; `shapes` adds the network.
     """
     predictions = [row.prediction for row in rows]
-    columns, cells = _wide(predictions) if wide else _narrow(rows, by)
+    columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
-                                        *bracket_lines(predictions, by),
+                                        *bracket_lines([p for p in predictions if p.grid == predictions[0].grid], by),
                                         *new_notes((note for p in predictions for note in p.notes), wide)])
 
 
@@ -194,10 +195,9 @@ def _grid(p):
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
-def _narrow(rows, by):
+def _narrow(rows, by, networks):
     """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
-    networks = len({str(p.network) for p in found}) > 1
     decompositions = {p.grid.decomposition.name for p in found}
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
@@ -209,12 +209,12 @@ def _narrow(rows, by):
     cells = []
     for grids, row in _once(rows, by):
         p = row.prediction
-        cells.append([*([str(p.network)] if networks else []),
+        cells.append([*([str(p.network).partition(":axes")[0]] if networks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
                       *([percent(gain(p, row.launched, by))] if gains else []), to_limit(certificate_of(p)), slowest(p)])
-    return fitted(columns, cells, ["slowest link", "kind"])
+    return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
 
 
 def _once(rows, by):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from time import monotonic
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -11,10 +12,10 @@ from pencilmap.scripts.command_line.tables import console
 
 @contextmanager
 def shown() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows one line of text for each step."""
-    out = console(stderr=True)
+    """Yield a function that shows one line of text for each step, after the seconds that have passed."""
+    out, began = console(stderr=True), monotonic()
     if not out.is_terminal:
-        yield lambda line: out.print(line, markup=False)
+        yield lambda line: out.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
         return
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=out,
                   transient=True) as bar:
@@ -22,7 +23,7 @@ def shown() -> Iterator[Callable[[str], None]]:
 
         def show(line: str) -> None:
             bar.update(task, description=line)
-            bar.print(line, markup=False)
+            bar.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
 
         yield show
 

@@ -28,6 +28,7 @@ SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
 PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
 LINE = 80  # columns of a sentence
+LEAST_TEXT = 16  # columns of a text that is folded
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
@@ -53,13 +54,29 @@ def print_json(*found: Any) -> None:
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
                 notes: Iterable[str] = ()) -> None:
     """Print a table; columns that start with ``>`` are numbers, aligned right."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = _folded(columns, [[str(cell) for cell in row] for row in rows])
     if title:
         say(title, bold=True)
     click.echo((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
     for note in dict.fromkeys(notes):
         say(note)
     click.echo()
+
+
+def _folded(columns, rows):
+    """Return the rows with texts in several lines, if the table is too wide; with --wide it may be."""
+    context = click.get_current_context(silent=True)
+    excess = _width(columns, rows) - NARROW
+    if excess <= 0 or (context is not None and context.params.get("wide")):
+        return rows
+    texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
+    widest = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) for k in texts}
+    at = max(texts, key=lambda k: widest[k], default=None)
+    if at is None or widest[at] - excess < LEAST_TEXT:
+        return rows
+    room = widest[at] - excess
+    return [[*row[:at], "\n".join(part for line in row[at].split("\n") for part in wrap(
+        line, room, break_long_words=False, break_on_hyphens=False) or [""]), *row[at + 1:]] for row in rows]
 
 
 def _is_plain(err=False):

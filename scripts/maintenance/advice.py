@@ -5,7 +5,7 @@
 
 A case is a torus or mesh of 8 to 20 nodes with one or two tasks each, and a transform. Its candidates are all grids of all
 decompositions that give every task data, under the best placement and the launcher's order, in sequence and overlapped.
-`pencilmap.mapper.studies.advise` has no fitted figure, so it cannot be tuned to the cases.
+`pencilmap.mapper.plan` has no fitted figure, so it cannot be tuned to the cases.
 """
 
 import random
@@ -17,8 +17,9 @@ import click
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.setting import Setting
-from pencilmap.mapper.studies.advise import Advice, advise, schedule_of, settings
+from pencilmap.mapper.plan import plan
+from pencilmap.mapper.setting import setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.network.torus import as_torus
@@ -38,7 +39,7 @@ COLUMNS = ("torus", "transform", ">candidates", "advised", "fastest simulated", 
 
 
 def drawn(seed: int, cases: int) -> list[dict[str, object]]:
-    """Return arguments of `pencilmap.mapper.studies.advise.settings`; the seed draws torus, size and number of tasks."""
+    """Return arguments of `pencilmap.mapper.setting.setting`; the seed draws torus, size and number of tasks."""
     rng, found = random.Random(seed), list[dict[str, object]]()
     while len(found) < cases:
         shape, mesh, tasks = rng.choice(SHAPES), rng.random() < 0.4, rng.choice((1, 1, 2))
@@ -48,7 +49,7 @@ def drawn(seed: int, cases: int) -> list[dict[str, object]]:
     return found
 
 
-def candidates(where: Setting) -> list[Prediction]:
+def candidates(where: Where) -> list[Prediction]:
     """Return every possible run."""
     found, transform = list[Prediction](), where.transform
     assert transform is not None
@@ -65,17 +66,17 @@ def candidates(where: Setting) -> list[Prediction]:
     return found
 
 
-def simulation(where: Setting, p: Prediction) -> Simulation:
+def simulation(where: Where, p: Prediction) -> Simulation:
     """Return the run of a prediction, with exactly its placement."""
     here = replace(where, decomposition=p.grid.decomposition)
     transform = where.transform
     assert transform is not None
     best = p.placement == "best"
-    placed = p.product or (here.best_placement(p.grid, schedule_of(p), 0) if best else here.place(p.placement, p.grid))
+    placed = p.product or (here.best_placement(p.grid, _schedule(p), 0) if best else here.place(p.placement, p.grid))
     mapping = as_mapping(placed, p.placement)
     return Simulation(SimulatedNetwork(as_torus(where.network)), hosts(mapping), (transform.nx, transform.ny, transform.nz),
                       p.grid,
-                      exchange=p.stages[0].algorithm, schedule=schedule_of(p), labels={"placement": "candidate"})
+                      exchange=p.stages[0].algorithm, schedule=_schedule(p), labels={"placement": "candidate"})
 
 
 def seconds(records: list[dict]) -> float:
@@ -85,19 +86,23 @@ def seconds(records: list[dict]) -> float:
 
 def judged(case: dict) -> list[object]:
     """Return the line of a case."""
-    where = settings(**case)
-    advice: Advice = advise(where)
+    where = setting(**case)
+    advised = plan(where).best.prediction
     rest = candidates(where)
-    times = [seconds(r) for r in simulate_all([simulation(where, p) for p in [advice.best, *rest]], workers=2)]
+    times = [seconds(r) for r in simulate_all([simulation(where, p) for p in [advised, *rest]], workers=2)]
     best = min(range(len(times)), key=times.__getitem__)
-    chosen = [advice.best, *rest][best]
-    return [f"{case['network']}, {case['tasks_per_node']} a node", case["fft"], len(rest), name(advice.best), name(chosen),
+    chosen = [advised, *rest][best]
+    return [f"{case['network']}, {case['tasks_per_node']} a node", case["fft"], len(rest), name(advised), name(chosen),
             f"{1e3 * times[0]:.4f}", f"{1e3 * times[best]:.4f}", f"{times[0] / times[best]:.3f}"]
+
+
+def _schedule(p):
+    return SEQUENCE if p.schedule is None else p.schedule.name
 
 
 def name(p: Prediction) -> str:
     """Describe a candidate in one cell."""
-    return " ".join((p.grid.decomposition.name, str(p.grid), p.placement, schedule_of(p)))
+    return " ".join((p.grid.decomposition.name, str(p.grid), p.placement, _schedule(p)))
 
 
 @click.command()

@@ -370,7 +370,8 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
     cancelled = threading.Event()
     with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
         try:
-            runs = [pool.submit(copy_context().run, _run, s, build, timeout_s, cancelled) for s in simulations]
+            runs = [pool.submit(copy_context().run, _run, s, build, timeout_s, cancelled, number / len(simulations))
+                    for number, s in enumerate(simulations)]
             for run in wait(runs, return_when=FIRST_EXCEPTION).done:
                 run.result()
         except BaseException:
@@ -414,13 +415,13 @@ def _check_word(word):
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _run(simulation, build, timeout_s, cancelled):
-    """Run a simulation and return the text of its records."""
+def _run(simulation, build, timeout_s, cancelled, share=0.0):
+    """Run one simulation and return the text of its records."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
     with work_directory() as work:
         _write_inputs(simulation, work)
-        say(f"simulating {simulation.name}")
+        say(f"simulating {simulation.name}", share)
         start = time.monotonic()
         status = wait_for(_command(simulation, build), work, timeout_s, cancelled)
         say(f"simulated {simulation.name} in {time.monotonic() - start:.1f} s")

@@ -64,7 +64,7 @@ def two_results(name: str) -> Found:
     old = published(name)
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 8, 16, 32, 64, 128))],
                  [[size, *(old.get((size, p), "-") for p in (2, 4, 8, 16, 32, 64, 128))] for size in _sizes(old)],
-                 ["here: run transpose_bench under each, and give both results to pencilmap transposes"])
+                 ["here: run transpose_bench under each, and give both results to pencilmap study transposes"])
 
 
 def grids() -> Found:
@@ -83,7 +83,7 @@ def grids() -> Found:
 _TEXT = "all numbers that have not run together in the text"
 _HERE = "the machines are gone: the same exchange on 2 and 4 processes of this machine"
 _TWO = ("only the published numbers; to compare two MPIs or networks here, give two results of `transpose_bench` to "
-        "`pencilmap transposes`")
+        "`pencilmap study transposes`")
 
 
 def _ratio(name, exchange, reference):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.traffic_files import read_traffic
-from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
+from tests.fft_runner.conftest import OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
 from tests.patience import patience
 
 HERE = Path(__file__).parent
@@ -65,7 +65,7 @@ def mpi(request, tmp_path_factory):
     return found
 
 
-# ---- what each case sends: {(from, to, kind): (bytes, messages)} in ranks of the test's communicator ------------------------
+# ---- what each case sends: {(from, to, kind): (bytes, messages)} in ranks of the test's communicator ----------------------
 
 
 def amount(i, k):
@@ -83,7 +83,8 @@ def to_all(ranks, n_bytes, kind=STATED):
 def binomial(ranks, root, n_bytes, up):
     """The parent of v is v without its lowest set bit, counted from the root."""
     pairs = [((v & (v - 1)), v) for v in range(1, ranks)]
-    return {tuple((end + root) % ranks for end in (pair[::-1] if up else pair)) + (MODELLED,): (n_bytes, 1) for pair in pairs}
+    ends = [pair[::-1] if up else pair for pair in pairs]
+    return {((a + root) % ranks, (b + root) % ranks, MODELLED): (n_bytes, 1) for a, b in ends}
 
 
 def doubling(ranks, n_bytes):
@@ -135,7 +136,7 @@ def neighbours(ranks, n_bytes):
     return {pair: (found[0][pair], found[1][pair]) for pair in found[1]}
 
 
-def expected(name, ranks):  # noqa: PLR0911, a table
+def expected(name, ranks):
     """The messages of a collective or neighbourhood case."""
     all_amounts = sum(4 * amount(i, 1) for i in range(ranks))
     table = {
@@ -180,19 +181,21 @@ def of_case(name, starts, ranks):
         "gather_in_place": lambda: to_all(ranks, lambda i, k: 20 if k == 1 else 0),
         "grid": lambda: to_all(ranks, lambda i, k: 12 if abs(i - k) == 1 else 0),
         "graph": lambda: to_all(ranks, lambda i, k: 12 if (i - k) % ranks in (1, ranks - 1) else 0),
-        "Psend_init": lambda: {pair: (3 * 24, 3 * 2) for pair in ring(ranks, 24)},
-        "threads": lambda: ring(ranks, 8, times=1) and {pair: (200 * 4 * (1 + 2 + 3 + 4), 800) for pair in ring(ranks, 4)}}
+        "Psend_init": lambda: dict.fromkeys(ring(ranks, 24), (3 * 24, 3 * 2)),
+        "threads": lambda: dict.fromkeys(ring(ranks, 4), (200 * 4 * (1 + 2 + 3 + 4), 800))}
     if name in other:
         return other[name]()
-    forth, back = ring(ranks, 28, ONE_SIDED), {(b, a, kind): sent for (a, b, kind), sent in ring(ranks, 28, ONE_SIDED).items()}
-    one_sided = {"put": forth, "get": back, "accumulate": forth, "get_accumulate": forth | back, "get_accumulate_no_op": back,
-                 "fetch_and_op": {pair: (4, 1) for pair in forth | back}, "fetch_and_op_no_op": {pair: (4, 1) for pair in back},
-                 "compare_and_swap": {pair: (8, 1) for pair in forth} | {pair: (4, 1) for pair in back}}
+    forth = ring(ranks, 28, ONE_SIDED)
+    back = {(b, a, kind): sent for (a, b, kind), sent in forth.items()}
+    one_sided = {"put": forth, "get": back, "accumulate": forth, "get_accumulate": forth | back,
+                 "get_accumulate_no_op": back, "fetch_and_op": dict.fromkeys(forth | back, (4, 1)),
+                 "fetch_and_op_no_op": dict.fromkeys(back, (4, 1)),
+                 "compare_and_swap": dict.fromkeys(forth, (8, 1)) | dict.fromkeys(back, (4, 1))}
     for requested in (name.lower(), name[1:].lower() if name.startswith("R") else ""):
         if requested in one_sided:
             return one_sided[requested]
     if re.fullmatch("I?[sbr]?send(recv(_replace)?)?(_init)?|probed|matched|matched_later", name, re.IGNORECASE):
-        return {pair: (24 * starts, starts) for pair in ring(ranks, 24)}
+        return dict.fromkeys(ring(ranks, 24), (24 * starts, starts))
     base = name.removesuffix("_init")
     base = base[1:].capitalize() if re.match("I[a-z]", base) else base
     return {pair: (n * starts, messages * starts) for pair, (n, messages) in expected(base, ranks).items()}
@@ -201,9 +204,9 @@ def of_case(name, starts, ranks):
 def between_groups(name, ranks):
     """Cases of the intercommunicator of even and odd ranks of the world; the root is world rank 0."""
     even, odd = list(range(0, ranks, 2)), list(range(1, ranks, 2))
-    opposite = {(group[i], other[i % len(other)]): 1 for group, other in ((even, odd), (odd, even)) for i in range(len(group))}
-    everyone = {(a, b): 1 for a in range(ranks) for b in range(ranks) if a % 2 != b % 2}
-    down, up = {(0, k): 1 for k in odd}, {(k, 0): 1 for k in odd}
+    opposite = {(rank, other[i % len(other)]) for group, other in ((even, odd), (odd, even)) for i, rank in enumerate(group)}
+    everyone = {(a, b) for a in range(ranks) for b in range(ranks) if a % 2 != b % 2}
+    down, up = {(0, k) for k in odd}, {(k, 0) for k in odd}
     size = 4 * len(even) * len(odd)
     pairs, kind, n = {"inter_send": (opposite, POINT, 16), "inter_barrier": (opposite, MODELLED, 0),
                       "inter_bcast": (down, MODELLED, 16), "inter_reduce": (up, MODELLED, 16),
@@ -256,3 +259,126 @@ def test_no_call_that_sends_is_forgotten(mpi):
     not_called = {"MPI_Init", "MPI_Session_init"}
     called = symbols(mpi.folder / "traffic_test", "--undefined-only")
     assert {name for name in own if name.startswith("MPI")} - called <= not_called
+
+
+@pytest.mark.parametrize("binding", [8, 90, 77])
+def test_every_binding_of_fortran_is_counted_exactly(mpi, binding):
+    if not mpi.fortran or not shutil.which("gfortran"):
+        pytest.skip("NOT TESTED: the Fortran compiler of this MPI is missing (Debian: gfortran)")
+    program = mpi.compile(f"fortran-{binding}", HERE / "traffic_fortran.F90",
+                          options=[f"-DBINDING={binding}", "-w", "-fallow-argument-mismatch", f"-J{mpi.folder}"])
+    done, traffic = mpi(4, program)
+    cases = [line.split() for line in done.stdout.splitlines() if re.match(" *[0-9]+ ", line)]
+    assert len(cases) == 15
+    phases = {phase.name: found_in(phase) for phase in traffic.phases if phase.name}
+    for level, name, starts in cases:
+        wanted = {(3 - a, 3 - b, kind): sent for (a, b, kind), sent in of_case(name, int(starts), 4).items()}
+        assert phases[f"level {level}"] == wanted, name
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_programs(mpi, seed):
+    """A program that keeps its own account of random messages in random communicators."""
+    program = mpi.compile("traffic_random", HERE / "traffic_random.c", options=["-std=gnu11", "-w"])
+    done, traffic = mpi(6, program, seed + 17, 60)
+    lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("ACCOUNT")]
+    own = {(int(a), int(b)): (int(n), int(messages)) for a, b, n, messages in lines}
+    assert own and matrix(traffic) == own
+    assert len(traffic.communicators) > 20
+
+
+def matrix(traffic):
+    """The bytes and messages of all phases by pair, without modelled collectives: barriers have no account."""
+    return matrix_of(traffic.pairs.of([POINT, ONE_SIDED, STATED]))
+
+
+def matrix_of(pairs):
+    found = Counter(), Counter()
+    for _, _, a, b, n, messages in zip(*(column.tolist() for column in pairs.columns)):
+        found[0][a, b] += n
+        found[1][a, b] += messages
+    return {pair: (found[0][pair], found[1][pair]) for pair in found[1]}
+
+
+# ---- phases ------------------------------------------------------------------------------------------------------------
+
+
+def test_windows_between_collectives_are_phases_with_repetitions(mpi):
+    _, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges")
+    shifts = {20: [], 1: []}
+    for phase in traffic.phases:
+        sent = {(a, b) for a, b, kind in found_in(phase) if kind == POINT}
+        assert all(n == (480, 20) for (_, _, kind), n in found_in(phase).items() if kind == POINT)
+        shifts[phase.times].append({(a - b) % 4 for a, b in sent})
+    assert shifts[20] == [{1}, {2}], "to the next rank, then to the next but one, each twenty times"
+    assert sum(phase.seconds for phase in traffic.phases) <= traffic.seconds + 1e-3
+
+
+def test_phases_are_bounded_and_hold_all_traffic(mpi):
+    """Rank 0 has 128 different windows, more than there are phases; the bytes of each pair are known."""
+    _, traffic = mpi(8, mpi.folder / "traffic_test", "many_windows")
+    assert len(traffic.phases) == 64 and traffic.phases[-1].name == "rest"
+    assert sum(phase.times for phase in traffic.phases) == 401, "400 barriers, and the end"
+    wanted = {}
+    for k in range(1, 8):
+        sizes = [i + 1 for i in range(400) if i >> (k - 1) & 1]
+        wanted[7, 7 - k] = sum(sizes), len(sizes)
+    assert matrix(traffic) == wanted
+
+
+# ---- whole or not at all -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_aborts_leaves_no_file(mpi, tmp_path):
+    output = tmp_path / "traffic.txt"
+    done, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges", "abort", output=output, check=False)
+    assert done.returncode != 0 and traffic is None and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_said_once(mpi, tmp_path):
+    output = tmp_path / "missing" / "traffic.txt"
+    done, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges", output=output)
+    said = [line for line in done.stderr.splitlines() if "pencilmap traffic" in line]
+    assert traffic is None and len(said) == 1 and str(output) in said[0], said
+
+
+def test_lammps_equals_the_counters_of_open_mpi(mpi, tmp_path):
+    """Bytes and messages of each pair as Open MPI counts user messages (lines E)."""
+    if "openmpi" not in mpi.compiler:
+        pytest.skip("only Open MPI counts messages itself")
+    if not shutil.which("lmp"):
+        pytest.skip("NOT TESTED: LAMMPS is missing (Debian: lammps)")
+    (tmp_path / "in.lj").write_text(LAMMPS)
+    options = {"pml": "ob1,monitoring", "pml_monitoring_enable": 2, "pml_monitoring_enable_output": 3,
+               "pml_monitoring_filename": tmp_path / "own"}
+    given = [word for name, value in options.items() for word in ("--mca", name, value)]
+    program = ["lmp", "-in", tmp_path / "in.lj", "-log", "none", "-nocite"]
+    done = run_bounded([*mpi.mpirun, *given, "-n", 8, *program])
+    again, traffic = mpi(8, *program)
+    assert thermo(done.stdout) == thermo(again.stdout) != [], "the tracer changes no result"
+    own = matrix_of(traffic.pairs.of([POINT]))
+    assert own == matrix_of(read_traffic(tmp_path / "own.0.prof").pairs.of([POINT])) and len(own) == 56
+
+
+def thermo(text):
+    return re.findall(r"^ +[0-9]+ +[-0-9.]+ .*$", text, re.MULTILINE)
+
+
+LAMMPS = """units lj
+atom_style charge
+lattice sc 0.8
+region box block 0 12 0 12 0 12
+create_box 2 box
+create_atoms 1 box
+set type 1 type/fraction 2 0.5 12345
+set type 1 charge 1.0
+set type 2 charge -1.0
+mass * 1.0
+velocity all create 1.0 87287 loop geom
+pair_style lj/cut/coul/long 2.5 3.0
+pair_coeff * * 1.0 1.0
+kspace_style pppm 1.0e-4
+kspace_modify mesh 16 16 16
+fix 1 all nve
+run 5
+"""

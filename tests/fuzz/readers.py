@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pencilmap.mapper import allocations, graphs
+from pencilmap.mapper import allocations, graphs, traffic_files
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_text, parse_mapping, recognise
@@ -22,9 +22,11 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.images import parse_images
 from pencilmap.mapper.runs import records
 from pencilmap.mapper.studies import scaling, transposes
+from pencilmap.mapper.traffic_files import monitoring, traced
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import read_machine
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Site, parse_nodes
@@ -110,6 +112,22 @@ def table(content: bytes) -> None:
                 assert np.array_equal(again.node_of_rank, nodes), name
 
 
+def traffic(content: bytes) -> None:
+    """Files of traffic, recognised and named; the traffic is written as a trace, and read again."""
+    named = [name for name in traffic_files.TRAFFIC_FILES if name != "monitoring"]  # which reads more files than this one
+    for name in (None, named[crc32(content) % len(named)]):
+        try:
+            found = traffic_files.parse_traffic(Document(content, "file"), name)
+        except PencilmapError as error:
+            _one_line(error)
+            continue
+        assert found.total.bytes.shape == (found.n_ranks, found.n_ranks) and found.pairs.bytes.min(initial=0) >= 0
+        text = traced.text(found)
+        assert traced.text(traffic_files.parse_traffic(Document(text.encode(), "again"))) == text
+    with suppress(PencilmapError):
+        monitoring.of_rank(Document(content, "file.0.prof"), 0)
+
+
 def machine(content: bytes) -> None:
     """Machine files."""
     found = read_machine(content, "file")
@@ -149,6 +167,12 @@ def text(content: bytes) -> None:
             reader(given)
 
 
+def network(content: bytes) -> None:
+    """Texts of networks."""
+    found = network_named(content.decode("utf-8", "replace"))
+    assert found.n_nodes >= 1 and found.link_shape[0] == len(found.link_classes)
+
+
 def environment(content: bytes) -> None:
     """Variables of a batch system, NAME=VALUE in each line."""
     pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
@@ -184,7 +208,7 @@ def _one_line(error):
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for target in (
-    placement, graph, description, table, machine, record, times, images, text, environment)}
+    placement, graph, description, table, traffic, machine, record, times, images, text, network, environment)}
 
 
 def check(name: str, content: bytes) -> None:

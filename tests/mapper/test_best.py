@@ -116,10 +116,10 @@ def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searc
         found = where.place("best", parse_grid(grid))
         where.site.check_mapping(found)
         assert where.predict(found).cost <= where.predict(where.place("default", parse_grid(grid))).cost
-    assert len(where.predictions()) == 6
+    assert len(where.predictions()) == 7
 
 
 def test_grids_that_were_searched_briefly_are_said_to_be():
     found = setting(network="5x5", failed="0-0").predictions()
-    assert len(found) == 8 and any("searched briefly" in note for p in found for note in p.notes)
+    assert len(found) == 9 and any("searched briefly" in note for p in found for note in p.notes)
     assert not any("searched" in note for p in setting(network="5x5", failed="0-0").predictions("4x6") for note in p.notes)

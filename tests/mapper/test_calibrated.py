@@ -57,7 +57,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert found.costs.injection_per_task == pytest.approx(TRUTH.injection_per_task, rel=0.02)
     assert found.costs.contention == pytest.approx(TRUTH.contention, rel=0.02)
     assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
-    assert found.figures["contention"].source == f"pencilmap calibrate {runs} (rule all, 36 of 36 times fitted)"
+    assert found.figures["contention"].source == f"pencilmap study calibrate {runs} (rule all, 36 of 36 times fitted)"
     assert "injection_per_node   " in out and "cannot be separated" in out
 
 

@@ -13,7 +13,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.processor_sets import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
-from pencilmap.mapper.studies.shapes import torus_shapes
+from pencilmap.mapper.shapes import torus_shapes
 from pencilmap.model.base.errors import MOST_CHARACTERS, MapfileError, PencilmapError, shortened
 from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
 from pencilmap.model.machines.machine import load_machine
@@ -73,9 +73,9 @@ CASES = {  # module, constant, its small value, an input at the limit, the call,
     "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
     "processors": ("mapper.graphs.processor_sets", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),
                    "a set of 96 processors; at most 64"),
-    "shapes": ("mapper.studies.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
+    "shapes": ("mapper.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
                "24 nodes have more than 3 shapes of 2 dimensions"),
-    "dimensions of shapes": ("mapper.studies.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n),
+    "dimensions of shapes": ("mapper.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n),
                              "4 dimensions; a torus"),
     "lists in lists": ("mapper.formats.brackets", "MAX_DEPTH", 3, 3, lambda n: leaves(Document(
         b"[" * n + b"1" + b"]" * n, "m")), "a list is not expected here"),

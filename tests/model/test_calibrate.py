@@ -209,9 +209,9 @@ def test_the_machine_file_holds_what_the_fit_finds(published):
     costs = load_machine("bluegene-l").costs
     for key, found in published[2].figures.items():
         assert getattr(costs, COSTS[key][0]) == pytest.approx(found.value, rel=1e-3)
-        assert figures[key].source.startswith("pencilmap calibrate --published bluegene-l (rule every-second")
+        assert figures[key].source.startswith("pencilmap study calibrate --published bluegene-l (rule every-second")
     for key in published[2].left_out:
-        assert key not in figures or not figures[key].source.startswith("pencilmap calibrate")
+        assert key not in figures or not figures[key].source.startswith("pencilmap study calibrate")
 
 
 def test_times_that_no_figure_explains_are_not_held_against_the_others():

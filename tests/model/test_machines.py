@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.base.errors import MachineError
+from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.files import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.times.costs import Costs, MessageRange
 
 ALL = [load_machine(name) for name in machine_names()]
@@ -180,13 +181,28 @@ def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
         slow.with_shape("4x4")
 
 
-@pytest.mark.parametrize("name", ["tpu-v4", "tpu-v5p"])
+@pytest.mark.parametrize("name", ["tpu-v4", "tpu-v5p", "tpu7x"])
 @pytest.mark.parametrize("shape, twists", [("4x4x8", True), ("4x8x8", True), ("8x8x16", True), ("8x16x16", True),
                                            ("4x4x4", False), ("8x8x8", False), ("4x4x8:mesh", False), ("4x4x16", False)])
-def test_a_slice_that_can_be_twisted_has_a_note(name, shape, twists):
+def test_slices_are_twisted_as_their_maker_says_unless_the_plain_torus_is_asked_for(name, shape, twists):
     machine = load_machine(name)
-    notes = [note for note in machine.doubts(machine.partition(shape)) if "twisted torus" in note]
-    assert len(notes) == twists and all("predicted is the plain torus" in note for note in notes)
+    found = machine.partition(shape)
+    assert isinstance(found, TwistedTorus) == twists and found.bandwidth == (machine.torus.bandwidth[0],) * 3
+    notes = [note for note in machine.doubts(found) if "twisted torus" in note]
+    assert len(notes) == twists and all(f"{shape}:torus is the plain torus" in note for note in notes)
+    if twists:
+        plain = machine.partition(f"{shape}:torus")
+        assert plain == found.plain
+        assert any("the plain torus is predicted" in note for note in machine.doubts(plain))
+
+
+def test_a_slice_that_the_machine_does_not_twist_is_noted_or_refused():
+    machine = load_machine("tpu-v5p")
+    assert any("has no slice that is" in note for note in machine.doubts(parse_twisted("4x4x8:twist=xz2")))
+    assert machine.partition("4x4x8:twisted") == machine.with_shape("4x4x8:twisted").torus == machine.partition("4x4x8")
+    with pytest.raises(PartitionError, match="no twisted slice of 12x12x24; twisted are 4x4x8, "):
+        machine.partition("12x12x24:twisted")
+    assert any("has no slice" in note for note in load_machine("bluegene-l").doubts(parse_twisted("8x8x16:twisted")))
 
 
 @pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])

@@ -68,7 +68,8 @@ PUBLISHED = [  # machine, partition, its true torus
     ("tpu-v2", "8x16", "8x16w"),
     ("tpu-v3", "32x32", "32x32"),
     ("tpu-v4", "2x2x4", "2x2x4:mesh"),                  # scaling book: no wraps below a cube
-    ("tpu-v4", "4x4x8", "4x4x8"),
+    ("tpu-v4", "4x4x8", "4x4x8:twisted"),     # the usual twist unless the plain torus is asked for
+    ("tpu-v5p", "4x4x8:torus", "4x4x8"),
     ("tpu-v5p", "16x16x24", "16x16x24"),                # the largest job
     ("trainium2", "4x4", "4x4"),
 ]

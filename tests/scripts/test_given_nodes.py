@@ -17,19 +17,20 @@ WITH_NODES = [name for name in cli.pencilmap.list_commands(TOP)
     ({"machine": "bluegene-l", "nodes": "32"}, ("4x4x2:mesh",), 32),
     ({"machine": "bluegene-l", "nodes": 512}, ("8x8x8",), 512),
     ({"machine": "bluegene-l", "nodes": "8x8x16"}, ("8x8x16",), 1024), ({"nodes": "4x2:mesh"}, ("4x2:mesh",), 8),
-    ({"nodes": "4wx2"}, ("4wx2",), 8), ({"torus": "4x4", "nodes": "16"}, ("4x4",), 16)])
+    ({"nodes": "4wx2"}, ("4wx2",), 8), ({"network": "4x4", "nodes": "16"}, ("4x4",), 16)])
 def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     where = setting(**given)
     assert str(where.network) in network and where.network.n_nodes == where.site.allocation.n_nodes == nodes
 
 
 @pytest.mark.parametrize("given, said", [
-    ({"torus": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
-    ({"torus": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and 4x4 name two networks"),
-    ({"machine": "bluegene-l", "partition": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
+    ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
+    ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),
+    ({"machine": "bluegene-l", "network": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
     ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),
-    ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"torus": "4x4", "nodes": "0"}, "0 cannot be read"),
-    ({"torus": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read")])
+    ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"network": "4x4", "nodes": "0"},
+                                                                         "0 cannot be read"),
+    ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read")])
 def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
     with pytest.raises(PencilmapError, match=said):
         setting(**given)
@@ -47,10 +48,9 @@ def words_of(name, nodes, folder):
     grid = ("--grid", "4x4")
     (folder / "ranks").write_text("".join(f"{x} {y} 0\n" for y in range(4) for x in range(4)))
     return [name, "--nodes", nodes, *{
-        "advise": ("--bandwidth", "1 GB/s", "--fft", "16", "--top", "1"), "check": (folder / "ranks", *grid),
-        "convert": (folder / "ranks", "--format", "hostfile", "-o", folder / "out"), "draw": grid,
-        "map": (*grid, "-p", "default", "--format", "bgl", "-o", folder / "out"), "predict": (*grid, "-p", "default"),
-        "shapes": ("--torus-dimensions", "2", "--fft", "16")}[name]]
+        "plan": ("--bandwidth", "1 GB/s", "--fft", "16", "--effort", "quick"), "check": (folder / "ranks", *grid),
+        "draw": grid, "network": ("--machine", "bluegene-l"),
+        "map": (*grid, "-p", "default", "--format", "bgl", "-o", folder / "out"), "predict": (*grid, "-p", "default")}[name]]
 
 
 def test_simulate_takes_what_predict_takes(pencilmap):
@@ -63,16 +63,13 @@ def test_simulate_takes_what_predict_takes(pencilmap):
         assert status in (1, 2) and said in err
 
 
-@pytest.mark.parametrize("name", [name for name in WITH_NODES if name != "simulate"])
+@pytest.mark.parametrize("name", [name for name in WITH_NODES if name not in ("simulate", "network")])
 def test_every_command_takes_a_shape_a_number_and_a_file(name, tmp_path, pencilmap):
     (tmp_path / "all").write_text("".join(f"{x} {y}\n" for y in range(4) for x in range(4)))
-    shape = [] if name == "shapes" else ["--network", "4x4"]
+    shape = ["--network", "4x4"]
     for nodes, more in (("4x4", []), ("16", shape), (tmp_path / "all", shape)):
         status, out, err = pencilmap(*words_of(name, nodes, tmp_path), *more)
-        if name == "advise" and nodes == tmp_path / "all":
-            assert status in (1, 2) and "pencilmap predict takes a file of nodes" in err
-        else:
-            assert status == 0 and out, err
+        assert status == 0 and out, err
 
 
 def test_shapes_counts_the_nodes_of_a_shape_and_a_file(tmp_path, pencilmap_json, pencilmap):

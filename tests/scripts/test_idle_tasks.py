@@ -29,17 +29,19 @@ def test_idle_tasks_are_counted(size, decomposition):
 def test_a_grid_with_idle_tasks_comes_last_where_computing_has_no_time(pencilmap, pencilmap_json):
     """2x32 has the least link time, but 48 of its 64 tasks hold no data."""
     options = ["--network", "4x4:mesh", "-t", "4", "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default:nt"]
-    status, out, err = pencilmap("predict", *options)
+    options += ["--effort", "quick", "--decomposition", "pencil", "--schedule", "sequence", "-e", "alltoallv", "--top", "99"]
+    status, out, err = pencilmap("plan", *options)
     assert status == 0, err
     assert "take 8x8 default:nt" in out and "2x32*" in out and "48 of 64 on 2x32" in out and "8x8*" not in out
-    found = pencilmap_json("predict", *options)
+    found = pencilmap_json("plan", *options)
     assert found[0]["grid"] == [8, 8] and "idle_tasks" not in found[0]
     assert {tuple(p["grid"]): p["idle_tasks"] for p in found[1:]}[2, 32] == 48
     assert min(p["t_s"] for p in found) < found[0]["t_s"]
 
 
 def test_it_is_taken_where_nothing_else_is_possible_and_the_answer_says_so(pencilmap):
-    _, out, _ = pencilmap("predict", "--network", "4x4", "-t", "4", "--fft", "4", "--bandwidth", "1 GB/s", "-p", "default")
+    _, out, _ = pencilmap("plan", "--network", "4x4", "-t", "4", "--fft", "4", "--bandwidth", "1 GB/s", "-p", "default",
+                          "--effort", "quick")
     assert "of its 64 tasks hold nothing" in out.splitlines()[-1]
 
 
@@ -56,5 +58,6 @@ def test_it_is_taken_where_the_whole_transform_is_faster_by_more_than_a_tie():
 
 
 def test_a_transform_that_fills_every_grid_has_no_mark(pencilmap):
-    _, out, _ = pencilmap("predict", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default")
+    _, out, _ = pencilmap("plan", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default", "--effort",
+                          "quick", "--top", "99")
     assert "hold nothing" not in out and Transform(64, 64, 64).idle_tasks(ProcessGrid(4, 4)) == 0

@@ -31,8 +31,7 @@ def graph(tmp_path):
 @pytest.mark.parametrize("arguments, n, names", [
     ((*BGL, "--grid", "8x64"), 1, ["row", "column"]),
     ((*BGL, "--grid", "8x64", "-p", "default", "-p", "box:2x2x2"), 2, ["row", "column"]),
-    (BGL, 10, ["row", "column"]),
-    ((*BGL, "--decomposition", "slab"), 1, ["slab"]),
+    ((*BGL, "--decomposition", "slab", "--grid", "512"), 1, ["slab"]),
     ((*BGL, "--decomposition", "slab", "--grid", "512", "-p", "default"), 1, ["slab"]),
     ((*SHAPE, "--grid", "8x8", "-p", "default", "--routing", "all"), 7, ["row", "column"]),
     ((*SHAPE, "--decomposition", "slab", "--grid", "60", "--idle", "-p", "default"), 1, ["slab"]),
@@ -68,8 +67,8 @@ def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, v
 
 
 def test_the_slab_is_one_exchange_that_moves_everything(pencilmap_json):
-    """Like the row of a grid with a single row, whose other exchange is empty; the slab copies less."""
-    slab, = pencilmap_json("predict", *BGL, "--decomposition", "slab", "-p", "default")
+    """Like the row of a grid of one row, whose other exchange is empty; the slab copies less."""
+    slab, = pencilmap_json("predict", *BGL, "--decomposition", "slab", "--grid", "512", "-p", "default")
     pencil, = pencilmap_json("predict", *BGL, "--grid", "512x1", "-p", "default")
     empty = pencil["stages"][1]
     assert empty["time_s"] == 0 and slab["certificate"] == 1.0

@@ -6,17 +6,11 @@ from math import prod
 
 import pytest
 
+from pencilmap.mapper.plan import LONGEST_RING
 from pencilmap.mapper.searches.grids import rank_grids
 from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.studies.shapes import (
-    LONGEST_RING,
-    efficiency,
-    partition_shapes,
-    rank_shapes,
-    scale,
-    torus_shapes,
-    weak_transform,
-)
+from pencilmap.mapper.shapes import partition_shapes, torus_shapes
+from pencilmap.mapper.studies.node_counts import efficiency, rank_shapes, scale, weak_transform
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
 from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
 from pencilmap.model.network.torus import Torus

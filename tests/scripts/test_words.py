@@ -48,7 +48,7 @@ def test_a_name_that_is_like_none_is_answered_with_the_list_alone(pencilmap):
 
 def test_a_wrong_placement_is_not_blamed_on_the_transform(pencilmap):
     """No grid of 1536 tasks fits the transform either, but the error is the name."""
-    _, _, err = pencilmap("predict", "-m", "fugaku", "--network", "4x6x16", "--placement", "bset", "--fft", "512")
+    _, _, err = pencilmap("plan", "-m", "fugaku", "--network", "4x6x16", "--placement", "bset", "--fft", "512")
     assert err.startswith("error: placement 'bset' is unknown (did you mean best?)") and "transform" not in err
 
 
@@ -128,7 +128,7 @@ def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
 
 
 def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
-    assert "command 'prdict' is unknown (did you mean predict?); known are advise, calibrate" in pencilmap("prdict")[2]
+    assert "command 'prdict' is unknown (did you mean predict?); known are plan, predict" in pencilmap("prdict")[2]
 
 
 @pytest.mark.parametrize("write", ["write_weighted_edgelist", "write_edgelist"])
@@ -138,12 +138,12 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     graph = nx.cycle_graph(4)
     nx.set_edge_attributes(graph, 2.5, "weight")
     getattr(nx, write)(graph, tmp_path / "graph")
-    words = ("predict", "--network", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64")
+    words = ("plan", "--network", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64", "--decomposition", "pencil",
+             "--schedule", "sequence", "-e", "alltoallv")
     found = pencilmap_json(*words)
     assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
     status, out, err = pencilmap(*words)
-    assert status == 0 and "2x2" in out and err == (
-        "note: no placement is searched on a graph; this is the launch order, --placement default\n")
+    assert status == 0 and "2x2" in out and err == ""
     assert pencilmap("map", "--network", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
     assert "needs a torus" in pencilmap(*words, "-p", "best")[2], "what is asked for by name is not replaced"
 
@@ -154,7 +154,7 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
 
     asked = []
     monkeypatch.setattr(simulate, "simulate_all", lambda runs, **more: asked.extend(runs) or [])
-    words = ("simulate", "-m", "bluegene-l", "--network", "2x2x2", "-g", "2x4", "--fft", "1024", "-p", "default")
+    words = ("simulate", "-m", "bluegene-l", "--network", "2x2x2:torus", "-g", "2x4", "--fft", "1024", "-p", "default")
     monkeypatch.setattr(memory, "available", lambda: 16 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note: transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free; the ranks share" in err
@@ -166,21 +166,23 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
     assert "note" not in err and [run.timing_only for run in asked] == [True, False]
 
 
-def test_a_whole_machine_is_predicted_with_a_word(pencilmap):
+def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
     asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
-    assert "note: this is the whole of cray-xe6, 156,672 tasks; a job on a part" in pencilmap(*asked)[2]
+    status, _, err = pencilmap(*asked)
+    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with "
+                                   "--nodes, or confirm with --whole-machine\n")
+    assert pencilmap(*asked, "--whole-machine")[0] == 0
     part = ("predict", "-m", "cray-xe6", "--network", "4x4x4", "-g", "48x64", "-p", "default:txyz")
-    assert "the whole of" not in pencilmap(*part)[2]
-    assert "the whole of" not in pencilmap("predict", "-m", "bluegene-l", "-g", "8x64")[2]
+    assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0
 
 
 def test_a_long_ranking_says_where_it_is(pencilmap, monkeypatch):
-    from pencilmap.mapper import setting
+    from pencilmap.mapper import plan
 
-    monkeypatch.setattr(setting, "now_and_then", lambda say_line: say_line)     # as if each grid took more than five seconds
-    _, _, err = pencilmap("predict", "--network", "4x4")
-    assert [line for line in err.splitlines() if line.startswith("grid ")] == [
-        f"grid {r}x{16 // r}, placement best" for r in (1, 2, 4, 8, 16)]
+    monkeypatch.setattr(plan, "now_and_then", lambda say_line: say_line)     # as if each grid took more than five seconds
+    _, _, err = pencilmap("plan", "--network", "4x4", "--effort", "quick", "--decomposition", "pencil", "-p", "line")
+    assert [re.sub(r"^\d+ s, ", "", line) for line in err.splitlines()] == [
+        f"{20 * k} %: grid {r}x{16 // r}, placement line" for k, r in enumerate((1, 2, 4, 8, 16))]
 
 
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):

@@ -8,12 +8,18 @@ from click.core import ParameterSource
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.plan import plan
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, EFFORT, ROBUST, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
@@ -25,26 +31,26 @@ PLACING = ("placement", "schedule", "robust")  # options of a new placement, for
 
 @click.command("map", cls=Page, usual="machine network nodes fft grid placement format output hosts from")
 @on_machine
-@with_options(GRID, placements(multiple=False), SCHEDULE, ROBUST, *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, EFFORT, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 @click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str, placement: str, schedule: str, from_file: str | None,
-            from_format: str | None, format_name: str | None, output: str, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
+def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str | None, effort: str,
+            from_file: str | None, from_format: str | None, format_name: str | None, output: str, hosts: str | None,
+            cores_per_task: int, hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
-    Without a placement, the first choice of `pencilmap plan` is written. The answer says how to launch it. With --from, a
-    placement file is read, checked, and written in another format.
+    Grid, placement and schedule are the first choice of `pencilmap plan`, unless they are named. With --from, a placement
+    file is read, checked, and written in another format.
     """
     check_writable(output)
     form = format_to_write(format_name, where)
-    job = where.job(hosts, cores_per_task, hwloc, program)
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if from_file is not None:
         if foreign := [name for name in PLACING if name in named]:
             raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
-        found = converted(where, job, from_file, from_format, form.name, grid if "grid" in named else None, output)
+        job = where.job(hosts, cores_per_task, hwloc, program)
+        found = converted(where, job, from_file, from_format, form.name, grid, output)
         if as_json:
             print_json(from_as_dict(found, form))
         else:
@@ -53,19 +59,32 @@ def command(ctx: click.Context, where: Setting, grid: str, placement: str, sched
     if from_format:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     with hearing():
-        tasks = where.grid(grid, schedule)
-        chosen = where.place(placement, tasks, schedule)
-    mapping = as_mapping(chosen, placement)
+        here, chosen, best = _chosen(where, grid, placement, schedule, effort)
+    job = here.job(hosts, cores_per_task, hwloc, program)
+    mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    best = where.shown(chosen, Question(schedule=schedule), placement)
-    launch = launched(where, best, Question(schedule=schedule), tasks.n_tasks)
-    shown = [best, *(p for _, p in launch.orders)]
+    launch = launched(here, best, Question(), best.grid.n_tasks)
+    shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
     how = launch_of(mapping, output, form.name, job)
     if as_json:
-        print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
+        print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(here.site.launch),
                     "predictions": [p.as_dict() for p in shown]})
         return
-    prediction_table([Row(p, launch.first) for p in shown], title(where), wide)
+    prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
     say(answer([best], launch))
-    say(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
+    say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)
+
+
+def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str | None,
+            effort: str) -> tuple[Setting, Product | Mapping, Prediction]:
+    """The setting with the shape that is taken, the placement, and its prediction."""
+    if grid and placement:
+        wanted = schedule or SEQUENCE
+        placed = where.place(placement, where.grid(grid), wanted)
+        return where, placed, where.shown(placed, Question(schedule=wanted), placement)
+    best = plan(where, grids=(parse_grid(grid, where.decomposition),) if grid else None,
+                placements=(placement,) if placement else None, schedules=(schedule,) if schedule else None,
+                effort=effort).best
+    assert isinstance(best.where, Setting)
+    return best.where, best.placed, best.prediction

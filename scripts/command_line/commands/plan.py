@@ -1,103 +1,149 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
+from dataclasses import replace
+from typing import Any
+
 import click
 
-from pencilmap.mapper.setting import BEST, Setting
-from pencilmap.mapper.studies.advise import TERMS, Advice, advise, exchange_of, schedule_of, time_of
-from pencilmap.mapper.studies.threads import choices, divisors_of
+from pencilmap.mapper.plan import DEFAULT, Choice, Plan, plan
+from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
+from pencilmap.mapper.where import Where
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import BY, TRANSFORM
+from pencilmap.model.predict.reasons import TERMS
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, with_gains
+from pencilmap.scripts.command_line.answers import Launched, answer, launched
 from pencilmap.scripts.command_line.options import (
+    ANY_EXCHANGE,
+    ANY_GRID,
+    ANY_SCHEDULE,
     DIRECTION,
-    EXCHANGE,
+    EFFORT,
     ROBUST,
     ROUTING,
-    SCHEDULE,
-    grid_option,
     on_machine,
     placements,
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
-from pencilmap.scripts.command_line.predictions import prediction_table, threads_table
+from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, seconds, threads_table, title
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
-
-NAMING = ("decomposition", "grid", "placement", "exchange", "schedule", "routing", "direction", "robust")
+from pencilmap.scripts.command_line.tables import print_json, say
 
 
-@click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by threads top json")
+@click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @on_machine
-@with_options(grid_option(BEST, "One grid [all]."), placements(), EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
-@click.option("--by", type=Name(["time", "exchanges"]), default="time", show_default=True,
-              help="The time of the whole transform, or its exchanges.")
+@with_options(ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
+              help="Time that ranks: of the whole transform, or of its exchanges.")
+@with_options(EFFORT)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, JSON)
-@click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str,
-            direction: str, routing: str | None, by: str, threads: int | None, top: int, wide: bool, as_json: bool) -> None:
+def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str | None,
+            direction: str, routing: str | None, by: str, effort: str, threads: int | None, top: int, wide: bool,
+            as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
-    A way is a decomposition, a grid, a placement, an exchange and a schedule; options that name one of them leave the
-    others to be ranked. The last lines say what to take, and why.
+    A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
+    one of them leave the others to be ranked. The last line says what to take.
     """
-    named = [name for name in NAMING if ctx.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE]
-    question = Question(routing, exchange, schedule, direction)
+    if routing == ALL_ROUTINGS:
+        raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     if threads and where.tasks_per_node % threads:
         raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
+
+    def planned(here: Where) -> Plan:
+        return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
+                    placements=placement or None, exchanges=(exchange,) if exchange else None,
+                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction, top=top)
+
     with hearing():
-        advice = None if named or where.transform is None or where.network.bandwidth is None else advise(where)
-        found = list(advice.found) if advice else where.answers(question, grid, placement)
-        shared = choices(where, [where.tasks_per_node // n for n in reversed(divisors_of(threads))],
-                         lambda here: (advise(here).best if advice else here.answers(question, grid, placement)[0])
-                         ) if threads else []
-    if by == "exchanges":
-        found = sorted(found, key=lambda p: p.time_s or p.cost)
-    launch = launched(where, found[0], Question(routing, exchange, SEQUENCE, direction))
+        found = planned(where)
+        numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
+        shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
+    listed = found.choices[:top]
+    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
     if as_json:
-        print_json(*[{**p.as_dict(), "exchange": exchange_of(p)} for p in found[:top]])
+        print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
+                   *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    if advice:
-        _table(advice, top)
-    else:
-        size = f", transform {where.transform}" if where.transform else ""
-        prediction_table(with_gains(found[:top], where, question), where.where + size, wide)
+    rows = [Row(choice.prediction, launch.first) for choice in listed]
+    prediction_table(rows, _title(found), wide, by, _has_shapes(found))
     if shared:
-        threads_table(shared, lambda p: p.known_s if p.schedule is None else p.schedule.known_s)
-    say(answer(found, launch))
-    if advice:
-        for line in _why(advice):
-            say(line)
-        _runs(advice)
+        threads_table(shared, lambda p: seconds(p, by))
+    for line in (*_runs(found), *_why(found), answer([found.best.prediction], launch, _take(found), by)):
+        say(line)
 
 
-def _table(found: Advice, top: int) -> None:
-    columns = ["decomposition", "grid", "placement", "exchange", "schedule", ">predicted", ">of best"]
-    best = time_of(found.best)
-    rows = [[p.grid.decomposition.name, str(p.grid), broken(p.placement), exchange_of(p), broken(schedule_of(p)),
-             milliseconds(time_of(p)), f"{time_of(p) / best:.3f}"] for p in found.found[:top]]
-    print_table(f"{found.where.where}, transform {found.where.transform}", *fitted(columns, rows, [">of best"]),
-                ["predicted: the whole transform" if found.best.total_s is not None else "predicted: the exchanges; the "
-                 "machine's computing is not known"])
+def _launched(found: Plan, question: Question) -> Launched:
+    """The launch order in sequence, on the grid on which it is fastest, as far as the plan knows."""
+    best = found.best
+    usual = next((choice for choice in found.choices if choice.prediction.placement == DEFAULT
+                  and choice.schedule == SEQUENCE and choice.network == best.network), best)
+    launch = launched(usual.where, usual.prediction, question)
+    if usual.grid == best.grid:
+        return launch
+    return replace(launch, orders=tuple((f"{phrase} with grid {usual.grid}", p) for phrase, p in launch.orders))
 
 
-def _why(found: Advice) -> list[str]:
-    said = [f"in sequence, {100 * found.share:.0f} % of this time is {TERMS[found.term]}"]
-    if found.unknown:
+def _title(found: Plan) -> str:
+    if not _has_shapes(found):
+        return title(found.best.where)
+    size = f", transform {found.where.transform}" if found.where.transform else ""
+    return f"shapes of {found.best.network.n_nodes} nodes with {per_node(found.where.tasks_per_node)}{size}"
+
+
+def _has_shapes(found: Plan) -> bool:
+    return len({str(choice.network) for choice in found.choices}) > 1
+
+
+def _take(found: Plan) -> str:
+    """The recommended choice, with every part that is not the usual one."""
+    best, p = found.best, found.best.prediction
+    words = [*([str(best.network).partition(":axes")[0]] if _has_shapes(found) else []),
+             *([] if best.decomposition is PENCIL else [best.decomposition.name]), str(best.grid), p.placement]
+    parts = [" ".join(words), *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
+             *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
+    return "take " + ", ".join(parts)
+
+
+def _why(found: Plan) -> list[str]:
+    said = ["the time limit cut the search short"] if found.cut_short else []
+    if found.best.seconds is not None:
+        term, share = found.term
+        said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")
+    if found.where.machine and found.unknown:
         said.append(f"not known for this machine: {', '.join(found.unknown)}; pencilmap study calibrate finds them")
     return said
 
 
-def _runs(found: Advice) -> None:
-    """Print options of fft_runner for the runs that confirm the choice."""
-    runs = [["--decomposition " + p.grid.decomposition.name, "--grid " + str(p.grid), "--exchange " + exchange_of(p),
-             "--schedule " + schedule_of(p), broken(p.placement)] for p in [found.best, *found.rivals[:2]]]
-    if found.rivals:
-        click.echo()
-        print_table("to be sure, run fft_runner with each of these", ["", "", "", "", "placement"], runs)
+def _runs(found: Plan) -> list[str]:
+    """Sentence about the choices that may be as fast."""
+    rivals = list(dict.fromkeys(_way(choice) for choice in found.rivals if choice.kind != found.best.kind))
+    return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
+
+
+def _way(choice: Choice) -> str:
+    return f"{choice.decomposition.name} {choice.grid} {choice.prediction.placement}"
+
+
+def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:
+    """A prediction, and the texts with which other commands make the same choice."""
+    term, share = found.term if found.best.seconds is not None else (None, None)
+    return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
+            "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
+            "gain": gain(choice.prediction, launch.first, by), "deciding_term": term, "deciding_share": share,
+            "unknown": found.unknown}
+
+
+def _of(prediction: Prediction) -> dict[str, Any]:
+    return prediction.as_dict()

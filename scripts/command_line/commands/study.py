@@ -11,6 +11,6 @@ GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce
 @click.group("study", cls=Folder, package=studies, groups=GROUPS, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Run a study: calibrate, scaling, shapes, transposes, reproduce or demo."""
+    """Calibrate a machine, see how times scale, reproduce published ones."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

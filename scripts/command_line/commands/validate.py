@@ -355,7 +355,7 @@ NETWORKS = {
 }
 
 
-@click.command("validate", cls=Page, usual="suite at-most network grid placement fft records json")
+@click.command("validate", cls=Page, usual="suite at-most network rate grid placement fft reps records json")
 @click.argument("kind", type=Name(list(NETWORKS)))
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
               help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: overlap [the bytes of each link].")

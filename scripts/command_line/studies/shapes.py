@@ -10,11 +10,13 @@ import click
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes
+from pencilmap.mapper.plan import LONGEST_RING
 from pencilmap.mapper.setting import figures_used
-from pencilmap.mapper.studies.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.mapper.shapes import partition_shapes, torus_shapes
+from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
 from pencilmap.model.base.units import milliseconds, parse
-from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import parse_grid, per_node
@@ -119,7 +121,8 @@ class NodeCounts(click.ParamType):
         return counts
 
 
-@click.command("shapes", cls=Page)
+@click.command("shapes", cls=Page,
+               usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
 @click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several for a scaling study.")
 @MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
@@ -136,8 +139,8 @@ class NodeCounts(click.ParamType):
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
-            bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
-            plot: str | None, wide: bool, as_json: bool) -> None:
+            bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int,
+            scaling: str | None, plot: str | None, wide: bool, as_json: bool) -> None:
     """Rank partition shapes, and show how the best one scales.
 
     One number of nodes ranks its shapes. Several numbers, joined by commas, show how the time of the best shape scales.
@@ -150,10 +153,11 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     study = len(nodes) > 1 or scaling is not None
     if transform is None and (study or plot):
         raise GridError("how it scales, and a plot, need a transform: give its extents, e.g. --fft 2048")
-    chosen = None if grid == "best" else parse_grid(grid, decomposition_named(decomposition))
+    kind = decomposition_named(decomposition or PENCIL.name)
+    chosen = None if grid == "best" else parse_grid(grid, kind)
     tasks = tasks_per_node or (where.machine.tasks_per_node if where.machine else 1)
     points = scale(where.tori, nodes, transform, scaling or "strong", tasks_per_node=tasks, costs=where.costs,
-                   top=1 if study else top, grids=grids, grid=chosen, decomposition=decomposition_named(decomposition))
+                   top=1 if study else top, grids=grids, grid=chosen, decomposition=kind)
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
         _plot(show, study, plot)

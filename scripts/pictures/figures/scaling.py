@@ -12,7 +12,7 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
 
 def draw_scaling(studies: Sequence[dict[str, Any]], path: Target) -> None:
-    """Draw studies of strong scaling from `pencilmap scaling --json`.
+    """Draw studies of strong scaling from `pencilmap study scaling --json`.
 
     Raises
     ------

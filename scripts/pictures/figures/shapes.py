@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pencilmap.mapper.studies.shapes import RankedShape, ScalingPoint, efficiency
+from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 

@@ -1,35 +1,27 @@
-"""Partition shapes ranked by the time of a transform, so that a user can ask for the right partition.
+"""Numbers of nodes compared: the best shapes of each by the ranking of plans, and how a transform scales over them.
 
-Idea: search every shape over all grids in closed form, the shape with the lowest bound first. The bound of a shape needs
-no search (`pencilmap.model.bounds.any_routing.machine_bound`). Once enough shapes are found, a shape is skipped if its
-bound is no better than the time of the last of them, because its time would be no better either.
-Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
-are not searched.
+Only grids and their best products are ranked here, in sequence and with all messages at once. No placement is searched.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
-from pencilmap.mapper.searches.grids import filled_grids
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.plan import LONGEST_RING, plan
+from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, PartitionError
-from pencilmap.model.base.factors import factorisations
 from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import PENCIL, Decomposition
-from pencilmap.model.machines.machine import Machine, machine_partitions
-from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict_product
-from pencilmap.model.predict.results import Prediction, worst
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.loads import m_time
-
-LONGEST_RING = 256
-MAX_SHAPES = 20_000
 
 
 @dataclass(frozen=True)
@@ -76,7 +68,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     grids : int, optional
         Number of grids to find for each shape; all by default.
     grid : ProcessGrid, optional
-        The only grid to try; all of `decomposition` by default. Blocks are taken as even.
+        The only grid to try; all of `decomposition` by default.
     decomposition : Decomposition
 
     Returns
@@ -94,122 +86,19 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     >>> [str(s.torus) for s in rank_shapes(torus_shapes(64, 3), top=2)][:2]
     ['4x4x4', '2x4x8']
     """
-    ordered = sorted(tori, key=lambda torus: (_floor(torus), max(torus.shape), torus.shape))
-    allowed = _grids(ordered[0].n_nodes, tasks_per_node, transform, grid, decomposition)
-    found, rest, limit = [], [], None
-    for torus in ordered:
-        bound_s = None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
-        least = _floor(torus) if bound_s is None else bound_s
-        if max(torus.shape) > LONGEST_RING or (limit is not None and least > limit):
-            rest.append(RankedShape(torus, bound_s))
-            continue
-        products = [best_product(torus, g, tasks_per_node) for g in allowed]
-        found.append(RankedShape(torus, bound_s, tuple(_fastest(products, transform, costs, grids))))
-        found.sort(key=lambda shape: shape.predictions[0].order)
-        limit = found[top - 1].predictions[0].worth if top and len(found) >= top else None
-    return found + rest
+    tori = list(tori)
+    where = Where(Site(tori[0], tasks_per_node), transform, costs=costs, decomposition=decomposition)
+    found = plan(where, effort="quick", grids=None if grid is None else [grid], placements=(BEST,), schedules=(SEQUENCE,),
+                 exchanges=(DEFAULT_ALGORITHM,), shapes=tori, top=top or len(tori))
+    of_shape: dict[Torus, list[Prediction]] = {}
+    for p in found.predictions:
+        of_shape.setdefault(as_torus(p.network), []).append(p)
+    return [RankedShape(torus, _bound_s(torus, transform), tuple(some[:grids])) for torus, some in of_shape.items()] + [
+        RankedShape(torus, _bound_s(torus, transform)) for torus in found.left_out]
 
 
-def _fastest(products, transform, costs, wanted):
-    """Return predictions for the products, the fastest first.
-
-    The contention term costs more to compute than all others. A time without contention is a bound. So once enough products
-    are found, contention is computed only for a bound better than the time of the last of them.
-    """
-    bounds = sorted((predict_product(p, transform, costs=replace(costs, contention=None)) for p in products),
-                    key=lambda p: p.order)
-    if costs.contention is None or transform is None:
-        return bounds[:wanted]
-    found = []
-    for bound in bounds:
-        if wanted and len(found) >= wanted and bound.order >= found[wanted - 1].order:
-            break
-        found = sorted([*found, predict_product(bound.product, transform, costs=costs)], key=lambda p: p.order)
-    return found[:wanted]
-
-
-def _floor(torus):
-    """Return a lower bound for any mapping on a torus, on the m scale; comparable between shapes with as many nodes."""
-    return worst(machine_bound(torus), torus)
-
-
-def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
-    n_tasks = n_nodes * tasks_per_node
-    if grid is not None:
-        check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {per_node(tasks_per_node)}")
-        return [grid]
-    return filled_grids(n_tasks, transform, decomposition)
-
-
-def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:
-    """Return every shape of `n_nodes` nodes in `n_dimensions` dimensions.
-
-    Parameters
-    ----------
-    n_nodes, n_dimensions : int
-    like : Torus, optional
-        Gives bandwidths and cables; if its dimensions differ, shapes with extents in another order count as different.
-    wrap : bool
-        Whether dimensions close to rings.
-
-    Returns
-    -------
-    list of Torus
-
-    Raises
-    ------
-    PartitionError
-        If a number is out of range or there are too many shapes.
-
-    Examples
-    --------
-    >>> [str(t) for t in torus_shapes(12, 2)]
-    ['1x12', '2x6', '3x4']
-    """
-    if not 1 <= n_dimensions <= MAX_DIMENSIONS:
-        raise PartitionError(f"{n_dimensions} dimensions; a torus has 1 to {MAX_DIMENSIONS}")
-    if n_nodes < 1:
-        raise PartitionError(f"{n_nodes} nodes; a partition has at least one")
-    bandwidth, cables = (like.bandwidth, like.cables) if like else (None, ())
-    alike = like is None or len(set(zip(bandwidth or cables, cables))) == 1
-    shapes = list(islice(factorisations(n_nodes, n_dimensions, 1 if alike else None), MAX_SHAPES + 1))
-    if len(shapes) > MAX_SHAPES:
-        raise PartitionError(f"{n_nodes} nodes have more than {MAX_SHAPES} shapes of {n_dimensions} dimensions; take fewer "
-                             "dimensions, or a machine with a rule for partitions")
-    return [Torus(shape, (wrap,) * n_dimensions, bandwidth, cables) for shape in shapes]
-
-
-def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
-    """Return the partitions of a machine, one for each set of extents in any order.
-
-    Raises
-    ------
-    MachineError
-        If the machine file has no rule for partitions.
-    PartitionError
-        If the machine hands out no partition of `n_nodes` nodes.
-
-    Examples
-    --------
-    >>> from pencilmap.model.machines.machine import load_machine
-    >>> [str(t) for t in partition_shapes(load_machine("bluegene-l"), 2048)]
-    ['8x16x16', '8x8x32']
-    """
-    different: dict[tuple[Any, ...], Torus] = {}
-    for torus in machine_partitions(machine, n_nodes):
-        different.setdefault(_kind(torus), torus)
-    if not different:
-        sizes = machine.partition_rule().sizes()
-        near = sorted(sorted(sizes, key=lambda size: abs(size - n_nodes))[:4])
-        raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the nearest sizes are "
-                             f"{', '.join(map(str, near))}")
-    return list(different.values())
-
-
-def _kind(torus):
-    """Return the properties that decide a time: extents, rings, bandwidths, cables, in any order."""
-    rates = torus.bandwidth or (None,) * torus.n_dimensions
-    return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
+def _bound_s(torus, transform):
+    return None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
 
 
 def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:

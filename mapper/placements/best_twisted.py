@@ -1,0 +1,68 @@
+"""The best placement on a twisted torus: a digit basis, or the launcher's order if that is better.
+
+If the grid does not fill the machine, the launcher's order is the answer.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.bounds.every_placement import lower_bound, together_bound
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.routing.twisted_paths import MOST_NODES
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import Objective, in_sequence
+
+MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
+
+
+def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1) -> list[Mapping]:
+    """Return placements, the best last.
+
+    Parameters
+    ----------
+    site : Site
+        Of a twisted torus.
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    share : int or Fraction
+        Divides the usual number of evaluations; for 0 nothing is searched.
+    """
+    torus, order = site.network, launched(site, grid)
+    assert isinstance(torus, TwistedTorus)
+    if (not share or not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL
+            or min(grid.shape) == 1 or torus.n_nodes > MOST_NODES):
+        return [order]
+    from pencilmap.mapper.searches import basis_search  # numba is loaded only when something is searched
+
+    wanted = wanted or in_sequence(2)
+    aim = max(lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0),
+              wanted.moved * together_bound(site, grid).value)
+    found, _ = basis_search.best_basis(torus, grid, site.tasks_per_node, wanted, aim=float(aim), evaluations=int(
+        basis_search.usual_evaluations(torus, grid) / share))
+    costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
+    best, placed = min(costs, key=lambda each: each[0])
+    return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
+
+
+def _cost(mapping, wanted):
+    return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
+                                        routing("shortest-path")))
+
+
+def _plain_slice(torus, grid, site, wanted, cost):
+    """Yield a note if the best product on the same nodes without twists costs less."""
+    product = best_product(torus.plain, grid, site.tasks_per_node, wanted)
+    letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
+    plain = wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    if plain < cost - MOST_FASTER:
+        yield (f"the plain torus of {'x'.join(map(str, torus.shape))} is better for this grid and schedule: its links cost "
+               f"{float(plain):.4g}, these {float(cost):.4g}")

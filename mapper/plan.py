@@ -1,0 +1,529 @@
+"""The ranking of all ways to run a transform: shapes, decompositions, grids, placements, exchanges, schedules.
+
+Idea: first predict every grid in closed form, in sequence, under its best product and in the launch order. Then predict the
+fastest grids with other schedules and exchanges. Then search other placements for the fastest grids, in rounds: each round
+searches fewer grids longer, so that most evaluations go to the best grid. All candidates are ranked by one objective.
+Cost: milliseconds for each grid, then a budget of evaluations; the budget alone ends a search, so an answer is the same on
+any machine. A time limit only cuts the search short.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.placements import as_mapping, check_name
+from pencilmap.mapper.placements.best import is_searched
+from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
+from pencilmap.model.bounds.any_routing import machine_bound
+from pencilmap.model.decompositions import Decomposition
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.predict.case import Case
+from pencilmap.model.predict.closed_form import closed_form, recognised
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, worth
+from pencilmap.model.predict.reasons import largest_term, unknown_costs
+from pencilmap.model.predict.results import Prediction, worst
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.loads import m_time
+from pencilmap.model.traffic.objective import in_sequence
+
+DEFAULT = "default"
+EFFORTS = {"quick": 0, "normal": 1, "long": 8}  # factors of the evaluations; quick searches nothing
+LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
+SMALL = 128          # slots: up to this number products are also searched for each schedule
+MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
+LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
+LEADERS = {"quick": 4, "normal": 16, "long": 64}  # grids with other schedules
+TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
+EXCHANGED = 2        # grids with other exchanges
+DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
+CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
+ROUNDS = ((4, 32), (2, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
+ROUNDS_WITH_HOLES = ((12, 64), *ROUNDS[1:])  # the same if no product fills the usable nodes
+ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
+BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A way to run a transform, with its prediction.
+
+    Parameters
+    ----------
+    where : Where
+        The setting of the plan, with the shape and the decomposition of this choice.
+    placed : Product or Mapping
+    prediction : Prediction
+        Its `placement` is the name as given, ``best`` or ``default``.
+    by : {"transform", "exchanges"}
+        Objective of the plan.
+    """
+
+    where: Where
+    placed: Product | Mapping
+    prediction: Prediction
+    by: str = TRANSFORM
+
+    @property
+    def network(self) -> Network:
+        return self.where.network
+
+    @property
+    def decomposition(self) -> Decomposition:
+        return self.prediction.grid.decomposition
+
+    @property
+    def grid(self) -> ProcessGrid:
+        return self.prediction.grid
+
+    @property
+    def placement(self) -> str:
+        """Text of the placement. A product or a search is spelled out, so that the text makes it again."""
+        if self.prediction.placement != BEST:
+            return self.prediction.placement
+        if isinstance(self.placed, Product):
+            return str(self.placed)
+        return self.placed.name if self.placed.name.startswith(("search:", "lattice:")) else BEST
+
+    @property
+    def exchange(self) -> str:
+        return self.prediction.stages[0].algorithm
+
+    @property
+    def schedule(self) -> str:
+        """Name of the schedule, with all choices made."""
+        return SEQUENCE if self.prediction.schedule is None else self.prediction.schedule.name
+
+    @property
+    def worth(self) -> float | Fraction:
+        """Seconds that rank the choice, or lengths if there are no times."""
+        return worth(self.prediction, self.by)
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that rank the choice, None if there are no times."""
+        return self.worth if isinstance(self.worth, float) and self.prediction.t_s is not None else None
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over the proved limit of all placements of this grid; None if no limit is known. The proof takes a while."""
+        found = self.prediction if self.prediction.schedule is None else self.prediction.schedule
+        return found.certificate
+
+    def mapping(self) -> Mapping:
+        """Return node and slot of every rank."""
+        return as_mapping(self.placed, self.placement)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Two choices with the same key are the same choice."""
+        return *self.kind, self.prediction.placement, self.exchange, self.schedule
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Shape and grid."""
+        return self.network, self.decomposition.name, self.grid.shape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Choices from the best on.
+
+    Parameters
+    ----------
+    where : Where
+        Setting of the question.
+    choices : tuple of Choice
+        At least one.
+    by : {"transform", "exchanges"}
+        Objective of the ranking.
+    effort : {"quick", "normal", "long"}
+    cut_short : bool
+        Whether a time limit ended the search.
+    left_out : tuple of Torus
+        Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
+    """
+
+    where: Where
+    choices: tuple[Choice, ...]
+    by: str = TRANSFORM
+    effort: str = "normal"
+    cut_short: bool = False
+    left_out: tuple[Torus, ...] = ()
+
+    @property
+    def best(self) -> Choice:
+        return self.choices[0]
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """The best prediction of each shape, grid and named placement."""
+        first: dict[tuple[object, ...], Prediction] = {}
+        for choice in self.choices:
+            first.setdefault((*choice.kind, choice.prediction.placement), choice.prediction)
+        return list(first.values())
+
+    @property
+    def rivals(self) -> list[Choice]:
+        """Choices within the model's error of the best. They should be measured."""
+        error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
+        return [choice for choice in self.choices[1:4] if choice.worth <= error * self.best.worth]
+
+    @cached_property
+    def term(self) -> tuple[str, float]:
+        """Name in `pencilmap.model.predict.reasons.TERMS` of the largest term of the best choice, and its share."""
+        return largest_term(self.best.prediction)
+
+    @property
+    def unknown(self) -> list[str]:
+        """Unknown costs of the machine, in words."""
+        return unknown_costs(self.where.costs)
+
+
+def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decompositions: Sequence[Decomposition] | None = None,
+         grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
+         exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
+         shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
+         seconds: float | None = None, top: int | None = None) -> Plan:
+    """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
+
+    Parameters
+    ----------
+    where : Where
+        Network or machine, usable nodes, and transform; `pencilmap.setting` makes one from texts.
+    by : {"transform", "exchanges"}
+        Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
+    effort : {"quick", "normal", "long"}
+        ``quick``: closed forms, no search. ``normal``: search for about three seconds. ``long``: eight times as long.
+    decompositions : sequence of Decomposition, optional
+    grids : sequence of ProcessGrid, optional
+        They give the decompositions, too.
+    placements : sequence of str, optional
+        By default the best placement and the launch order.
+    exchanges, schedules : sequence of str, optional
+    shapes : sequence of Torus, optional
+        Shapes with as many nodes as the network, in place of the network.
+    routing, direction : optional
+        As for `pencilmap.model.predict.question.Question`.
+    seed : int
+        Seed of the searches. The same seed and effort give the same plan.
+    seconds : float, optional
+        Time limit. The first answer is always finished.
+    top : int, optional
+        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
+        or 30 by effort.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    GridError, PlacementError, ScheduleError
+        If no grid has such a placement or schedule.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.setting import setting
+    >>> found = plan(setting(machine="bluegene-l", fft="512"), effort="quick")
+    >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
+    ('slab', '512', 'sequence', False)
+    """
+    for text in placements or ():
+        check_name(text)  # before any error about grids, because the grid is not at fault then
+    if by not in BY or effort not in EFFORTS:
+        raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
+                        f"{effort}")
+    wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
+                     exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
+    limit = Limit(seed, seconds)
+    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
+                               top or TOP[effort])
+    leaders = wanted.leaders(found)
+    best = wanted.ranked(found)[0]
+    found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
+             *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
+    found = wanted.searched(found, limit)
+    return Plan(where, tuple(wanted.distinct(found)), by, effort, limit.cut_short, left_out)
+
+
+def _on(where, torus):
+    """Return the same question on another torus."""
+    site = Site(torus, where.tasks_per_node, idle=where.site.idle, launch=where.site.launch)
+    return replace(where, site=site, shapes=())
+
+
+def _of_shapes(wanted, shapes, top):
+    """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
+    if not shapes:
+        return wanted.first(wanted.where), ()
+    found, best, left_out, refusal, computing = [], [], [], None, 0.0
+    for here in sorted(shapes, key=lambda here: (_floor(here), max(here.network.shape), here.network.shape)):
+        limit = sorted(best)[top - 1] if len(best) >= top else None
+        if max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
+            left_out.append(here.network)
+            continue
+        try:
+            some = wanted.first(here)
+        except PencilmapError as error:
+            refusal = error
+            continue
+        best.append(min(choice.worth for choice in some))
+        computing = 0.0 if wanted.by != TRANSFORM else min(_computing(choice.prediction) for choice in some)  # on any shape
+        found += some
+    if not found:
+        raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
+                                        "dimensions")
+    return found, tuple(left_out)
+
+
+def _computing(p):
+    return p.local.time_s if p.total_s is not None else 0.0
+
+
+def _floor(here):
+    """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
+    bound = machine_bound(here.network)
+    seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
+    return worst(bound, here.network) if seconds is None else seconds
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The question of a plan, and the steps of its answer."""
+
+    where: Where
+    by: str = TRANSFORM
+    effort: str = "normal"
+    decompositions: Sequence[Decomposition] | None = None
+    grids: Sequence[ProcessGrid] | None = None
+    placements: Sequence[str] | None = None
+    exchanges: Sequence[str] | None = None
+    schedules: Sequence[str] | None = None
+    routing: str | None = None
+    direction: str = FORWARD
+
+    def ranked(self, found: Iterable[Choice]) -> list[Choice]:
+        return ranked_by(lambda choice: choice.prediction, found, self.by)
+
+    def distinct(self, found: Iterable[Choice]) -> list[Choice]:
+        """Return the choices in order, each once."""
+        kept: dict[tuple[object, ...], Choice] = {}
+        for choice in sorted(found, key=lambda choice: order(choice.prediction, self.by)):
+            kept.setdefault(choice.key, choice)
+        return self.ranked(kept.values())
+
+    @property
+    def question(self) -> Question:
+        """The first question about every grid."""
+        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE),
+                        self.direction)
+
+    def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
+        return Choice(here, placed, here.shown(placed, question, name), self.by)
+
+    # every grid
+
+    def first(self, where: Where) -> list[Choice]:
+        """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
+        found, refusals = [], list[PencilmapError]()
+        report = now_and_then(say)
+        grids = self._grids(where)
+        for number, grid in enumerate(grids):
+            here = replace(where, decomposition=grid.decomposition)
+            for text in self._placements(here):
+                report(f"grid {grid}, placement {text}", number / len(grids))
+                try:
+                    found += self._placed(here, grid, text)
+                except (PlacementError, GridError, ScheduleError) as error:
+                    refusals.append(error)  # this placement or schedule does not exist here
+        if not found:
+            raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
+        return found
+
+    def _grids(self, where):
+        if self.grids is not None:
+            for grid in self.grids:
+                where.site.check_grid(grid)
+            return list(self.grids)
+        kinds = self.decompositions or where.decompositions or (where.decomposition,)
+        found = [grid for kind in kinds for grid in all_grids(where.n_slots, kind)]
+        transform = where.transform
+        if where.n_slots > LARGE and transform is not None and not any(kind.has_bricks for kind in kinds):
+            found = [grid for grid in found if transform.fills(grid)] or found
+            if len({transform.nx, transform.ny, transform.nz}) == 1:
+                found = [grid for grid in found if grid.shape[0] <= grid.shape[-1]]
+        return found
+
+    def _placements(self, here):
+        if self.placements is not None:
+            return self.placements
+        brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
+        return (BEST,) if brief else (BEST, DEFAULT)
+
+    def _placed(self, here, grid, text):
+        placed = self._quick(here, grid) if text == BEST else here.place(text, grid, self.question.schedule)
+        if self.placements is None and text == DEFAULT and self.effort == "quick" and self._slow(here, placed):
+            return []
+        return [self.choice(here, placed, self.question, text)]
+
+    def _slow(self, here, placed):
+        """Return whether the launch order needs every message routed where products need not."""
+        case = Case(placed, recognised(placed), here.transform, self.question, here.costs)
+        return isinstance(placed.network, Torus) and placed.fills_network and closed_form(case) is None
+
+    def _quick(self, here, grid):
+        """Return the best placement without a search. On large machines it is the best product for even blocks."""
+        if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
+            return best_product(as_torus(here.network), grid, here.tasks_per_node,
+                                in_sequence(len(grid.decomposition.exchanges)))
+        return here.best_placement(grid, self.question.schedule, 0)
+
+    # the fastest grids with other schedules and exchanges
+
+    def leaders(self, found: Iterable[Choice]) -> list[Choice]:
+        """Return the first choice of each grid within twice the least time; on large machines only one.
+
+        Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
+        """
+        first: dict[tuple[object, ...], Choice] = {}
+        for choice in self.ranked(found):
+            first.setdefault(choice.kind, choice)
+        some = list(first.values())
+        if self.where.n_slots > LARGE:
+            return some[:1]
+        return [choice for choice in some[:LEADERS[self.effort]] if choice.worth <= 2 * some[0].worth]
+
+    def scheduled(self, leader: Choice) -> Iterator[Choice]:
+        """Yield a grid under the other schedules; on small machines also yield its placements for them."""
+        name, here = leader.prediction.placement, leader.where
+        free = self.schedules is None or BEST in self.schedules
+        texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
+        texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
+        for some in texts:
+            placed = [leader.placed]
+            if here.n_slots <= SMALL and name == BEST:
+                placed.append(here.best_placement(leader.grid, some[0], 0))
+            for each in placed:
+                for text in some:
+                    try:
+                        yield self.choice(here, each, replace(self.question, schedule=text), name)
+                        break
+                    except ScheduleError:  # unequal lanes with too many messages to route
+                        continue
+
+    def exchanged(self, leader: Choice, best: float | Fraction) -> Iterator[Choice]:
+        """Yield a grid with every other exchange that may be faster than the best choice."""
+        if self.where.n_slots > LARGE or (self.exchanges is None and (self.effort == "quick" or not _times(leader))):
+            return
+        for name in ALGORITHMS if self.exchanges is None else self.exchanges:
+            if name == self.question.exchange:
+                continue
+            if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
+                continue
+            try:
+                yield self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
+                                  leader.prediction.placement)
+            except ScheduleError:  # the exchange runs alone, and a schedule was asked for
+                continue
+
+    def _may_win(self, leader, exchange, best):
+        known, local = leader.prediction.total_s is not None, leader.prediction.local
+        local_s = local.time_s if known and self.by != TRANSFORM else 0.0
+        return least_s(leader.prediction, exchange) - local_s < best * (1 - 1e-9)
+
+    # search
+
+    def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
+        """Return the choices with placements that were searched for the fastest grids."""
+        if not EFFORTS[self.effort]:
+            return found
+        rounds = ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES
+        for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
+            for leader in self._to_search(found)[:count]:
+                if not limit.is_over():
+                    share = Fraction(divisor, EFFORTS[self.effort])
+                    schedule = self._schedule(leader)
+                    placed = leader.where.best_placement(leader.grid, schedule, share, limit)
+                    question = replace(self.question, schedule=schedule, exchange=leader.exchange)
+                    found = [*found, self.choice(leader.where, placed, question, BEST)]
+        return self._noted(found)
+
+    def _schedule(self, leader):
+        """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
+        free = self.schedules is None or BEST in self.schedules
+        return BEST if free and leader.schedule != SEQUENCE else leader.schedule
+
+    def _to_search(self, found):
+        """Return the best choice of each grid that a search may make the first choice, the fastest first."""
+        first: dict[tuple[object, ...], Choice] = {}
+        order = self.ranked(found)
+        for choice in order:
+            if is_searched(choice.where.site, choice.grid) and BEST in self._placements(choice.where):
+                first.setdefault(_problem(choice), choice)
+        alone = len({choice.kind for choice in order}) == 1
+        return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
+
+    def _noted(self, found):
+        """Return the choices; on a site with holes, with a note for grids that were searched briefly."""
+        last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
+        return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
+                if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST
+                and is_searched(choice.where.site, choice.grid) and choice.kind not in last else choice for choice in found]
+
+
+def _first_of(given, usual):
+    """Return the usual value if it is among the given ones, or if any value may be taken; else the first given one."""
+    return usual if given is None or usual in given or given[0] == BEST else given[0]
+
+
+def _problem(choice):
+    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search."""
+    transform, grid = choice.where.transform, choice.grid
+    is_even = transform is None or transform.divides_evenly(grid)
+    return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
+
+
+def _least(choice):
+    """Return a lower limit of the worth of a choice with any other placement: its links carry the least that is possible."""
+    if not choice.where.site.allocation.is_complete:
+        return 0  # fewer nodes may use fewer links
+    found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
+    floor = _floor(choice.where)
+    return floor if found.t_s is None else choice.worth - found.t_s + floor
+
+
+def _times(choice):
+    return choice.prediction.time_s is not None
+
+
+def least_s(leader: Prediction, exchange: str) -> float:
+    """Return a lower limit in seconds for an exchange, from the prediction with all messages at once. No link is routed.
+
+    Direct messages load every link as much in all rounds together, and the sum of the longest loads of the rounds is no
+    less. `p2p` has the same messages. `node` has fewer, but on nodes of one task `node` sends all messages at once.
+    """
+    if exchange not in DIRECT or leader.known_s is None or leader.time_s is None:
+        return 0.0
+    if exchange == "node" and leader.tasks_per_node == 1:
+        return leader.known_s
+    saved = 0.0
+    for stage in leader.stages:
+        terms = stage.terms
+        if terms is None:
+            return 0.0
+        calm = replace(terms, contention_s=None, messages_s=terms.messages_s if exchange == "p2p" else None)
+        saved += terms.time_s - calm.time_s
+    return leader.known_s - saved

@@ -1,0 +1,180 @@
+"""The network, the usable nodes and the transform of a question: placements there, and their predictions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from pencilmap.mapper.base.hosts import first_hosts
+from pencilmap.mapper.placements import check_name, place, takes_objective
+from pencilmap.mapper.placements.best import candidates, robust_search
+from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit
+from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict import predict_question
+from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction
+from pencilmap.model.routing import all_variants
+from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.times.costs import Costs
+
+BEST = "best"
+
+
+@dataclass(frozen=True)
+class Where:
+    """The network, the usable nodes and the transform of a question, and the costs of its machine.
+
+    Parameters
+    ----------
+    site : Site
+        Network, tasks per node, usable nodes.
+    transform : Transform, optional
+        Without it predictions have no times.
+    machine : str, optional
+        Name or file of the machine, None when only a shape was named.
+    costs : Costs
+        The costs other than link bandwidth in the machine file.
+    notes : tuple of str
+        Notes for a reader of any prediction for this setting.
+    hosts : dict of str to int, optional
+        Nodes of the hosts in the launcher's order, None unless the list of nodes names every node.
+    decomposition : Decomposition
+        Decomposition of grids that are named.
+    decompositions : tuple of Decomposition
+        Decompositions that a plan chooses from; if empty, only `decomposition`.
+    shapes : tuple of Where
+        The same question on other shapes with as many nodes. A plan chooses from them; if empty, from this network alone.
+    robust : bool
+        Whether the worst over the routing rules counts, and is predicted where none is named.
+    likely : tuple of float, optional
+        Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
+
+    Examples
+    --------
+    >>> where = Where(Site(Torus((8, 8, 8))))
+    >>> grid = ProcessGrid(8, 64)
+    >>> [str(where.predict(where.place(text, grid)).cost) for text in ("box:2x2x2", "default")]
+    ['8', '10']
+    """
+
+    site: Site
+    transform: Transform | None = None
+    machine: str | None = None
+    costs: Costs = Costs()
+    notes: tuple[str, ...] = ()
+    hosts: dict[str, int] | None = None
+    decomposition: Decomposition = PENCIL
+    likely: tuple[float, float] | None = None
+    robust: bool = False
+    decompositions: tuple[Decomposition, ...] = ()
+    shapes: tuple["Where", ...] = ()
+
+    @property
+    def network(self) -> Network:
+        return self.site.network
+
+    @property
+    def tasks_per_node(self) -> int:
+        return self.site.tasks_per_node
+
+    @property
+    def names(self) -> dict[int, str] | None:
+        """The first host of each usable node, None unless the list of nodes names every one."""
+        return None if self.hosts is None else first_hosts(self.hosts)
+
+    @property
+    def n_slots(self) -> int:
+        return self.site.n_slots
+
+    @property
+    def where(self) -> str:
+        return str(self.site)
+
+    def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
+        """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
+
+        A placement that searches gives the one that is fastest under the schedule by all terms of the time model.
+        """
+        check_name(text)
+        if text == BEST:
+            return self.best_placement(grid, schedule)
+        if not takes_objective(text):
+            return place(text, self.site, grid)
+        name, _, argument = text.partition(":")
+        if self.robust and name == "search":
+            return self._fastest([search(argument, self.site, grid, wanted, robust=True)
+                                  for wanted in objectives(schedule, grid)], schedule)
+        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
+
+    def best_placement(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1,
+                       limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Product | Mapping:
+        """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
+        search. For `rules` see `candidates`.
+        """
+        found: list[Product | Mapping] = []
+        if schedule == SEQUENCE and self.transform and self._is_whole(grid):
+            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
+        for wanted in objectives(schedule, grid):
+            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules)
+                      if not (isinstance(placed, Product) and placed in found)]
+            if self.robust and isinstance(self.network, Torus):
+                found += robust_search(self.site, grid, wanted, share, limit)
+        return self._fastest(found, schedule)
+
+    def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
+        """The first of the fastest by all terms of the time model."""
+        if len(found) == 1:
+            return found[0]
+        return min(found, key=lambda placed: self.shown(placed, Question(schedule=schedule)).order)
+
+    def _is_whole(self, grid: ProcessGrid) -> bool:
+        """Whether the grid takes every slot of a whole torus, so that it has product placements."""
+        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
+                and grid.n_tasks == self.site.n_slots)
+
+    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
+                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
+        """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
+        return self.answer(placed, Question(routing, exchange, schedule, direction), name)
+
+    def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
+        """The prediction of a placement for a question."""
+        return self._noted(predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site))
+
+    def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
+        """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
+        a note.
+        """
+        if not self.robust or question.routing is not None:
+            return self.answer(placed, question, name)
+        found = []
+        for rule in all_variants(self.network):
+            if rule != BEST_MINIMAL:  # never the worst
+                try:
+                    found.append(self.answer(placed, replace(question, routing=rule), name))
+                except RoutingError:
+                    continue          # the rule cannot handle the case
+        worst = max(found, key=lambda p: p.order)
+        note = f"the worst of {len(found)} routing rules is shown"
+        return replace(worst, notes=(*worst.notes, note))
+
+    def interval(self, placed: Product | Mapping, question: Question = Question(),
+                 name: str | None = None) -> list[Prediction]:
+        """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
+        return [self._noted(p) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
+                                                  site=self.site)]
+
+    def _noted(self, prediction: Prediction) -> Prediction:
+        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)

@@ -1,0 +1,227 @@
+"""Readers of traffic: every format gives the same traffic, and a damaged or foreign file is refused with its line."""
+
+import numpy as np
+import pytest
+from scipy.io import mmwrite
+from scipy.sparse import coo_array
+
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.traffic_files import TRAFFIC_FILES, parse_traffic, read_traffic, traced
+from pencilmap.model.base.errors import PencilmapError, TrafficError
+from pencilmap.model.traffic.program import (
+    COLLECTIVE,
+    MEASURED,
+    MODELLED,
+    ONE_SIDED,
+    POINT,
+    STATED,
+    Communicator,
+    Phase,
+    Traffic,
+    joined,
+    one_phase,
+    pairs_of,
+)
+
+PAIRS = {(0, 1): (800, 2), (1, 0): (30, 1), (2, 3): (5_000_000_000, 70), (4, 0): (7, 1)}  # of 5 ranks
+
+
+def matrix():
+    found = np.zeros((5, 5), np.int64)
+    for pair, (n_bytes, _) in PAIRS.items():
+        found[pair] = n_bytes
+    return found
+
+
+def dense():
+    return "# bytes\n" + "\n".join(" ".join(map(str, row)) for row in matrix().tolist())
+
+
+def sparse():
+    return "ranks 5\n" + "".join(f"{a} {b} {n} {messages}\n" for (a, b), (n, messages) in PAIRS.items())
+
+
+def market(tmp_path):
+    mmwrite(tmp_path / "m.mtx", coo_array(matrix()), field="integer", symmetry="general")
+    return (tmp_path / "m.mtx").read_text()
+
+
+def own():
+    columns = np.array([(a, b, n, messages) for (a, b), (n, messages) in PAIRS.items()]).T
+    return traced.text(one_phase(5, pairs_of(*columns)))
+
+
+def monitoring(folder):
+    for rank in range(5):
+        own = [(b, *sent) for (a, b), sent in PAIRS.items() if a == rank]
+        lines = [f"E\t{rank}\t{b}\t{n} bytes\t{messages} msgs sent\t1,0,3" for b, n, messages in own]
+        lines.append(f"C\t{rank}\t0\t999 bytes\t9 msgs sent")
+        lines += ["D\tMPI_COMM_WORLD\tprocs: 0,1,2,3,4", f"A2A\t{rank}\t10 bytes\t1 msgs sent"]
+        (folder / f"p.{rank}.prof").write_text("# POINT TO POINT\n" + "\n".join(lines) + "\n")
+    return folder / "p.0.prof"
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse", "matrix-market", "trace", "monitoring"])
+def test_every_format_is_recognised_and_gives_the_same_bytes(name, tmp_path):
+    if name == "monitoring":
+        path = monitoring(tmp_path)
+    else:
+        path = tmp_path / "traffic"
+        path.write_text({"dense": dense, "sparse": sparse, "trace": own, "matrix-market": lambda: market(tmp_path)}[name]())
+    for given in (None, name):
+        found = read_traffic(path, given)
+        assert found.n_ranks == 5 and (found.total.bytes.toarray() == matrix()).all()
+        if name in ("sparse", "trace", "monitoring"):
+            assert {(a, b): found.total.messages[a, b] for a, b in PAIRS} == {pair: m for pair, (_, m) in PAIRS.items()}
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("field", ["integer", "real"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_matrix_market_as_scipy_writes_it(tmp_path, symmetry, field, dense):
+    wanted = matrix() + matrix().T if symmetry == "symmetric" else matrix()
+    mmwrite(tmp_path / "m.mtx", wanted if dense else coo_array(wanted), field=field, symmetry=symmetry, precision=17)
+    assert (read_traffic(tmp_path / "m.mtx").total.bytes.toarray() == wanted).all()
+
+
+def test_every_format_has_a_test():
+    assert set(TRAFFIC_FILES) == {"dense", "sparse", "matrix-market", "trace", "monitoring"}
+
+
+def test_messages_inside_collectives_are_read_and_the_counts_as_if_every_pair_took_part_are_not(tmp_path):
+    of_0 = "E\t0\t1\t8 bytes\t1 msgs sent\t0\nI\t0\t1\t100 bytes\t3 msgs sent\nS\t0\t1\t5 bytes\t1 msgs sent"
+    for rank, lines in enumerate([of_0, "R\t1\t0\t6 bytes\t2 msgs sent"]):
+        (tmp_path / f"m.{rank}.prof").write_text(f"# POINT TO POINT\n{lines}\nC\t{rank}\t{1 - rank}\t1 bytes\t1 msgs sent\n")
+    found = read_traffic(tmp_path / "m.1.prof")
+    assert found.total.bytes.toarray().tolist() == [[0, 119], [0, 0]]
+    assert [n for n in found.bytes_by_kind() if n] == [8, 11, 100]
+
+
+def random_traffic(random):
+    n, phases = 6, []
+    communicators = (Communicator(np.arange(6), (2, 3), (True, False)), Communicator(np.array([5, 0, 2])),
+                     Communicator(np.array([1, 3, 5])), Communicator(np.array([0, 2, 1]), inter=True))
+    for name in ("", "level 7", "rest"):
+        keys = random.choice(36 * 4 * 4, 20, replace=False)
+        pairs = pairs_of(keys % 6, keys // 6 % 6, random.integers(0, 1 << 40, 20), random.integers(1, 99, 20),
+                         keys // 36 % 4, keys // 144)
+        phases.append(Phase(n, pairs, int(random.integers(1, 50)), 0.25, name))
+    return Traffic(n, tuple(phases), communicators, 3.5, (12, 1), "some MPI 1.2, with a comma")
+
+
+def test_what_is_written_is_read():
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        given = random_traffic(random)
+        found = parse_traffic(Document(traced.text(given).encode(), "again"))
+        assert traced.text(found) == traced.text(given)
+        assert (found.n_ranks, found.seconds, found.outside, found.mpi) == (6, 3.5, (12, 1), given.mpi)
+        for a, b in zip(found.phases, given.phases):
+            assert (a.times, a.seconds, a.name) == (b.times, b.seconds, b.name)
+            assert all((x == y).all() for x, y in zip(a.pairs.columns, b.pairs.columns))
+        for c, d in zip(found.communicators, given.communicators):
+            assert (c.members == d.members).all() and (c.extents, c.periodic, c.inter) == (d.extents, d.periodic, d.inter)
+
+
+HEAD = "%%MatrixMarket matrix coordinate integer general\n"
+BAD = [
+    ("", "empty"),
+    ("0 1 8\n1 0\n", "line 2: 2 numbers, but 3"),
+    ("0 1 8\n1 0 x\n", "line 2: 'x' is not a whole number"),
+    ("0 1 8\n1 0 -3\n", "line 2: '-3' is not a whole number"),
+    ("0 1 8\n1 0 1.5\n", "line 2: '1.5' is not a whole number"),
+    ("0 1 8\n1 0 nan\n", "line 2: 'nan' is not a whole number"),
+    ("0 1 8\n1 2 4\n0 1 8\n9 1 2\n", "line 3: this pair of ranks is also in line 1"),
+    ("ranks 2\n0 1 8\n1 2 8\n", "line 3: rank 2, but there are ranks 0 to 1"),
+    ("0 8 1\n8 0 1\n1 1 0\n", "can be read as dense or as sparse"),
+    ("0 1\n1 0\n0 1\n", "not traffic"),
+    ("0 1\n1\n", "line 2: 1 numbers, but 2 are needed"),
+    (HEAD + "3 4 1\n1 2 8\n", "line 2: 3 rows and 4 columns"),
+    (HEAD + "3 3 2\n1 2 8\n", "line 2: 2 entries are promised, but 1 lines follow"),
+    (HEAD + "3 3 1\n1 2 -8\n", "line 3: '-8' is not a whole number"),
+    (HEAD + "3 3 2\n1 2 8\n1 2 8\n", "line 4: this pair of ranks is also in line 3"),
+    (HEAD + "3 3 1\n1 9 8\n", "line 3: '1 9 8' is outside of a matrix of 3 rows"),
+    (HEAD + "3 3 1\n1 0 8\n", "line 3: '1 0 8' is outside of a matrix of 3 rows"),
+    (HEAD.replace("general", "symmetric") + "3 3 1\n1 2 8\n", "line 3: '1 2 8' is outside of the lower half"),
+    (HEAD + "999999999 999999999 1\n1 2 8\n", "P from 1 to"),
+    ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", "line 1: a matrix coordinate complex general"),
+    ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", "line 1: a matrix coordinate pattern general"),
+    ("pencilmap traffic 2\nend 0\n", "line 1: 'pencilmap traffic 2' is of another version"),
+    ("pencilmap traffic 1\nranks 2\n0 0 0 0 1 8 1\n", "line 3: the file ends without a line `end`"),
+    ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 -1 0 0 1 8 1\nend 2\n", "line 5: the end counts 2 pairs"),
+    ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 -1 0 0 2 8 1\nend 1\n", "line 4: '0 -1 0 0 2 8 1' names"),
+    ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 3 0 0 1 8 1\nend 1\n", "line 4: '0 3 0 0 1 8 1' names"),
+    ("pencilmap traffic 1\nranks 2\nphase 1 times 1 seconds 0\nend 0\n", "line 3: number 1; they count"),
+    ("pencilmap traffic 1\nranks 2\nsurprise\nend 0\n", "line 3: 'surprise' is no line of a traffic file"),
+    ("pencilmap traffic 1\nranks 2\ncommunicator 0 size 3 first 0 stride 1\nend 0\n", "line 3: 3 members up to rank 2"),
+    ("# POINT TO POINT\nE\t0\t1\t8 bytes\t1 msgs sent\t0\n", "the files of all ranks are found by their names"),
+    ("3 2\n2\n1 3\n2\n", "looks like a METIS graph"),
+    ("graph G {\n  a -- b;\n}\n", "looks like a DOT graph"),
+    ("some text\nof a user\n", "line 1: 'some text' is not traffic"),
+]
+
+
+@pytest.mark.parametrize("text, message", BAD)
+def test_a_damaged_or_foreign_file_is_refused_in_a_sentence(text, message):
+    with pytest.raises(PencilmapError) as raised:
+        parse_traffic(Document(text.encode(), "file"))
+    assert message in str(raised.value) and str(raised.value).startswith("file") and "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_cut_anywhere_is_refused():
+    whole = traced.text(random_traffic(np.random.default_rng(1)))
+    for end in range(0, len(whole) - 1, 7):
+        with pytest.raises(PencilmapError):
+            parse_traffic(Document(whole[:end].encode(), "file"), "trace")
+
+
+def test_a_missing_rank_of_the_monitoring_is_named(tmp_path):
+    path = monitoring(tmp_path)
+    (tmp_path / "p.3.prof").unlink()
+    with pytest.raises(TrafficError, match=r"p.3.prof is missing; the ranks are 0 to 4"):
+        read_traffic(path)
+    (tmp_path / "p.3.prof").write_text("# POINT TO POINT\nE\t2\t1\t8 bytes\t1 msgs sent\n")
+    with pytest.raises(TrafficError, match=r"p.3.prof line 2: messages of rank 2 to rank 1, in the file of rank 3"):
+        read_traffic(path)
+
+
+def test_an_unknown_format_is_named_with_the_nearest():
+    with pytest.raises(TrafficError, match="did you mean sparse"):
+        parse_traffic(Document(b"0 1 8\n", "file"), "sparce")
+
+
+# ---- the model ---------------------------------------------------------------------------------------------------------
+
+
+def test_measured_collectives_replace_the_model_pair_by_pair():
+    """Rows in one phase, columns in another: the pairs tell the phases apart, and all counts are kept."""
+    random = np.random.default_rng(2)
+    n, phases = 12, []
+    rows, columns = ([(a, b) for a in range(n) for b in range(n) if a != b and same(a) == same(b)]
+                     for same in (lambda rank: rank // 4, lambda rank: rank % 4))
+    for pairs in (rows, columns):
+        source, target = np.array(pairs).T
+        phases.append(Phase(n, joined([pairs_of(source, target, 100, 1, STATED), pairs_of([0], [1], [5])])))
+    source, target = np.array(rows + columns).T
+    counts = random.integers(1, 10**6, (2, len(source)))
+    found = Traffic(n, tuple(phases)).with_measured_collectives(pairs_of(source, target, *counts))
+    for phase, pairs, part in zip(found.phases, (rows, columns), (slice(None, len(rows)), slice(len(rows), None))):
+        inside = phase.pairs.of([MEASURED])
+        assert set(zip(inside.source.tolist(), inside.target.tolist())) == set(pairs)
+        order = np.lexsort((target[part], source[part]))
+        assert (inside.bytes == counts[0][part][order]).all() and (inside.messages == counts[1][part][order]).all()
+        assert len(phase.pairs.of([STATED, MODELLED])) == 0 and phase.pairs.of([POINT]).bytes.tolist() == [5]
+
+
+def test_measured_collectives_keep_every_sum():
+    random = np.random.default_rng(3)
+    for _ in range(30):
+        given = random_traffic(random)
+        keys = random.choice(36, 15, replace=False)
+        measured = pairs_of(keys // 6, keys % 6, random.integers(0, 1 << 40, 15), random.integers(1, 99, 15))
+        found = given.with_measured_collectives(measured)
+        inside = found.pairs.of(COLLECTIVE)
+        assert (inside.bytes.sum(), inside.messages.sum()) == (measured.bytes.sum(), measured.messages.sum())
+        assert inside.bytes.min(initial=0) >= 0 and inside.messages.min(initial=0) >= 0
+        others = [traffic.pairs.of([POINT, ONE_SIDED]).bytes.sum() for traffic in (given, found)]
+        assert others[0] == others[1]

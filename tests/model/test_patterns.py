@@ -1,0 +1,84 @@
+"""Patterns that are recognised in traffic: grids of FFTs by their communicators, halos with extents by their pairs."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pencilmap.model.traffic.patterns import FFT, HALO, find_halo, patterns
+from pencilmap.model.traffic.program import MEASURED, POINT, STATED, Communicator, Phase, Traffic, joined, pairs_of
+
+
+def fft(r, c, kind=STATED):
+    """An all-to-all in each row of r successive ranks and in each column of c ranks."""
+    n = r * c
+    groups = [np.arange(i * r, i * r + r) for i in range(c)] + [np.arange(i, n, r) for i in range(r)]
+    parts = []
+    for number, members in enumerate(groups):
+        source, target = (side.ravel() for side in np.meshgrid(members, members, indexing="ij"))
+        parts.append(pairs_of(source, target, 100, 1, kind, number if kind == STATED else -1))
+    return Traffic(n, (Phase(n, joined(parts)),), tuple(Communicator(members) for members in groups))
+
+
+def halo_pairs(extents, periodic, reach):
+    """Brute force: all pairs of a grid at most one step apart along each axis, and along at most `reach` axes."""
+    ranks = list(product(*map(range, extents)))
+    found = []
+    for a, b in product(range(len(ranks)), repeat=2):
+        steps = [abs(x - y) for x, y in zip(ranks[a], ranks[b])]
+        steps = [min(step, n - step) if ends else step for step, n, ends in zip(steps, extents, periodic)]
+        if 0 < sum(map(bool, steps)) <= reach and max(steps) == 1:
+            found.append((a, b))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("kind", [STATED, MEASURED])
+@pytest.mark.parametrize("r, c", [(2, 3), (4, 4), (8, 2), (3, 5)])
+def test_the_grid_of_an_fft(r, c, kind):
+    found = [pattern for pattern in patterns(fft(r, c, kind)) if pattern.kind == FFT]
+    assert [pattern.extents for pattern in found] == [(r, c)] and f"{r}x{c}" in str(found[0])
+    assert found[0].bytes == fft(r, c).pairs.bytes.sum()
+
+
+def test_no_fft_if_a_pair_of_a_row_is_silent():
+    given = fft(4, 4)
+    kept = given.pairs.where(np.arange(len(given.pairs)) != 5)
+    silent = Traffic(16, (Phase(16, kept),), given.communicators)
+    assert [pattern for pattern in patterns(silent) if pattern.kind == FFT] == []
+    assert [pattern for pattern in patterns(Traffic(16, given.phases)) if pattern.kind == FFT] == [], "no communicators"
+
+
+@pytest.mark.parametrize("extents, periodic, reach", [
+    ((7,), (True,), 1), ((7,), (False,), 1), ((4, 5), (True, True), 1), ((4, 5), (False, False), 2),
+    ((4, 4), (True, False), 1), ((3, 4, 5), (True, True, True), 3), ((4, 4, 4), (False, True, False), 2),
+    ((8, 8, 8), (True, True, True), 1),
+    ((3, 3, 3, 4), (True, True, True, True), 1)])
+def test_a_halo_with_its_extents(extents, periodic, reach):
+    source, target = halo_pairs(extents, periodic, reach)
+    n = int(np.prod(extents))
+    found = find_halo(n, source, target, np.full(len(source), 10))
+    assert found and found.kind == HALO and found.extents == extents
+    assert found.periodic == tuple(ends and size > 2 for ends, size in zip(periodic, extents))
+    noisy = joined([pairs_of(source, target, 1000), pairs_of(np.arange(1, n), 0, 1)])
+    assert patterns(Traffic(n, (Phase(n, noisy),)))[0].extents == extents, "small messages to one rank are no part of it"
+
+
+def test_no_halo_in_other_traffic():
+    random = np.random.default_rng(4)
+    for n in (9, 16, 30):
+        source, target = random.integers(0, n, (2, 5 * n))
+        kept = source != target
+        assert find_halo(n, source[kept], target[kept], np.full(kept.sum(), 8)) is None
+        everyone = np.array([(a, b) for a in range(n) for b in range(n) if a != b]).T
+        assert find_halo(n, *everyone, np.full(everyone.shape[1], 8)) is None, "an all-to-all"
+    source, target = halo_pairs((4, 4), (True, True), 1)
+    shuffled = random.permutation(16)
+    assert find_halo(16, shuffled[source], shuffled[target], np.full(len(source), 8)) is None
+
+
+def test_a_halo_in_one_phase_is_found():
+    source, target = halo_pairs((4, 6), (True, True), 1)
+    random = np.random.default_rng(6)
+    phases = (Phase(24, pairs_of(source, target, 50, kind=POINT)),
+              Phase(24, pairs_of(*random.integers(0, 24, (2, 200)), 50, kind=POINT)))
+    assert [str(pattern) for pattern in patterns(Traffic(24, phases))] == ["a halo of 4x6 ranks, periodic"]

@@ -1,0 +1,113 @@
+"""`pencilmap trace`: runs a program with the tracer, passes its exit status on, and says where the file is."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pencilmap.mapper.traffic_files import read_traffic
+from pencilmap.model.traffic.program import MEASURED, MODELLED, POINT, STATED
+from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, links
+from tests.patience import patience
+
+SOURCES = Path(__file__).parents[1] / "fft_runner"
+COMMAND = Path(sys.executable).with_name("pencilmap")
+
+
+@pytest.fixture(scope="module", params=["openmpi", "mpich"])
+def program(request, tmp_path_factory):
+    """A program of an MPI library, and how it is started."""
+    compiler, start = shutil.which(f"mpicc.{request.param}"), shutil.which(f"mpirun.{request.param}")
+    if not compiler or not start or not links(compiler):
+        pytest.skip(f"NOT TESTED: {request.param}, its compiler or its headers are not installed")
+    path = tmp_path_factory.mktemp(request.param) / "traffic_test"
+    subprocess.run([compiler, "-std=gnu11", "-w", SOURCES / "traffic_test.c", "-o", path, "-pthread"], check=True)
+    return path, [start, *(OPEN_MPI_OPTIONS if request.param == "openmpi" else ()), "-n", "4"]
+
+
+def trace(folder, *words, variables=None):
+    return subprocess.run([COMMAND, "trace", *map(str, words)], cwd=folder, capture_output=True, text=True,
+                          env={**ENVIRONMENT, **(variables or {})}, timeout=patience(300))
+
+
+def test_a_program_is_traced(program, tmp_path):
+    path, start = program
+    done = trace(tmp_path, "-o", "found.txt", "--", *start, path, "two_exchanges")
+    assert done.returncode == 0 and "wrote found.txt" in done.stderr, done.stderr
+    traffic = read_traffic(tmp_path / "found.txt")
+    assert list(tmp_path.iterdir()) == [tmp_path / "found.txt"], "nothing else is left"
+    assert traffic.pairs.of([POINT]).bytes.sum() == 20 * 2 * 4 * 24 and traffic.n_ranks == 4
+    inside = traffic.pairs.of([STATED, MODELLED])
+    if "openmpi" in start[0]:
+        measured = traffic.pairs.of([MEASURED])
+        assert len(inside) == 0 and measured.bytes.sum() > 0 and "collective, measured" in done.stderr
+    else:
+        assert inside.bytes.sum() == 20 * 8 * 4, "20 sums of an integer, recursive doubling"
+        assert "did not count the messages inside collectives" in done.stderr
+    without = trace(tmp_path, "--no-monitoring", "--", *start, path, "two_exchanges")
+    assert without.returncode == 0 and read_traffic(tmp_path / "traffic.txt").pairs.of([MODELLED]).bytes.sum() == 640
+
+
+def test_the_exit_status_of_the_program_is_passed_on_and_no_file_is_left(program, tmp_path):
+    path, start = program
+    done = trace(tmp_path, "--", *start, path, "two_exchanges", "abort")
+    assert done.returncode == 3 and "error: traffic.txt is not written" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    whole = trace(tmp_path, "--", *start, path)
+    assert whole.returncode == 7 and (tmp_path / "traffic.txt").exists(), "the program ends with 7 behind MPI_Finalize"
+
+
+def test_a_choice_of_the_point_to_point_layer_keeps_the_monitoring(program, tmp_path):
+    path, start = program
+    if "openmpi" not in start[0]:
+        pytest.skip("only Open MPI counts messages itself")
+    for words, variables in ((["--mca", "pml", "ob1"], {}), ([], {"OMPI_MCA_pml": "ob1"})):
+        done = trace(tmp_path, "--", start[0], *words, *start[1:], path, "two_exchanges", variables=variables)
+        assert done.returncode == 0 and "collective, measured" in done.stderr, done.stderr
+
+
+def test_launcher_and_program_of_different_libraries_are_refused(program, tmp_path):
+    path, start = program
+    other = shutil.which("mpirun.mpich" if "openmpi" in start[0] else "mpirun.openmpi")
+    if not other:
+        pytest.skip("NOT TESTED: there is one MPI library")
+    done = trace(tmp_path, "--", other, "-n", "2", path)
+    assert done.returncode == 2 and "but the program uses" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words, message", [
+    ([], "give a launch line behind --"),
+    (["--read", "a", "--", "mpirun"], "one of the two"),
+    (["--json", "--", "true"], "--json is for --read"),
+    (["--", "no-such-launcher", "-n", "2"], "no-such-launcher is no program here"),
+    (["--", "true"], "no MPI library is found in 'true'"),
+    (["--read", "missing.txt"], "missing.txt cannot be read: No such file or directory"),
+    (["-o", "missing/traffic.txt", "--", "mpirun", "-n", "1", "true"], "missing/traffic.txt cannot be written"),
+])
+def test_what_cannot_be_traced_is_said(words, message, tmp_path):
+    done = trace(tmp_path, *words)
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_without_mpi_is_said(tmp_path):
+    start = shutil.which("mpirun")
+    if not start:
+        pytest.skip("NOT TESTED: no MPI")
+    done = trace(tmp_path, "--", start, "-n", "1", "true")
+    assert done.returncode == 2 and "did not come to MPI_Finalize" in done.stderr and os.listdir(tmp_path) == []
+
+
+def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):
+    ring = "".join(f"{i} {(i + 1) % 6} 1000 2\n{(i + 1) % 6} {i} 1000 2\n" for i in range(6))
+    (tmp_path / "ring.txt").write_text(ring)
+    status, out, err = pencilmap("trace", "--read", tmp_path / "ring.txt")
+    assert status == 0 and not err and "6 ranks: 12 kB in 24 messages, 12 pairs of ranks" in out
+    assert "recognised: a halo of 6 ranks, periodic, 100% of the bytes" in out
+    found = pencilmap_json.one("trace", "--read", tmp_path / "ring.txt")
+    assert (found["bytes"], found["ranks"], found["patterns"][0]["extents"]) == (12000, 6, [6])
+    json.dumps(found)
