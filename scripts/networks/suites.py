@@ -288,7 +288,8 @@ NETWORKS = {  # (network, bandwidth): [(tasks per node, grid, placement, fft, ro
 
 def networks() -> list[Case]:
     """Return trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks."""
-    return [Case(grid, placement, fft, torus=network, bandwidth=bandwidth, tasks_per_node=tasks, rule=rule)
+    return [Case(grid, placement, fft, torus=network, bandwidth=bandwidth, tasks_per_node=tasks, rule=rule,
+                 verify=True)
             for (network, bandwidth), found in NETWORKS.items() for tasks, grid, placement, fft, rule in found]
 
 
@@ -339,7 +340,7 @@ SUITES = {
     "messages": Suite(messages, "small messages that cost 2 us each, 32 to 128 ranks; half a minute"),
     "bricks": Suite(bricks, "bricks remapped to pencils and back, 8 to 64 ranks; half a minute"),
     "halos": Suite(halos, "halos of pencils, slabs and bricks, 8 to 256 ranks; half a minute"),
-    "networks": Suite(networks, "trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks; three minutes"),
+    "networks": Suite(networks, "trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks, results verified; two minutes"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 

@@ -42,7 +42,7 @@ from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
-from pencilmap.scripts.networks.validation import validate_simulated
+from pencilmap.scripts.networks.validation import ROUTING, validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
 LINES = "lines"  # a separate suite: break-evens, not exchanges
@@ -168,6 +168,9 @@ def _rows_part(suite, rows):
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
+    if any(row.routing != ROUTING for row in rows):
+        columns = ["network", "routing", *columns[1:]]
+        cells = [[cell[0], row.routing, *cell[1:]] for cell, row in zip(cells, rows)]
     if any(row.case.decomposition != PENCIL.name for row in rows):
         columns = [*columns, "bricks"]
         cells = [[*cell, row.case.decomposition.partition(":")[2] or "-"] for cell, row in zip(cells, rows)]
