@@ -11,16 +11,17 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate, sim
 from pencilmap.scripts.networks.suites import CLAIMS, cases_of
 from pencilmap.scripts.networks.validation import validate_simulated
 
-SAMPLE = ("fat-tree:leaves=8,hosts=4,up=2,pods=2,core=2,", "rails=2,use=task", "dragonfly-plus", "hyperx:2x3", "4x8:twisted")
+SAMPLE = ("pods=2,core=2,", "rails=2,use=task", "valiant", "hyperx:2x3", "4x8:twisted")  # in names of cases
 
 
 def test_a_sample_of_the_suite_takes_the_predicted_time(build):
     cases = [case for case in cases_of("networks") if any(text in case.name for text in SAMPLE)]
-    assert len(cases) == 8 and all(case.verify for case in cases)
+    cases = [case for case in cases if case.process_grid().n_tasks <= 64]
+    assert len(cases) == 7 and all(case.verify for case in cases)
     rows = validate_simulated(cases)
     claim = next(claim for claim in CLAIMS if "other than tori" in claim.text)
     count, least, most, holds = claim.judge(rows)
-    assert count == len(rows) == 16 and holds, (least, most)
+    assert count == len(rows) == 14 and holds, (least, most)
 
 
 def test_by_hand_two_leaves_share_their_cables(build):
@@ -37,11 +38,11 @@ def test_by_hand_two_leaves_share_their_cables(build):
 def test_latency_and_message_costs_are_added(build):
     where = setting(network="fat-tree:leaves=2,hosts=2,up=1", bandwidth="1 GB/s", fft="32")
     times = []
-    for options in ({}, {"latency_s": 1e-4}, {"message_s": 1e-4}):
+    for options in ({}, {"latency_s": 1e-4}, {"message_s": 1e-2}):
         run = simulation_of(where, SimulatedNetwork(where.network, **options), where.grid("4x1"), "default")
         times.append(simulate(run)[0]["phases"]["exchange_row"]["max_s"][0])
     assert times[1] - times[0] == pytest.approx(4e-4, rel=0.05)  # four links between leaves
-    assert times[2] - times[0] == pytest.approx(3e-4, rel=0.1)   # three messages to others
+    assert times[2] - times[0] == pytest.approx(3e-2, rel=0.01)  # three messages to others
 
 
 @pytest.mark.parametrize("network, rule", [("fat-tree:leaves=4,hosts=4,up=2", "static"),
@@ -59,8 +60,8 @@ def test_the_command_and_its_records(build, pencilmap, tmp_path, network, rule):
     assert note == "" and found.routing == rule and str(found.network) == network
     for row in compare_records([record], "run"):
         assert row.m is None or not row.m or row.t_ratio == pytest.approx(1.0, abs=0.01)
-    status, compared, err = pencilmap("compare", records, "--wide")
-    assert status == 0 and network in compared, err
+    status, compared, err = pencilmap("compare", records, "--json")
+    assert status == 0 and f'"{network}"' in compared, err
     page = tmp_path / "report.html"
     status, _, err = pencilmap("report", records, "-o", page)
     assert status == 0, err
