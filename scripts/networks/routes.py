@@ -196,7 +196,7 @@ class Ways:
         """Up by the digits of the receiving end; down by the cables that the receiving leaf would take upwards."""
         up, down = self._ladder(source, end), self._ladder(target, end)
         level = next(i for i, (one, other) in enumerate(zip(up, down)) if one[1] == other[1])
-        links = [link for link, _ in up[1:level + 1]] + [self._back[link] for link, _ in down[1:level + 1]]
+        links = [link for link, _ in up[1:level + 1]] + [self.back[link] for link, _ in down[1:level + 1]]
         return dict.fromkeys(links, WHOLE)
 
     def _ladder(self, vertex: int, digits: int) -> list[tuple[int, int]]:
@@ -209,7 +209,7 @@ class Ways:
         return found
 
     @cached_property
-    def _back(self) -> dict[int, int]:
+    def back(self) -> dict[int, int]:
         """The same cable in the other direction: every class has its links upwards first, in the same order."""
         found: dict[int, int] = {}
         for i in range(len(self.network.link_classes)):

@@ -340,7 +340,7 @@ SUITES = {
     "messages": Suite(messages, "small messages that cost 2 us each, 32 to 128 ranks; half a minute"),
     "bricks": Suite(bricks, "bricks remapped to pencils and back, 8 to 64 ranks; half a minute"),
     "halos": Suite(halos, "halos of pencils, slabs and bricks, 8 to 256 ranks; half a minute"),
-    "networks": Suite(networks, "trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks, results verified; two minutes"),
+    "networks": Suite(networks, "trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks, verified; two minutes"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 

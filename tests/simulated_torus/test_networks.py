@@ -32,7 +32,8 @@ def test_by_hand_two_leaves_share_their_cables(build):
     host_bytes = 16 * 32**3 / 4
     assert record["phases"]["exchange_row"]["max_s"][0] == pytest.approx(host_bytes / 1e9, rel=1e-3)
     assert record["verify"]["passed"] and record["placement"]["torus"] is None
-    assert record["labels"]["topology"] == "fat-tree:leaves=2,hosts=2,up=1" and record["labels"]["routing"] == "shortest-path"
+    labels = record["labels"]
+    assert (labels["topology"], labels["routing"]) == ("fat-tree:leaves=2,hosts=2,up=1", "shortest-path")
 
 
 def test_latency_and_message_costs_are_added(build):
@@ -51,8 +52,8 @@ def test_latency_and_message_costs_are_added(build):
 def test_the_command_and_its_records(build, pencilmap, tmp_path, network, rule):
     """Records of `simulate` are read by `compare` and `report`, with the same prediction."""
     records = tmp_path / "runs.jsonl"
-    status, out, err = pencilmap("simulate", "--network", network, "--bandwidth", "1 GB/s", "--tasks-per-node", "2", "--fft",
-                                 "48", "--placement", "default", "--routing", rule, "--verify", "-o", records, "--wide")
+    status, _, err = pencilmap("simulate", "--network", network, "--bandwidth", "1 GB/s", "--tasks-per-node", "2", "--fft",
+                               "48", "--placement", "default", "--routing", rule, "--verify", "-o", records, "--wide")
     assert status == 0, err
     [record] = [json.loads(line) for line in records.read_text().splitlines()]
     assert record["verify"]["passed"]
@@ -72,8 +73,8 @@ def test_a_file_of_cables(build, pencilmap, tmp_path):
     """The record names the file, so that `compare` can read the cables again."""
     graph, records = tmp_path / "star.txt", tmp_path / "runs.jsonl"
     graph.write_text("s {'kind': 'switch'}\n" + "".join(f"h{i} s\n" for i in range(8)))
-    status, out, err = pencilmap("simulate", "--network", graph, "--bandwidth", "1 GB/s", "--fft", "32", "--grid", "2x4",
-                                 "--placement", "default", "--verify", "-o", records)
+    status, _, err = pencilmap("simulate", "--network", graph, "--bandwidth", "1 GB/s", "--fft", "32", "--grid", "2x4",
+                               "--placement", "default", "--verify", "-o", records)
     assert status == 0, err
     record = json.loads(records.read_text())
     assert record["labels"]["topology"] == str(graph)
