@@ -29,7 +29,7 @@ def walk(network, a, b):
 @pytest.mark.parametrize("tie", ["parity", "plus"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_routing_tables_lead_where_the_model_says(shape, tie, network):
-    torus = network(shape).torus
+    torus = network(shape).network
     n, made = torus.n_nodes, network(shape, tie=tie)
     grid = next(ProcessGrid(R, n // R) for R in (4, 3, 2) if n % R == 0)
     node_of_rank = np.random.default_rng(5).permutation(n)
@@ -51,16 +51,16 @@ def test_every_cable_has_two_ends_of_different_names(shape, network):
     for a, i, b in made.cables():
         ends[a, made.device(i, 1)] += 1
         ends[b, made.device(i, -1)] += 1
-    assert len(made.cables()) == made.torus.n_cables
+    assert len(made.cables()) == made.network.n_cables
     assert set(ends.values()) == {1}
     assert set(ends) == {(a, made.device(i, direction))
-                         for a in range(made.torus.n_nodes) for i, direction, _ in made.ports(a)}
+                         for a in range(made.network.n_nodes) for i, direction, _ in made.ports(a)}
 
 
 @pytest.mark.parametrize("shape", ["4x4:mesh", "3wx1x4", "2x2x3x2:mesh"])
 def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_other_node(shape, network):
     made = network(shape)
-    n = made.torus.n_nodes
+    n = made.network.n_nodes
     assert len({address(a) for a in range(n)}) == len(set(made.nodes)) == n
     for a in range(n):
         lines = list(plan.node(made, a))
@@ -84,7 +84,7 @@ def result(network):
     """Return loads of squares on a 4x4 mesh with grid 4x2, and counters changed by a function."""
     def make(change, idle=()):
         made = network("4x4:mesh")
-        torus, grid = made.torus, ProcessGrid(4, 4)
+        torus, grid = made.network, ProcessGrid(4, 4)
         experiment = Experiment(made, grid, ("box:2x2",))
         loads = [routing(made.routing, torus).loads(torus, e, experiment.mapping("box:2x2").node_of_rank)
                  for e in exchanges(grid, experiment.transform)]

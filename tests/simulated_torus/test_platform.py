@@ -57,23 +57,23 @@ def test_ties_go_up_from_even_and_down_from_odd_coordinates(smpirun, shape, dist
 
 
 @pytest.mark.parametrize("text, message", [
-    (None, "torus_platform: PENCILMAP_PLATFORM='platform.txt' cannot be opened: No such file or directory"),
-    ("", "torus_platform: platform.txt: shape is missing"),
-    ("shape = 8\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
-    ("shape = 8y\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    (None, "network_platform: PENCILMAP_PLATFORM='platform.txt' cannot be opened: No such file or directory"),
+    ("", "network_platform: platform.txt: shape is missing"),
+    ("shape = 8\n", "network_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    ("shape = 8y\n", "network_platform: platform.txt: bandwidth_bytes_per_s is missing"),
     ("shape = 8\nbandwidth_bytes_per_s = 1e6\nhops = 3\n",
-     "torus_platform: platform.txt line 3: unknown key 'hops'; known are "),
+     "network_platform: platform.txt line 3: unknown key 'hops'; known are "),
     ("shape = 8\nbandwidth_bytes_per_s = 1e6\nusage_file = no/such/folder\n",
-     "torus_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
+     "network_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
 ])
 def test_bad_platforms_end_the_run_with_one_clear_message(smpirun, text, message):
     done = smpirun(text)
     assert done.returncode != 0
-    assert next(line for line in done.stderr.splitlines() if line.startswith("torus_platform")).startswith(message)
+    assert next(line for line in done.stderr.splitlines() if line.startswith("network_platform")).startswith(message)
 
 
 def test_the_commands_of_the_readme_work(build, tmp_path):
-    readme = (build.source / "simulated_torus" / "README.md").read_text()
+    readme = (build.source / "simulated_network" / "README.md").read_text()
     commands = [line.strip() for line in readme.splitlines() if line.startswith("    ")]
     assert commands[0].startswith("cmake ")
     (tmp_path / "build").symlink_to(build.directory)
