@@ -82,6 +82,7 @@ def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str =
 
     Devices without coordinates, as those of a CPU, keep their order unless `network` is given.
     """
+    shape = tuple(map(int, shape))  # type: ignore[assignment]  # numpy's numbers, too
     if len(shape) != 2 or shape[0] * shape[1] != len(devices) or min(shape) < 1:
         raise GridError(f"a mesh of {'x'.join(map(str, shape))} does not take {len(devices)} devices; give two extents whose "
                         "product is the number of devices")
