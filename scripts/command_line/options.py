@@ -18,6 +18,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.transform import TYPES
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
@@ -143,7 +144,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
 def _on_graph(where, given):
     """Use the launch order by default on a network without coordinates, because searches need coordinates."""
     source = click.get_current_context().get_parameter_source("placement")
-    if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
+    if isinstance(where.network, Torus | TwistedTorus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
     say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
