@@ -164,13 +164,12 @@ class GraphNetwork:
 
     @cached_property
     def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
-        found = []
-        for links in self._links_of_class:
-            groups: dict[Fraction, list[int]] = {}
-            for place, link in enumerate(links.tolist()):
-                groups.setdefault(self.cables[link], []).append(place)
-            found.append([(cables, np.array(places)) for cables, places in groups.items()])
-        return found
+        kinds: dict[Fraction, int] = {}
+        by_object = {id(cables): cables for cables in self.cables}  # few objects; fractions are slow as keys
+        number = {key: kinds.setdefault(cables, len(kinds)) for key, cables in by_object.items()}
+        strength = np.fromiter((number[id(cables)] for cables in self.cables), dtype=np.int64, count=len(self.cables))
+        return [[(cables, np.flatnonzero(strength[links] == kind)) for cables, kind in kinds.items()
+                 if (strength[links] == kind).any()] for links in self._links_of_class]
 
     def link(self, i: int, position: int) -> GraphLink:
         """Return the link at a position in the list of links of a class."""

@@ -11,6 +11,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
@@ -155,7 +156,8 @@ def _name(placed):
 
 def _notes(product, stages, bounds):
     if product is None:
-        yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
+        if not isinstance(bounds.site.network, SwitchedNetwork):  # there are no products on switches
+            yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
     elif not product.is_digits:
         yield "ring maps, not digit patterns alone: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):

@@ -1,6 +1,7 @@
 """Predictions in the order of a user's preference."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.times.timing import TIE
@@ -12,7 +13,7 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
 
     Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
     messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
-    come after all others.
+    come after all others. Only the first keeps its bracket of routing rules, which takes long to compute.
 
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
@@ -27,4 +28,4 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
         tied = [p for p in rest if p.worth <= rest[0].worth * TIE and p.is_last == rest[0].is_last]
         found += sorted(tied, key=lambda p: (p.idle_tasks, p.moved_bytes, p.n_messages))  # bytes: between bricks only
         rest = rest[len(tied):]
-    return found
+    return [*found[:1], *(p if p.under is None else replace(p, under=None) for p in found[1:])]

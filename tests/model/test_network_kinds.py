@@ -1,9 +1,13 @@
 """The table of networks: text forms, classes of links, bandwidths, routings."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
+from pencilmap.model import network
 from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
-from pencilmap.model.network.kind import bandwidths, numbers, whole
+from pencilmap.model.network.kind import NetworkKind, bandwidths, numbers, whole
 from pencilmap.model.network.kinds import KINDS, is_network, kind_of, network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing import ROUTINGS, routing
@@ -16,11 +20,17 @@ def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
         assert kind.name == name and kind.default_routing in ROUTINGS and set(kind.bracket) <= set(kind.routings)
 
 
+def test_no_kind_is_forgotten_in_the_table():
+    rows = [row for module in iter_modules(network.__path__, f"{network.__name__}.")
+            for row in vars(import_module(module.name)).values() if isinstance(row, NetworkKind)]
+    assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
+
+
 @pytest.mark.parametrize("text", ["4x4x8", "4x4:mesh", "4wx6x2w", "torus:4x4"])
 def test_shapes_are_tori(text):
-    network = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
-    assert isinstance(network, Torus) and kind_of(network) is KINDS["torus"] and network.cables[-1] == 2
-    assert str(network) == text.removeprefix("torus:") and set(network.bandwidth) == {2e9}
+    torus = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
+    assert isinstance(torus, Torus) and kind_of(torus) is KINDS["torus"] and torus.cables[-1] == 2
+    assert str(torus) == text.removeprefix("torus:") and set(torus.bandwidth) == {2e9}
     assert is_network(text) == text.startswith("torus:")
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from itertools import combinations, permutations
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.level_cuts import units_of
@@ -23,6 +25,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import ideal_adaptive, routing
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing
@@ -220,6 +223,7 @@ def test_an_answer_for_adaptive_routers_has_minimal_ideal_and_valiant_together()
     assert float(minimal.cost) == pytest.approx(41.2, abs=0.05) and float(ideal.cost) == pytest.approx(8.39, abs=0.006)
     assert ideal.cost < valiant.cost < minimal.cost
     assert found.as_dict()["bracket"][2]["cost"] == pytest.approx(float(valiant.cost))
+    assert [len(p.bracket) for p in ranked([found, replace(found, notes=("another",))])] == [3, 0]
     assert predict(launched("dragonfly:a=2,p=2,h=1", 1, ProcessGrid(3, 4)), routing_name="minimal").bracket == ()
     assert predict(launched("fat-tree:leaves=3,hosts=4,up=2", 1, ProcessGrid(3, 4))).bracket == ()
 
@@ -302,3 +306,38 @@ def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(t
                           check=True)
     found, certificate, kilobytes = map(float, done.stdout.split())
     assert found == pytest.approx(cost) and certificate >= 1 and kilobytes < 2e6
+
+
+@pytest.mark.parametrize("text, hosts, tasks, grid, cost, bound", [  # lengths count the hosts in use
+    ("fat-tree:leaves=9,hosts=8,taper=2", 42, 8, (16, 21), 8.48, 6.96),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 72, 1, (8, 9), 8.06, 7.06),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 8, (48, 48), 9.98, 7.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 1, (6, 48), 9.98, 9.44),
+    ("dragonfly:a=4,p=2,h=2", 42, 1, (6, 7), 10.10, 6.76),
+    ("dragonfly:a=6,p=3,h=3", 204, 1, (12, 17), 16.47, 7.43),
+    ("dragonfly:a=8,p=4,h=4", 630, 1, (21, 30), 25.22, 7.68)])
+def test_costs_and_bounds_on_scattered_hosts(text, hosts, tasks, grid, cost, bound):
+    network = network_named(text)
+    if text.startswith("fat-tree"):
+        used = np.array(sorted(Random(1).sample(range(network.n_nodes), hosts)))
+    else:
+        used = np.sort(np.random.default_rng(1).choice(network.n_nodes, hosts, replace=False))
+    ranks = np.arange(hosts * tasks)
+    mapping = Mapping(network, ProcessGrid(*grid), tasks, used[ranks // tasks], ranks % tasks)
+    found = predict(mapping, site=Site(network, tasks, Allocation(network, used)))
+    share = hosts / network.n_nodes
+    assert float(found.cost) * share == pytest.approx(cost, abs=0.006)
+    assert bound - 0.006 <= float(found.lower_bound.value) * share <= bound * 1.01  # more cuts are tried here
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_every_exchange_algorithm_is_predicted(kind):
+    """Algorithms that send every message once, in any rounds, move the same bytes over the same hops."""
+    mapping = launched(SMALL[kind], 2, ProcessGrid(3, 4))
+    whole = predict(mapping).stages
+    for name in ALGORITHMS:
+        found = predict(mapping, exchange=name)
+        assert found.cost >= predict(mapping).lower_bound.value or name.startswith("bruck") or name == "node"
+        if name in ("alltoall", "p2p", "persistent", "alltoallw"):
+            assert [float(stage.hop_length) for stage in found.stages] == pytest.approx(
+                [float(stage.hop_length) for stage in whole])
