@@ -44,7 +44,14 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
 @cut_bound.register
 def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
-    return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+    return _of_fastest(graph, graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()))
+
+
+def _of_fastest(graph, bound):
+    """Return a bound in cables of the fastest class, for each class: 0 for all others, whose links may not be in the cut."""
+    rates = graph.bandwidth or (1.0,)
+    fastest = rates.index(max(rates))
+    return tuple(bound if i == fastest else Fraction(0) for i in range(len(graph.link_classes)))
 
 
 @cut_bound.register
@@ -120,7 +127,7 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
 @machine_bound.register
 def _machine_bound_of_graph(graph: GraphNetwork):
     all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+    return _of_fastest(graph, m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2))
 
 
 @machine_bound.register

@@ -12,19 +12,17 @@ datacenters", HiPINEB 2017.
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.network.kind import NetworkKind, Rates, numbers, whole
-from pencilmap.model.network.switched import HOST, HOST_NUMBERS, Hosts, SwitchedNetwork, Wiring, hosts_of, none
+from pencilmap.model.network.switched import HOST, HOST_NUMBERS, Hosts, SwitchedNetwork, Wiring, check_size, hosts_of, none
 
 USAGE = "dragonfly:a=8,p=4,h=4"
 PLUS_USAGE = "dragonfly-plus:leaves=4,spines=4,hosts=4,groups=9"
 LOCAL, GLOBAL = "local", "global"
-MOST_GROUPS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +109,7 @@ def dragonfly(name: str, hosts: Hosts, groups: int, per_group: int, global_ends:
     NetworkError
         If two groups have no cable between them.
     """
+    check_size(name, groups * per_group, len(global_ends) + groups * per_group**2 // 2)
     ends = np.sort(np.asarray(global_ends, dtype=np.int64).reshape(-1, 2), axis=1)
     joined = np.unique(ends // per_group, axis=0)
     if len(joined) < groups * (groups - 1) // 2:
@@ -163,7 +162,8 @@ def parse(text: str, bandwidth: Rates | None = None) -> Dragonfly:
     values = numbers(kind, text, _NUMBERS, USAGE)
     a = whole(kind, values, "a")
     h = whole(kind, values, "h") if "cables" not in values or "h" in values else 0
-    groups = _groups(kind, values, a * h + 1 if h else None)
+    groups = whole(kind, values, "groups", a * h + 1 if h else None)
+    check_size(kind, groups * a, groups * (groups - 1) // 2 * whole(kind, values, "cables", 1))
     if "cables" not in values and groups == a * h + 1:
         ends = _consecutive(a, h)
     else:
@@ -182,20 +182,14 @@ def parse_plus(text: str, bandwidth: Rates | None = None) -> Dragonfly:
     """Read the numbers of a Dragonfly+, see `_PLUS_NUMBERS`."""
     kind = "dragonfly-plus"
     values = numbers(kind, text, _PLUS_NUMBERS, PLUS_USAGE)
-    leaves, spines, groups = whole(kind, values, "leaves"), whole(kind, values, "spines"), _groups(kind, values, None)
-    per_group = leaves + spines
-    ends = _in_turn(groups, per_group, spines, whole(kind, values, "cables", spines)) + leaves
+    leaves, spines, groups = (whole(kind, values, name) for name in ("leaves", "spines", "groups"))
+    per_group, cables = leaves + spines, whole(kind, values, "cables", spines)
+    check_size(kind, groups * per_group, groups * (groups - 1) // 2 * cables)
+    ends = _in_turn(groups, per_group, spines, cables) + leaves
     switch = np.arange(groups * per_group)
     hosts = hosts_of(kind, values, switch[switch % per_group < leaves], whole(kind, values, "hosts"))
     _check_rails(kind, values, leaves)
     return dragonfly(f"{kind}:{text}", hosts, groups, per_group, ends, spines, bandwidth)
-
-
-def _groups(kind: str, values: dict[str, Any], default: int | None) -> int:
-    groups = whole(kind, values, "groups", default)
-    if groups > MOST_GROUPS:
-        raise NetworkError(f"network {kind}: {groups} groups are too many; at most {MOST_GROUPS} are possible")
-    return groups
 
 
 def _check_rails(kind, values, switches):

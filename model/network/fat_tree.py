@@ -14,7 +14,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.network.kind import NetworkKind, Rates, numbers, whole
-from pencilmap.model.network.switched import HOST, HOST_NUMBERS, Hosts, SwitchedNetwork, Wiring, hosts_of
+from pencilmap.model.network.switched import HOST, HOST_NUMBERS, Hosts, SwitchedNetwork, Wiring, check_size, hosts_of
 
 USAGE = "fat-tree:leaves=32,hosts=16,up=8"
 
@@ -69,6 +69,7 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
     levels = levels or ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
     above, cables_up = tuple(map(np.asarray, above)), tuple(map(np.asarray, cables_up))
     units = [len(cables) for cables in cables_up] + [1]
+    check_size(name, sum(n * each for n, each in zip(units, switches)), sum(int(cables.sum()) for cables in cables_up))
     first = np.cumsum([0, *(n * each for n, each in zip(units, switches))])  # number of the first switch of each level
     wiring, below = Wiring.of(hosts), _parents(above)
     for i, cables in enumerate(cables_up):

@@ -6,7 +6,7 @@ named classes of links (`pencilmap.model.network.switched`) are graphs as well, 
 them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -164,17 +164,19 @@ class GraphNetwork:
 
     @cached_property
     def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
-        found = []
-        for links in self._links_of_class:
-            groups: dict[Fraction, list[int]] = {}
-            for place, link in enumerate(links.tolist()):
-                groups.setdefault(self.cables[link], []).append(place)
-            found.append([(cables, np.array(places)) for cables, places in groups.items()])
-        return found
+        kinds: dict[Fraction, int] = {}
+        by_object = {id(cables): cables for cables in self.cables}  # few objects; fractions are slow as keys
+        number = {key: kinds.setdefault(cables, len(kinds)) for key, cables in by_object.items()}
+        strength = np.fromiter((number[id(cables)] for cables in self.cables), dtype=np.int64, count=len(self.cables))
+        return [[(cables, np.flatnonzero(strength[links] == kind)) for cables, kind in kinds.items()
+                 if (strength[links] == kind).any()] for links in self._links_of_class]
 
     def link(self, i: int, position: int) -> GraphLink:
         """Return the link at a position in the list of links of a class."""
-        number = self._links_of_class[i][position]
+        return self.link_number(int(self._links_of_class[i][position]))
+
+    def link_number(self, number: int) -> GraphLink:
+        """Return the link with a number in `source` and `target`."""
         return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
 
     def arcs(self) -> Arcs:
@@ -220,19 +222,20 @@ def _check_reach(graph: GraphNetwork) -> None:
                          f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
 
 
-def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
+def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] | None = None) -> GraphNetwork:
     """Make a network from a networkx graph: hosts in the order of the graph, then the switches.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
-        second, of a cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
-        parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
+        second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
+        ("link"). An undirected edge is a link each way; parallel edges of one class add up; edges from a vertex to itself
+        carry nothing and are omitted.
     name : str
         Used in messages.
-    bandwidth : float, optional
-        Bytes per second of edges without a bandwidth.
+    bandwidth : float or dict, optional
+        Bytes per second of edges without a bandwidth: of all, or of each class.
 
     Raises
     ------
@@ -246,6 +249,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     >>> star.nodes[0]["kind"] = "switch"
     >>> from_networkx(star, "star", 1e9).vertices
     ('1', '2', '3', '4', '0')
+    >>> star.edges[0, 1]["class"] = "thick"
+    >>> from_networkx(star, "star", {"link": 1e9, "thick": 4e9}).bandwidth
+    (4000000000.0, 1000000000.0)
     """
     if graph.number_of_nodes() > MAX_VERTICES:
         raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} are supported")
@@ -255,18 +261,27 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
             raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
-    rates: dict[tuple[int, int], list[tuple[int, Fraction | None]]] = {}
+    rates: dict[str, dict[tuple[int, int], list[tuple[int, Fraction | None]]]] = {}  # by class, by link
     known: dict[tuple[str, Any], tuple[int, Fraction | None]] = {}
     for a, b, data in graph.edges(data=True):
         if a != b:
-            strength = _strength(name, a, b, data, bandwidth, known)
+            named = str(data.get("class", "link"))
+            default = bandwidth.get(named) if isinstance(bandwidth, Mapping) else bandwidth
+            strength = _strength(name, a, b, data, default, known)
+            of_class = rates.setdefault(named, {})
             for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
-                rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
-    ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
-    cables, fastest = _cables(name, rates)
+                of_class.setdefault((number[link[0]], number[link[1]]), []).append(strength)
+    rates = rates or {"link": {}}
+    ends = np.array([link for links in rates.values() for link in links], dtype=np.int64).reshape(-1, 2)
+    cables, fastest = zip(*(_cables(name, links) for links in rates.values()))
+    if None in fastest and any(fastest):
+        without = " and ".join(kind for kind, rate in zip(rates, fastest) if rate is None)
+        raise GraphError(f"graph {name}: the links of class {without} have no bandwidth, and others have one; give one for "
+                         "them with `bandwidth`")
     return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
-                        source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=cables,
-                        bandwidth=None if fastest is None else (float(fastest),))
+                        source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=sum(cables, ()),
+                        bandwidth=None if None in fastest else tuple(map(float, fastest)), link_classes=tuple(rates),
+                        class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None)
 
 
 def _strength(name, a, b, data, default, known):

@@ -134,18 +134,21 @@ def numbers(kind: str, text: str, known: Mapping[str, str], usage: str) -> dict[
     return found
 
 
-def whole(kind: str, values: Mapping[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
+MOST = 1 << 16  # of any number of a text form
+
+
+def whole(kind: str, values: Mapping[str, Any], name: str, default: int | None = None) -> int:
     """Return a whole number of a text form.
 
     Raises
     ------
     NetworkError
-        If it is missing without a default, no whole number, or too small.
+        If it is missing without a default, or not a whole number of 1 to `MOST`.
     """
     value = values.get(name, default)
     if value is None:
         raise NetworkError(f"network {kind}: {name} is missing; give {name}=NUMBER")
-    if not isinstance(value, int) or value < least:
-        raise NetworkError(f"network {kind}: {name}={str(value)[:40]} is not possible; a whole number of {least} or more is "
+    if not isinstance(value, int) or not 1 <= value <= MOST:
+        raise NetworkError(f"network {kind}: {name}={str(value)[:40]!r} is not possible; a whole number of 1 to {MOST} is "
                            "needed")
     return value

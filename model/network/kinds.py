@@ -17,6 +17,8 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
+    "hyperx": "hyperx:KIND",
+    "hypercube": "hyperx:CUBE",
 }
 KINDS: dict[str, NetworkKind] = {name: resolve_name(f"{__package__}.{place}") for name, place in _PLACES.items()}
 
@@ -46,7 +48,7 @@ def network_named(text: str, **options: Any) -> Network:
     """
     head, _, rest = text.partition(":")
     if head in KINDS:
-        return KINDS[head].parse(rest, **options)
+        return KINDS[head].parse("".join(rest.split()), **options)
     if head[:1].isalpha():
         raise NetworkError(f"network {text[:60]!r} is unknown{near(head, KINDS)}; write a shape such as 8x8x8, or one of "
                            f"{', '.join(kind.usage for kind in KINDS.values() if kind.usage)}")

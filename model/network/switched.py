@@ -21,7 +21,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.network.graph import GraphNetwork, Level
+from pencilmap.model.network.graph import MAX_VERTICES, GraphNetwork, Level
 from pencilmap.model.network.kind import Rates, bandwidths, whole
 
 USES = ("even", "task")
@@ -108,6 +108,16 @@ class Hosts:
     switch_of_link: Ints
 
 
+MOST_CABLES = 1 << 20  # between switches
+
+
+def check_size(kind: str, switches: int, cables: int) -> None:
+    """Raise NetworkError if there are too many switches, or too many cables between them."""
+    if switches > MAX_VERTICES or cables > MOST_CABLES:
+        raise NetworkError(f"network {kind}: {switches} switches and {cables} cables between them are too many; at most "
+                           f"{MAX_VERTICES} and {MOST_CABLES} are possible")
+
+
 HOST_NUMBERS = {"links": "links of a host to each of its switches", "rails": "switches that a host is linked to",
                 "use": "how tasks use the links of their host: " + " or ".join(USES)}
 
@@ -133,12 +143,15 @@ def hosts_of(kind: str, values: dict[str, Any], switches: Ints, per_switch: int)
     """
     links, rails, use = whole(kind, values, "links", 1), whole(kind, values, "rails", 1), values.get("use", USES[0])
     if use not in USES:
-        raise NetworkError(f"network {kind}: use={str(use)[:40]} is unknown; tasks use their links in one of the ways "
+        raise NetworkError(f"network {kind}: use={str(use)[:40]!r} is unknown; tasks use their links in one of the ways "
                            f"{', '.join(USES)}")
     if len(switches) % rails:
         raise NetworkError(f"network {kind}: {len(switches)} switches with hosts are no multiple of rails={rails}; each "
                            "host is linked to as many consecutive switches as there are rails")
     n = len(switches) // rails * per_switch
+    if n > MAX_VERTICES or n * links * rails > MOST_CABLES:
+        raise NetworkError(f"network {kind}: {n} hosts with {links * rails} links each are too many; at most {MAX_VERTICES} "
+                           f"hosts and {MOST_CABLES} links are possible")
     number, link = np.divmod(np.arange(n * links * rails), links * rails)
     names = tuple(f"n{unit:04d}-{i:02d}" for unit in range(len(switches) // rails) for i in range(per_switch))
     return Hosts(names, links * rails, use, switches[number // per_switch * rails + link % rails])

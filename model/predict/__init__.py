@@ -10,6 +10,8 @@ from dataclasses import replace
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
@@ -83,7 +85,14 @@ def predict_question(placed: Product | Mapping, question: Question, transform: T
                      name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
     case = Case(placed, recognised(placed), transform, question, costs)
-    return _closed(case, closed_form_of(case), name) or _routed(case, name, site)
+    prediction = _closed(case, closed_form_of(case), name) or _routed(case, name, site)
+    if question.routing is not None or not kind_of(case.network).bracket:
+        return prediction
+
+    def under(rule):
+        return predict_question(placed, replace(question, routing=rule), transform, name=name, costs=costs, site=site)
+
+    return replace(prediction, under=under)
 
 
 def predict_routed(mapping: Mapping, transform: Transform | None = None, question: Question = Question(), *,
@@ -147,7 +156,8 @@ def _name(placed):
 
 def _notes(product, stages, bounds):
     if product is None:
-        yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
+        if not isinstance(bounds.site.network, SwitchedNetwork):  # there are no products on switches
+            yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
     elif not product.is_digits:
         yield "ring maps, not digit patterns alone: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):

@@ -1,6 +1,7 @@
 """Predictions in the order of a user's preference."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -43,7 +44,7 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
 
     Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
     messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
-    come after all others.
+    come after all others. Only the first keeps its bracket of routing rules, which takes long to compute.
 
     Parameters
     ----------
@@ -61,7 +62,13 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    return ranked_by(lambda p: p, predictions, by)
+    first, *rest = ranked_by(lambda p: p, predictions, by) or [None]
+    return [] if first is None else [first, *map(without_bracket, rest)]
+
+
+def without_bracket(p: Prediction) -> Prediction:
+    """Return a prediction without the predictions under the other rules of adaptive routers."""
+    return p if p.under is None else replace(p, under=None)
 
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:

@@ -1,13 +1,15 @@
 """The records of a prediction: of each exchange, of the schedule, of the whole."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.bounds.certificates import Bounds, certificate
 from pencilmap.model.bounds.every_placement import LowerBound
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
@@ -164,6 +166,19 @@ class Prediction:
     certified: bool = True
     remaps: tuple[ExchangePrediction, ...] = ()
     moved_bytes: int = 0
+    #: predicts the same under another routing rule; None if a rule was asked for
+    under: "Callable[[str], Prediction] | None" = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def bracket(self) -> tuple["Prediction", ...]:
+        """Predictions under the rules between which adaptive routers are; none if a rule was asked for.
+
+        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used.
+        """
+        names = kind_of(self.network).bracket
+        if self.under is None or self.routing not in names:
+            return ()
+        return tuple(self if name == self.routing else self.under(name) for name in names)
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange or remap of that name."""
@@ -269,6 +284,8 @@ class Prediction:
                 "all_to_all_unreachable": self.bounds.unreachable,
                 "direction": self.schedule and self.schedule.direction,
                 "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"bracket": [{"routing": p.routing, "cost": _plain(p.cost), "t_s": p.t_s, "time_s": p.time_s}
+                                for p in self.bracket]} if self.bracket else {}),
                 **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
                 **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
 

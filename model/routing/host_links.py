@@ -7,7 +7,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Arcs
-from pencilmap.model.network.switched import Plane, SwitchedNetwork
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
@@ -39,17 +39,15 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
         values[0, L + plane.links] += down[:, 0] * float(plane.share)
     for row, loads in zip(values[1:], classes):
         row[:len(loads)] = loads
-    return LinkLoads(network, without_rounding(values), exchange.total_bytes)
+    return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
 
 
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
     """Return the bytes from each switch to each other switch, all planes together: float array, shape (S, S)."""
-    n = network.n_switches
-
-    def of_plane(plane: Plane) -> Floats:
-        return between(exchange, ends, plane.switch, n, host_of_end(network)).toarray() * float(plane.share)
-
-    return sum((of_plane(plane) for plane in network.planes()), np.zeros((n, n)))
+    n, host = network.n_switches, host_of_end(network)
+    planes = [between(exchange, ends, plane.switch, n, host) * float(plane.share) for plane in network.planes()]
+    found = sum(planes[1:], planes[0]).toarray()
+    return np.asarray(found, dtype=float)
 
 
 def switch_arcs(network: SwitchedNetwork) -> Arcs:

@@ -107,6 +107,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
+                                        *bracket_lines(predictions),
                                         *new_notes((note for p in predictions for note in p.notes), wide)])
 
 
@@ -181,6 +182,12 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
     """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
     return list(dict.fromkeys(f"expect 90 % of measured exchanges at {p.likely[0]:.3g} to {p.likely[1]:.3g} times the "
                               "predicted time" for p in predictions if p.likely and p.time_s is not None))
+
+
+def bracket_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """Return a line for each placement on a network whose routers adapt: its times, or loads, under each rule."""
+    return [f"routers adapt, {p.grid} {p.placement}: {', '.join(f'{each.routing} {value(each)}' for each in p.bracket)}"
+            for p in predictions if p.bracket]
 
 
 def _grid(p):

@@ -14,6 +14,7 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.kinds import KINDS
 from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
@@ -52,6 +53,13 @@ def placements() -> str:
 def routings() -> str:
     """Return the routing rules."""
     return markdown_table(["rule", "meaning"], [[f"`{rule.usage}`", rule.meaning] for rule in ROUTINGS.values()])
+
+
+def networks() -> str:
+    """Return the kinds of networks that have a text form."""
+    return markdown_table(["network", "meaning", "classes of links", "routings, the default first"], [
+        [f"`{kind.usage}`", kind.meaning, kind.classes, ", ".join(f"`{rule}`" for rule in kind.routings)]
+        for kind in KINDS.values() if kind.usage])
 
 
 def algorithms() -> str:
@@ -128,6 +136,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
     ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
     ("docs/tour.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
+    ("docs/networks.md", marker("table of networks"), END, networks),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),

@@ -103,9 +103,9 @@ def loads_text(loads: LinkLoads) -> list[str]:
                 for i, n in enumerate(torus.shape) if n > 1 for k in (0, 1)]
     elif isinstance(network, GraphNetwork):
         cables = np.array([float(c) for c in network.cables])
-        values = np.asarray(loads.bytes(), dtype=float)[0] / cables * scale
+        values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables * scale
         order = np.argsort(-values, kind="stable")[:LINES]
-        rows = [(str(network.link(0, int(place))), values[place], "") for place in order]
+        rows = [(str(network.link_number(link)), values[link], "") for link in order.tolist()]
     return _bars(rows)
 
 

@@ -25,6 +25,7 @@ from pencilmap.mapper.studies import scaling, transposes
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import read_machine
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Site, parse_nodes
@@ -149,6 +150,12 @@ def text(content: bytes) -> None:
             reader(given)
 
 
+def network(content: bytes) -> None:
+    """Texts of networks."""
+    found = network_named(content.decode("utf-8", "replace"))
+    assert found.n_nodes >= 1 and found.link_shape[0] == len(found.link_classes)
+
+
 def environment(content: bytes) -> None:
     """Variables of a batch system, NAME=VALUE in each line."""
     pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
@@ -184,7 +191,7 @@ def _one_line(error):
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for target in (
-    placement, graph, description, table, machine, record, times, images, text, environment)}
+    placement, graph, description, table, machine, record, times, images, text, network, environment)}
 
 
 def check(name: str, content: bytes) -> None:

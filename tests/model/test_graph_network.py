@@ -21,6 +21,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.question import Question
+from pencilmap.model.routing import routing
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.routing.shortest_path import shortest_path_loads
 from pencilmap.model.traffic.exchange import exchanges
@@ -312,3 +313,65 @@ def test_coordinates_of_no_node_are_refused(wrong):
     assert network.outside([7]) is None
     for number in (8, -1):
         assert network.outside([number]) == f"node {number} is not in {network}; its nodes are numbered 0 to 7"
+
+
+@repeatable(40)
+@given(drawn(lambda rng: (rng, random_graph(rng)))())
+def test_classes_of_links_change_names_and_no_costs(case):
+    """Every link keeps its load and its time; each class has the bandwidth of its fastest cables."""
+    rng, graph = case
+    mixed = graph.copy()
+    for a, b in mixed.edges:
+        mixed.edges[a, b]["class"] = rng.choice(["thin", "thick"])
+    one, two = from_networkx(graph, "one"), from_networkx(mixed, "two")
+    assert set(two.link_classes) <= {"thin", "thick"} and (two.bandwidth is None) == (one.bandwidth is None)
+    mapping = random_mapping(rng, one)
+    other = replace(mapping, network=two)
+    exchange = exchanges(mapping.grid)[0]
+    loads = [shortest_path_loads(each.network, exchange, each.node_of_rank) for each in (mapping, other)]
+    found = [dict(zip(zip(n.source.tolist(), n.target.tolist()), each.bytes().reshape(-1)[n.place_of_link].tolist()))
+             for n, each in zip((one, two), loads)]
+    assert found[0] == pytest.approx(found[1])
+    for rule in ("shortest-path", "each-hop"):
+        before, after = (predict(each, routing_name=rule) for each in (mapping, other))
+        assert float(after.cost) == pytest.approx(float(before.cost))
+        assert float(after.lower_bound.value) == pytest.approx(float(before.lower_bound.value))
+
+
+def each_hop(graph, a, b):
+    """Yield share and path of all shortest paths, split at each vertex by the strength of the links towards the target."""
+    if a == b:
+        yield Fraction(1), [b]
+        return
+    far = nx.shortest_path_length(graph, a, b)
+    nearer = [v for v in graph[a] if nx.has_path(graph, v, b) and nx.shortest_path_length(graph, v, b) < far]
+    every = sum(strength(graph, a, v) for v in nearer)
+    for v in nearer:
+        yield from ((share * strength(graph, a, v) / every, [a, *path]) for share, path in each_hop(graph, v, b))
+
+
+@repeatable(40)
+@given(graph_cases())
+def test_an_even_split_at_each_hop_is_that_of_walked_messages(drawn_case):
+    graph, (mapping, exchange, traffic) = drawn_case
+    vertex = {str(v): v for v in graph}
+    expected = {}
+    for source, target, amount in traffic:
+        ends = [vertex[mapping.network.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
+        for share, path in each_hop(graph, *ends):
+            for a, b in pairwise(path):
+                expected[str(a), str(b)] = expected.get((str(a), str(b)), 0) + float(share * amount)
+    network = mapping.network
+    loads = routing("each-hop", network).loads(network, exchange, mapping.node_of_rank).values[0].tolist()
+    ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
+    assert {link: load for link, load in zip(ends, loads) if load} == pytest.approx(
+        {link: load for link, load in expected.items() if load})
+
+
+def test_a_class_without_bandwidth_beside_others_is_refused():
+    graph = nx.Graph()
+    graph.add_edge("a", "b", **{"class": "thin"})
+    graph.add_edge("b", "c", bandwidth=1e9)
+    with pytest.raises(GraphError, match="class thin have no bandwidth"):
+        from_networkx(graph, "half")
+    assert from_networkx(graph, "whole", {"thin": 2e9}).bandwidth == (2e9, 1e9)

@@ -1,9 +1,13 @@
 """The table of networks: text forms, classes of links, bandwidths, routings."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
+from pencilmap.model import network
 from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
-from pencilmap.model.network.kind import bandwidths, numbers, whole
+from pencilmap.model.network.kind import NetworkKind, bandwidths, numbers, whole
 from pencilmap.model.network.kinds import KINDS, is_network, kind_of, network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing import ROUTINGS, routing
@@ -16,11 +20,17 @@ def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
         assert kind.name == name and kind.default_routing in ROUTINGS and set(kind.bracket) <= set(kind.routings)
 
 
+def test_no_kind_is_forgotten_in_the_table():
+    rows = [row for module in iter_modules(network.__path__, f"{network.__name__}.")
+            for row in vars(import_module(module.name)).values() if isinstance(row, NetworkKind)]
+    assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
+
+
 @pytest.mark.parametrize("text", ["4x4x8", "4x4:mesh", "4wx6x2w", "torus:4x4"])
 def test_shapes_are_tori(text):
-    network = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
-    assert isinstance(network, Torus) and kind_of(network) is KINDS["torus"] and network.cables[-1] == 2
-    assert str(network) == text.removeprefix("torus:") and set(network.bandwidth) == {2e9}
+    torus = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
+    assert isinstance(torus, Torus) and kind_of(torus) is KINDS["torus"] and torus.cables[-1] == 2
+    assert str(torus) == text.removeprefix("torus:") and set(torus.bandwidth) == {2e9}
     assert is_network(text) == text.startswith("torus:")
 
 
@@ -33,6 +43,26 @@ def test_a_rule_of_another_kind_is_refused_with_those_that_work():
     ("fat-treee:leaves=3", NetworkError, "unknown"),
     ("cluster", NetworkError, "write a shape such as 8x8x8"),
     ("4y4", TorusError, "not understood"),
+    ("hypercube:9", NetworkError, "1 to 8 dimensions"),
+    ("hyperx:4x0,hosts=2", NetworkError, "not understood"),
+    ("hyperx:4x4", NetworkError, "hosts is missing"),
+    ("fat-tree:leaves=4,hosts=4", NetworkError, "give up=CABLES or taper=RATIO"),
+    ("fat-tree:leaves=4,hosts=4,up=2,taper=2", NetworkError, "one of both"),
+    ("fat-tree:leaves=4,hosts=4,taper=3", NetworkError, "does not divide the 4 cables below"),
+    ("fat-tree:leaves=4,hosts=4,up=4,spines=3", NetworkError, "divisor of up"),
+    ("fat-tree:leaves=4,hosts=4,up=4,core=3", NetworkError, "give pods=NUMBER"),
+    ("fat-tree:leaves=4,hosts=4,up=4,pods=3,core=3", NetworkError, "do not fill pods=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,rails=3", NetworkError, "no multiple of rails=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,use=both", NetworkError, "even, task"),
+    ("fat-tree:leaves=65536,hosts=65536,up=65536", NetworkError, "too many"),
+    ("fat-tree:leaves=60000,hosts=1,up=60000", NetworkError, "too many"),
+    ("dragonfly:a=4,p=2", NetworkError, "h is missing"),
+    ("dragonfly:a=4,p=2,h=1,groups=4,cables=2", NetworkError, "give fewer groups or cables"),
+    ("dragonfly:a=4,p=2,cables=2,groups=60000", NetworkError, "too many"),
+    ("dragonfly:a=1024,p=1,h=32", NetworkError, "too many"),
+    ("dragonfly:a=3,p=2,h=1,rails=2", NetworkError, "no multiple of rails=2"),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=2", NetworkError, "groups is missing"),
+    ("hyperx:999x999,hosts=2", NetworkError, "too many"),
     ("graph:file.edges", PencilmapError, "give the file of its cables"),
 ])
 def test_bad_texts_are_refused(text, error, says):
@@ -67,7 +97,7 @@ def test_bad_numbers_are_refused(text, says):
         numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
 
 
-@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 or more"), ({"n": "two"}, "whole number")])
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 to 65536"), ({"n": "two"}, "whole number")])
 def test_numbers_are_whole(values, says):
     with pytest.raises(NetworkError, match=says):
         whole("tree", values, "n")

@@ -103,7 +103,7 @@ def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
     found = pencilmap_json.one("check", tmp_path / "hosts", "--network", fat_tree, "-g", "2x2", "--routing", "all")
     rules = [p["routing"] for p in found["predictions"]]
-    assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path"]
+    assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path", "each-hop"]
 
 
 def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):

@@ -14,7 +14,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM
+from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -76,7 +76,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    rows = [Row(choice.prediction, launch.first) for choice in listed]
+    rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
+            for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
     if shared:
         threads_table(shared, lambda p: seconds(p, by))

@@ -32,7 +32,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         raise FigureError(f"{network} has {len(network.vertices)} hosts and switches; a picture takes {MAX_VERTICES} at "
                           "most")
     where = _places(network)
-    values = np.asarray(loads.bytes(), dtype=float)[0] / [float(c) for c in network.cables]
+    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / [float(c) for c in network.cables]
     values = values * float(m_scale(1, network, loads.total_bytes))
     both = _busier(network, values)
     lines, top = heading(title, WIDTH)
