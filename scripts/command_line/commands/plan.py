@@ -53,10 +53,12 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
-    one of them leave the others to be ranked. The last line says what to take.
+    one of them leave the others to be ranked.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    if threads and grid:
+        raise GridError("with `threads` there are fewer ranks, and each number has its own best grid: leave out `grid`")
     if threads and where.tasks_per_node % threads:
         raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
