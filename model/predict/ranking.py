@@ -62,8 +62,13 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    found = ranked_by(lambda p: p, predictions, by)
-    return [*found[:1], *(p if p.under is None else replace(p, under=None) for p in found[1:])]
+    first, *rest = ranked_by(lambda p: p, predictions, by) or [None]
+    return [] if first is None else [first, *map(without_bracket, rest)]
+
+
+def without_bracket(p: Prediction) -> Prediction:
+    """Return a prediction without the predictions under the other rules of adaptive routers."""
+    return p if p.under is None else replace(p, under=None)
 
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:

@@ -39,7 +39,8 @@ def test_several_placements_make_a_list(pencilmap_json):
 
 
 def test_best_grid_ranks_all_grids(pencilmap_json):
-    found = pencilmap_json("plan", *BGL, "--fft", "512", "--effort", "quick", "--decomposition", "pencil", "--top", "99")
+    found = pencilmap_json("plan", *BGL, "--fft", "512", "--effort", "quick", "--decomposition", "pencil", "--schedule",
+                           "sequence", "-e", "alltoallv", "-p", "best", "--top", "99")
     assert len(found) == 10
     assert [p["total_s"] for p in found] == sorted(p["total_s"] for p in found)
     assert min(p["certificate"] for p in found) == 1.0
@@ -66,7 +67,7 @@ def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
         grid = f"8x{64 * tasks}"
         path = tmp_path / f"{form}{tasks}"
         setting = (*BGL, "--tasks-per-node", tasks, "--grid", grid, "--fft", "256")
-        best, default = pencilmap_json.one("map", *setting, "--format", form, "-o", path)["predictions"]
+        best, default = pencilmap_json.one("map", *setting, "-p", "best", "--format", form, "-o", path)["predictions"]
         found = pencilmap_json.one("check", path, *setting)
         checked, predicted = found["predictions"][0], pencilmap_json("predict", *setting)[0]
         for key in ("stages", "certificate", "patterns"):

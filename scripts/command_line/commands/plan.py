@@ -14,7 +14,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM
+from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -53,10 +53,12 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
-    one of them leave the others to be ranked. The last line says what to take.
+    one of them leave the others to be ranked.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    if threads and grid:
+        raise GridError("with `threads` there are fewer ranks, and each number has its own best grid: leave out `grid`")
     if threads and where.tasks_per_node % threads:
         raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
@@ -76,7 +78,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    rows = [Row(choice.prediction, launch.first) for choice in listed]
+    rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
+            for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
