@@ -7,8 +7,8 @@
 - on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
-exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
-product optimal.
+exchanges in sequence. They take a second or a few, up to `MOST_TILED` and `MOST_SEARCHED` slots, and are left out if a bound
+proves the product optimal.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,8 @@ from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
-MOST_SEARCHED = 2048           # slots: above this number the best product is the answer
+MOST_SEARCHED = 2048           # slots: above this number no local search
+MOST_TILED = 8192              # slots: above this number no tilings either, and the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
@@ -211,7 +212,8 @@ def is_searched(site: Site, grid: ProcessGrid) -> bool:
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= MOST_SEARCHED
+    most = MOST_TILED if _has_rings(as_torus(site.network)) else MOST_SEARCHED
+    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= most
 
 
 def _has_rings(torus: Torus) -> bool:
