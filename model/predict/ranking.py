@@ -62,8 +62,8 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    first, *rest = ranked_by(lambda p: p, predictions, by) or [None]
-    return [] if first is None else [first, *map(without_bracket, rest)]
+    found = ranked_by(lambda p: p, predictions, by)
+    return [*found[:1], *map(without_bracket, found[1:])]
 
 
 def without_bracket(p: Prediction) -> Prediction:
