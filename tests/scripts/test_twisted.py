@@ -2,10 +2,6 @@
 
 import json
 
-import jsonschema
-
-from tests.documents import ROOT
-
 TWISTED = ["--torus", "2x4:twisted", "--grid", "2x4"]
 
 
@@ -30,11 +26,3 @@ def test_twisted_tori_are_drawn_in_the_terminal_alone(pencilmap, tmp_path):
 def test_a_simulation_is_refused_in_a_sentence(pencilmap):
     status, _, err = pencilmap("simulate", *TWISTED, "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default")
     assert status and "twisted torus 2x4:twisted has twists" in err
-
-
-def test_a_prediction_as_json_has_the_twists_and_follows_the_schema(pencilmap):
-    _, out, _ = pencilmap("predict", *TWISTED, "-p", "default", "--json")
-    found = json.loads(out)
-    found = found[0] if isinstance(found, list) else found
-    jsonschema.validate(found, json.loads((ROOT / "model" / "prediction.schema.json").read_text("utf-8")))
-    assert found["torus"] == "2x4:twisted" and found["twists"] == [[0, 2], [0, 0]]
