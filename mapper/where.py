@@ -66,7 +66,7 @@ class Where:
     >>> where = Where(Site(Torus((8, 8, 8))))
     >>> grid = ProcessGrid(8, 64)
     >>> [str(where.predict(where.place(text, grid)).cost) for text in ("box:2x2x2", "default")]
-    ['8', '10']
+    ['6', '8']
     """
 
     site: Site

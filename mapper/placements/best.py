@@ -212,7 +212,7 @@ def is_searched(site: Site, grid: ProcessGrid) -> bool:
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    most = MOST_TILED if _has_rings(as_torus(site.network)) else MOST_SEARCHED
+    most = MOST_TILED if isinstance(site.network, Torus) and _has_rings(site.network) else MOST_SEARCHED
     return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= most
 
 

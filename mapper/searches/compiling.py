@@ -53,7 +53,7 @@ def compiled(function: Callable) -> Callable:
 def _use_private_folder() -> bool:
     folder = private_folder()
     if folder is not None:
-        numba.config.CACHE_DIR = str(folder)
+        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     return folder is not None
 
 
