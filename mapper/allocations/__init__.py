@@ -77,7 +77,7 @@ READERS = {  # environments are read and files are tried in this order
 
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),
-                torus: str | None = None) -> Picture:
+                torus: str | None = None, job: Iterable[str | PathLike[str]] = ()) -> Picture:
     """Ask every reader about the job.
 
     Parameters
@@ -87,7 +87,9 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     paths : iterable of path
         Files that describe the allocation, recognised by their content.
     torus : str, optional
-        The shape, if no source gives a shape or a source is wrong.
+        The shape, or the text of another network, if no source gives one or a source is wrong.
+    job : iterable of path
+        Files with the hosts of the job, which come before the hosts of other files.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     with reading("the environment", AllocationError):
         told = [found for reader in READERS.values() if reader.from_environment
                 if (found := reader.from_environment(environ)) is not None]
-    return combine([read_description(path) for path in paths], told, torus)
+    return combine([read_description(path) for path in paths], [*map(read_description, job), *told], torus)
 
 
 def read_description(path: str | PathLike[str]) -> Found:

@@ -32,8 +32,10 @@ EXAMPLE = "512"        # transform in the command to type next
 def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
     """Print what the environment and files say about the job's nodes; return 1 if nothing is found or written, else 0."""
     with temporary_folder() as folder:
-        asked = _hardware(folder, hardware) | _batch_system(folder, bool(files or network))
-        picture = look_around(os.environ, [*files, *asked], network)
+        asked = _hardware(folder, hardware) | _slurm_network(folder, bool(files or network))
+        hosts = _kept(folder / "hosts", flux.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
+        picture = look_around(os.environ, [*files, *asked], network, hosts)
+        asked |= hosts
         facts = [f._replace(source=asked.get(f.source, f.source)) for f in picture.facts]  # readers know temporary names
         made = COPY if asked.get(picture.path or "") == " ".join(SCONTROL) else None
         graph = picture.graph and replace(picture.graph, notes=tuple(n.replace(str(picture.path), made or str(picture.path))
@@ -69,15 +71,13 @@ def _hardware(folder, wanted):
     return {str(path): f"{LSTOPO[1]} on this node"}
 
 
-def _batch_system(folder, known):
-    """Return files and their sources: the network of a Slurm job, the hosts of a Flux job."""
-    found = {}
-    if not known and (files := topology_files(os.environ)):
-        readable = next((path for path in files if path.exists() and _is_read(path)), None)
-        found |= {str(readable): str(readable)} if readable else _kept(folder / "topology", SCONTROL)
-    if os.environ.get("FLUX_JOB_ID"):
-        found |= _kept(folder / "hosts", flux.COMMAND)
-    return found
+def _slurm_network(folder, known):
+    """Return the file of the network of a Slurm job, and its source: a dict, empty if the network is given or unknown."""
+    files = [] if known else topology_files(os.environ)
+    readable = next((path for path in files if path.exists() and _is_read(path)), None)
+    if readable:
+        return {str(readable): str(readable)}
+    return _kept(folder / "topology", SCONTROL) if files else {}
 
 
 def _kept(path, command):

@@ -65,6 +65,6 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
 
 def test_the_addresses_of_all_nodes_are_the_tree_above_the_job(slurm, tmp_path):
     [command] = run_by(__file__)
-    succeed(["bash", "-c", command.text.replace("srun", "srun -N4")], {**os.environ, **slurm}, cwd=tmp_path)
+    succeed(["bash", "-c", command.replace("srun", "srun -N4")], {**os.environ, **slurm}, cwd=tmp_path)
     tree = read_graph(tmp_path / "addresses.txt")
     assert isinstance(tree, FatTree) and set(tree.vertices[:4]) == set(HOSTS) and tree.cables_up[0].tolist() == [2, 2]

@@ -649,7 +649,7 @@ def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, mo
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "-o", tmp_path / "nodes")
-    assert status == 1 and "nodes was not written" in err and "give it with --network" in out
+    assert status == 1 and "nodes was not written" in err and "missing: the network" in out and "--network" in out
     assert pencilmap("network", "--no-hardware")[0] == 0
     assert not (tmp_path / "nodes").exists()
 
