@@ -156,7 +156,8 @@ void check_network(const std::map<std::string, Line> &lines, const std::string &
                 throw PlatformFileError(name + ": " + needed + " is missing");
         return;
     }
-    for (const char *key : {"shape", "bandwidth_bytes_per_s", "cables", "latency_s", "injection_bytes_per_s", "tie", "order"})
+    for (const char *key :
+         {"shape", "cables", "latency_s", "injection_bytes_per_s", "bandwidth_bytes_per_s", "tie", "order"})
         if (lines.count(key))
             throw PlatformFileError(name + " line " + std::to_string(lines.at(key).number) + ": " + key +
                                     " belongs to a shape, and routes are given; leave one of the two out");

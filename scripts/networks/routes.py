@@ -103,14 +103,14 @@ class TwistedRoutes(Routes):
     """Routes by displacement. A link has the number of its place in an array of ``link_shape``."""
 
     def __init__(self, torus: TwistedTorus, order: tuple[int, ...] | None) -> None:
-        self.routes, self._away = displacements(torus, order), cache(self._away)
+        self.routes, self.away = displacements(torus, order), cache(self._away)
         super().__init__(torus, self._moved)
 
     def _moved(self, piece: Piece) -> Shares:
         """Move the route of a displacement to its source."""
         torus, (source, target) = self.network, piece
         away = int(torus.nearest_node(torus.coordinates(target) - torus.coordinates(source)))
-        channels, nodes, shares = self._away(away)
+        channels, nodes, shares = self.away(away)
         leaves = torus.sums(nodes, np.array([source]))[:, 0]
         return dict(zip((channels * torus.n_nodes + leaves).tolist(), shares))
 
@@ -132,15 +132,15 @@ class Ways:
     """The ways from vertex to vertex by each rule: a piece is two vertices, and the receiving end behind the second."""
 
     def __init__(self, network: Any) -> None:
-        self.network, self._to = network, cache(self._to)
+        self.network, self.to = network, cache(self._to)
         self.kind = ([network.link_classes[i] for i in network.class_of_link.tolist()]
                      if network.class_of_link is not None else [network.link_classes[0]] * len(network.source))
         self.rules: dict[str, Callable[[Piece], Shares]] = {
-            "shortest-path": lambda piece: self.spread(*piece[:2]),
-            "each-hop": lambda piece: self.spread(*piece[:2], each_hop=True),
+            "shortest-path": lambda piece: self.spread(piece[0], piece[1]),
+            "each-hop": lambda piece: self.spread(piece[0], piece[1], each_hop=True),
             "static": lambda piece: self.static(*piece),
-            "minimal": lambda piece: self.minimal(*piece[:2]),
-            "valiant": lambda piece: self.valiant(*piece[:2]),
+            "minimal": lambda piece: self.minimal(piece[0], piece[1]),
+            "valiant": lambda piece: self.valiant(piece[0], piece[1]),
         }
 
     @cached_property
@@ -177,7 +177,7 @@ class Ways:
 
     def spread(self, source: int, target: int, each_hop: bool = False, local: bool = False) -> Shares:
         """Split a message over all shortest paths: evenly over the paths, or by capacity at every vertex."""
-        hops, paths = self._to(target, local)
+        hops, paths = self.to(target, local)
         shares: Shares = {}
         level = {source: WHOLE}
         for left in range(hops[source] - 1, -1, -1):
@@ -258,7 +258,7 @@ class Ways:
                 yield Fraction(1, len(least)), part
 
     def _local_hops(self, source: int, target: int) -> int:
-        return self._to(target, True)[0][source]
+        return self.to(target, True)[0][source]
 
 
 

@@ -40,6 +40,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus, as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -218,7 +219,8 @@ class SimulatedNetwork:
     @property
     def ends_per_node(self) -> int:
         """Simulated hosts of a node: one for each link if each task uses one link."""
-        return self.network.links_per_host if getattr(self.network, "use", "") == "task" else 1
+        network = self.network
+        return network.links_per_host if isinstance(network, SwitchedNetwork) and network.use == "task" else 1
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from pencilmap.scripts.networks.namespaces import plan
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, Result
 from pencilmap.scripts.networks.namespaces.network import EmulationError, address, check_links
 
+TREES = ["fat-tree:leaves=2,hosts=4,up=2", "fat-tree:leaves=4,hosts=3,up=4,spines=2",
+         "fat-tree:leaves=4,hosts=2,up=2,pods=2,core=2"]
 SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:mesh"]
 
 
@@ -42,6 +44,38 @@ def test_routing_tables_lead_where_the_model_says(shape, tie, network):
                         walked[link] += 1
         loads = routing(made.routing, torus).loads(torus, exchange, node_of_rank)
         assert (walked * loads.denominator == loads.values).all()
+
+
+@pytest.mark.parametrize("text", TREES)
+def test_routing_tables_of_trees_lead_where_the_model_says(text, network):
+    made = network(text)
+    tree = made.network
+    n = tree.n_nodes
+    grid = ProcessGrid(2, n // 2)
+    node_of_rank = np.random.default_rng(5).permutation(n)
+    for exchange in exchanges(grid):
+        walked = np.zeros(tree.link_shape, dtype=int)
+        for group in exchange.members:
+            for a in group:
+                for b in group:
+                    for link in walk(made, int(node_of_rank[a]), int(node_of_rank[b])):
+                        walked[link] += 1
+        loads = routing("static", tree).loads(tree, exchange, node_of_rank).bytes()
+        assert walked / walked.max() == pytest.approx(loads / loads.max())
+
+
+@pytest.mark.parametrize("text", TREES)
+def test_every_cable_of_a_tree_has_two_ends_and_every_device_one_shape(text, network):
+    made = network(text)
+    cables = made.cables()
+    assert 2 * len(cables) == len(made.network.source) and len(made.nodes) == len(made.network.vertices)
+    ends = [(a, made.device(i, 1)) for a, i, _ in cables] + [(b, made.device(i, -1)) for _, i, b in cables]
+    ports = [(a, made.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.ports(a)]
+    assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
+    for a in range(len(made.nodes)):
+        shaped = [line.split()[3] for line in plan.shaping(made, a)]
+        up = [line.split()[2] for line in plan.node(made, a) if line.startswith("link set")]
+        assert sorted([*shaped, "lo", "node", "mg"]) == sorted(up)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -138,6 +172,9 @@ BAD = {
     "many nodes": (dict(shape="8x8x8"), "512 nodes"),
     "no rate": (dict(shape="4", rate_bits_per_s=0), "64 kbit/s"),
     "mtu": (dict(shape="4", mtu=100), "576"),
+    "kind": (dict(shape="dragonfly:a=2,p=2,h=1"), "only a torus, a mesh, or a fat tree"),
+    "links": (dict(shape="fat-tree:leaves=2,hosts=2,up=2,links=2"), "whose hosts have one link"),
+    "many switches": (dict(shape="fat-tree:leaves=20,hosts=12,up=6"), "240 nodes and 26 switches; 2 to 256"),
     "tie": (dict(shape="4", tie="split"), "parity, plus"),
 }
 
