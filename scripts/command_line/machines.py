@@ -39,7 +39,8 @@ def _line(name, keys, wide):
     title, figures = package_figures(name)
     cells = [_marked(figures.get(key, figures.get("network") if key == "shape" else None), key) for key in keys]
     if not wide:
-        cells = [broken(cell, NETWORK, ":,") if key == "shape" else cell.replace(", ", ",\n") for key, cell in zip(keys, cells)]
+        cells = [broken(cell, NETWORK, ":,") if key == "shape" else cell.replace(", ", ",\n")
+                 for key, cell in zip(keys, cells)]
     return [name, *([title] if wide else []), *cells]
 
 
