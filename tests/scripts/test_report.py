@@ -35,7 +35,7 @@ def records_of(machine, torus, grid, placements, sizes, labels=()):
     """Return records with the times of the model."""
     found = []
     for n in sizes:
-        where = setting(machine=machine, network=torus, fft=str(n))
+        where = setting(machine=machine, network=torus if ":" in torus else f"{torus}:torus", fft=str(n))
         for text in placements:
             mapping = as_mapping(where.place(text, parse_grid(grid)), text)
             named = {"machine": machine, "placement": text, **dict(labels)}
