@@ -39,14 +39,13 @@ near : int array, shape (H, m)
 
 
 @compiled
-def _one_way(loads, sums, f, a, b, amount, k, host, router, up, down, host_load, at, shape, stride, first, start, link, load,
+def _one_way(flat, width, sums, f, a, b, amount, k, host, router, up, down, host_load, at, shape, stride, first, start, link, load,
              noted, before, count):
     """Add a message from place a to place b; note the loads before in `noted` and `before`. Return the number of notes."""
     if host[a] == host[b]:
         return count
     here, there = router[a], router[b]
-    base = f * loads.shape[1]
-    flat = loads.ravel()
+    base = f * width
     for side in range(2):
         l = up[a] if side == 0 else down[b]
         if l >= 0:
@@ -73,8 +72,7 @@ def _put(flat, sums, f, at, amount, k, noted, before, count):
     new = max(old + amount, 0.0)
     noted[count], before[count] = at, old
     flat[at] = new
-    change = _power(new, k) - _power(old, k)
-    sums[f] += change
+    sums[f] += _power(new, k) - _power(old, k)
     return count + 1
 
 
@@ -86,7 +84,7 @@ def _power(x, doublings):
 
 
 @compiled
-def _of_rank(loads, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at,
+def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at,
              shape, stride, first, start, link, load, noted, before, count):
     """Add (+1) or remove (-1) the messages of rank r, except to and from rank `skip`."""
     a = place[r]
@@ -96,7 +94,7 @@ def _of_rank(loads, sums, r, skip, sign, k, rows, other, phase, sent, got, place
             for back in range(2):
                 amount = got[j] if back else sent[j]
                 if amount > 0:
-                    count = _one_way(loads, sums, phase[j], b if back else a, a if back else b, sign * amount, k, host,
+                    count = _one_way(flat, width, sums, phase[j], b if back else a, a if back else b, sign * amount, k, host,
                                      router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
                                      before, count)
     return count
@@ -108,13 +106,14 @@ def _fill(loads, sums, k, rows, other, phase, sent, place, host, router, up, dow
     """Route all messages again; phase f is divided by scale[f]."""
     loads[:] = 0.0
     sums[:] = 0.0
+    flat, width = loads.ravel(), loads.shape[1]
     noted, before = np.empty(1 << 16, np.int64), np.empty(1 << 16)
     for r in range(len(rows) - 1):
         for j in range(rows[r], rows[r + 1]):
             if sent[j] > 0:
                 f = phase[j]
-                _one_way(loads, sums, f, place[r], place[other[j]], sent[j] / scale[f], 0, host, router, up, down, host_load,
-                         at, shape, stride, first, start, link, load, noted, before, 0)
+                _one_way(flat, width, sums, f, place[r], place[other[j]], sent[j] / scale[f], 0, host, router, up, down,
+                         host_load, at, shape, stride, first, start, link, load, noted, before, 0)
     for f in range(loads.shape[0]):
         sums[f] = 0.0
         for l in range(loads.shape[1]):
@@ -155,7 +154,7 @@ def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows
     P, S = len(rows) - 1, len(place)
     energy, temperature = _energy(sums, scale, k), hot
     sums_before = sums.copy()
-    n_phases = len(sums)
+    n_phases, flat, width = len(sums), loads.ravel(), loads.shape[1]
     for step in range(steps):
         if step % CHECK == 0:
             temperature = hot * (cold / hot) ** (step / steps)
@@ -181,14 +180,13 @@ def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows
                 _swap(place, rank_in, r, t)
             who, skip = (t, r) if turn % 2 else (r, -1)
             if who < P:
-                count = _of_rank(loads, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent, got, place,
+                count = _of_rank(flat, width, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent, got, place,
                                  host, router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
                                  before, count)
         after = _energy(sums, scale, k)
         if after <= energy or np.random.random() < np.exp((energy - after) / temperature):
             energy = after
         else:
-            flat = loads.ravel()
             for x in range(count - 1, -1, -1):
                 flat[noted[x]] = before[x]
             for f in range(n_phases):
