@@ -9,7 +9,6 @@ Cost: for a swap of two ranks their partners times the links of a route; compile
 
 from collections import namedtuple
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.routing.route_tables import RouteTables
 from pencilmap.model.traffic.program import Traffic
 
-CHECK = 64  # swaps between two looks at the busiest links
+SWAPS_OF_RANK = 20_000  # most swaps of a search for each rank
+CHECK = 256  # swaps between two looks at the busiest links
 HOT, COLD = 1.0, 1e-3  # first and last temperature of a stage, in mean changes of energy
 
 State = namedtuple("State", "host router up down host_load at shape stride first start link load rows other phase sent got "
@@ -36,34 +36,6 @@ rank_in : int array, shape (S,)
 near : int array, shape (H, m)
     For each host the hosts nearby, as the number of their first places.
 """
-
-
-@compiled
-def _one_way(flat, width, sums, f, a, b, amount, k, host, router, up, down, host_load, at, shape, stride, first, start, link, load,
-             noted, before, count):
-    """Add a message from place a to place b; note the loads before in `noted` and `before`. Return the number of notes."""
-    if host[a] == host[b]:
-        return count
-    here, there = router[a], router[b]
-    base = f * width
-    for side in range(2):
-        l = up[a] if side == 0 else down[b]
-        if l >= 0:
-            count = _put(flat, sums, f, base + l, amount * host_load, k, noted, before, count)
-    if here == there:
-        return count
-    node = 0
-    for i in range(len(shape)):
-        node += at[here, i] * stride[i]
-    for i in range(len(shape)):
-        x, y = at[here, i], at[there, i]
-        if x != y:
-            row = first[i] + x * shape[i] + y
-            line = base + node - x * stride[i]
-            for e in range(start[row], start[row + 1]):
-                count = _put(flat, sums, f, line + link[e], amount * load[e], k, noted, before, count)
-            node += (y - x) * stride[i]
-    return count
 
 
 @compiled
@@ -86,38 +58,54 @@ def _power(x, doublings):
 @compiled
 def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at,
              shape, stride, first, start, link, load, noted, before, count):
-    """Add (+1) or remove (-1) the messages of rank r, except to and from rank `skip`."""
-    a = place[r]
+    """Add (+1) or remove (-1) the messages of rank r, except to and from rank `skip`.
+
+    Note the loads before in `noted` and `before`; return the number of notes. All in one function: calls with so many arrays
+    take longer than a message.
+    """
     for j in range(rows[r], rows[r + 1]):
-        if other[j] != skip:
-            b = place[other[j]]
-            for back in range(2):
-                amount = got[j] if back else sent[j]
-                if amount > 0:
-                    count = _one_way(flat, width, sums, phase[j], b if back else a, a if back else b, sign * amount, k, host,
-                                     router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
-                                     before, count)
+        if other[j] == skip or host[place[r]] == host[place[other[j]]]:
+            continue
+        f = phase[j]
+        base = f * width
+        for back in range(2):
+            amount = sign * (got[j] if back else sent[j])
+            if amount == 0.0:
+                continue
+            a, b = (place[other[j]], place[r]) if back else (place[r], place[other[j]])
+            here, there = router[a], router[b]
+            if up[a] >= 0:
+                count = _put(flat, sums, f, base + up[a], amount * host_load, k, noted, before, count)
+                count = _put(flat, sums, f, base + down[b], amount * host_load, k, noted, before, count)
+            if here == there:
+                continue
+            node = 0
+            for i in range(len(shape)):
+                node += at[here, i] * stride[i]
+            for i in range(len(shape)):
+                x, y = at[here, i], at[there, i]
+                if x != y:
+                    row = first[i] + x * shape[i] + y
+                    line = base + node - x * stride[i]
+                    for e in range(start[row], start[row + 1]):
+                        count = _put(flat, sums, f, line + link[e], amount * load[e], k, noted, before, count)
+                    node += (y - x) * stride[i]
     return count
 
 
 @compiled
-def _fill(loads, sums, k, rows, other, phase, sent, place, host, router, up, down, host_load, at, shape, stride, first,
-          start, link, load, scale):
-    """Route all messages again; phase f is divided by scale[f]."""
+def _fill(loads, sums, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at, shape, stride, first,
+          start, link, load, noted, before):
+    """Route all messages again. `got` is 0, so that each message is routed once."""
     loads[:] = 0.0
-    sums[:] = 0.0
     flat, width = loads.ravel(), loads.shape[1]
-    noted, before = np.empty(1 << 16, np.int64), np.empty(1 << 16)
     for r in range(len(rows) - 1):
-        for j in range(rows[r], rows[r + 1]):
-            if sent[j] > 0:
-                f = phase[j]
-                _one_way(flat, width, sums, f, place[r], place[other[j]], sent[j] / scale[f], 0, host, router, up, down,
-                         host_load, at, shape, stride, first, start, link, load, noted, before, 0)
+        _of_rank(flat, width, sums, r, -1, 1.0, 0, rows, other, phase, sent, got, place, host, router, up, down, host_load,
+                 at, shape, stride, first, start, link, load, noted, before, 0)
     for f in range(loads.shape[0]):
         sums[f] = 0.0
-        for l in range(loads.shape[1]):
-            sums[f] += _power(loads[f, l], k)
+        for x in range(loads.shape[1]):
+            sums[f] += _power(loads[f, x], k)
 
 
 @compiled
@@ -126,8 +114,8 @@ def _tops(loads, scale):
     total = 0.0
     for f in range(loads.shape[0]):
         top = 0.0
-        for l in range(loads.shape[1]):
-            top = max(top, loads[f, l])
+        for x in range(loads.shape[1]):
+            top = max(top, loads[f, x])
         total += top * scale[f]
     return total
 
@@ -279,8 +267,8 @@ class Swaps:
     def loads(self, of_rank: Ints) -> Floats:
         """Return the load of every link in each phase: float array, shape (F, links)."""
         found, sums = np.zeros_like(self._loads), np.zeros(self.F)
-        _fill(found, sums, 0, self.rows, self.other, self.phase, self.sent, self.places(of_rank), *self._routes,
-              np.ones(self.F))
+        _fill(found, sums, 0, self.rows, self.other, self.phase, self.sent, np.zeros_like(self.got), self.places(of_rank),
+              *self._routes, *self._notes)
         return found
 
     def cost(self, of_rank: Ints) -> float:
@@ -309,14 +297,16 @@ class Swaps:
         for number, k in enumerate(stages):
             scale = self.loads(place[:self.P]).max(axis=1)
             scale[scale == 0] = 1.0
-            _fill(self._loads, self._sums, k, self.rows, self.other, self.phase, self.sent, place, *self._routes, scale)
-            temperature = hot * self._typical(place, rank_in, scale, k, seed)
+            sent, got = self.sent / scale[self.phase], self.got / scale[self.phase]
+            _fill(self._loads, self._sums, k, self.rows, self.other, self.phase, sent, np.zeros_like(got), place,
+                  *self._routes, *self._notes)
+            temperature = hot * self._typical(place, rank_in, scale, k, seed, sent, got)
             best_cost = _anneal(self._loads, self._sums, scale, k, max(1, steps // len(stages)), temperature,
                                 temperature * COLD, seed + number, best, best_cost, self.rows, self.other, self.phase,
-                                self.sent, self.got, place, rank_in, self._near, self.per_host, *self._routes, *self._notes)
+                                sent, got, place, rank_in, self._near, self.per_host, *self._routes, *self._notes)
         return best[:self.P].copy()
 
-    def _typical(self, place, rank_in, scale, k, seed):
+    def _typical(self, place, rank_in, scale, k, seed, sent, got):
         """Return the mean change of the energy of a few swaps, accepted and then undone."""
         energy, random, total = _energy(self._sums, scale, k), np.random.default_rng(seed), 0.0
         tries = 64
@@ -325,7 +315,7 @@ class Swaps:
         for i in range(tries):
             before = _energy(sums, scale, k)
             _anneal(loads, sums, scale, k, 1, 1e300, 1e300, int(random.integers(1 << 30)), place.copy(), 0.0, self.rows,
-                    self.other, self.phase, self.sent, self.got, here, inside, self._near, self.per_host, *self._routes,
+                    self.other, self.phase, sent, got, here, inside, self._near, self.per_host, *self._routes,
                     *self._notes)
             total += abs(_energy(sums, scale, k) - before)
         return max(total / tries, 1e-12 * energy, 1e-300)
@@ -333,4 +323,5 @@ class Swaps:
 
 def steps_for(swaps: Swaps, link_changes: float) -> int:
     """Return the swaps that change about so many loads of links."""
-    return max(1000, int(link_changes / max(swaps.links_of_swap, sqrt(swaps.F * swaps.tables.n_links) / CHECK, 1)))
+    each = swaps.links_of_swap + swaps.F * swaps.tables.n_links / CHECK
+    return max(1000, min(int(link_changes / each), SWAPS_OF_RANK * swaps.P))
