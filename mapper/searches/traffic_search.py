@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.searches.digit_climb import climbed
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
 from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
@@ -68,7 +69,10 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "norma
     swaps = Swaps(traffic, tables, T)
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    for name, places in chain(traffic_starts(site, traffic), scotch_starts(site, traffic) if scotch else ()):
+    counts = int(WORK[effort] / 4 / (swaps.links_of_swap * traffic.n_ranks))
+    climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
+    for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
+                              scotch_starts(site, traffic) if scotch else ()):
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
             best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]

@@ -2,7 +2,7 @@
 
 A start gives a place to each rank. Place s T + t is slot t of the s-th usable node. If the ranks form a Cartesian grid, known
 from a communicator, a halo or the pairs alone, blocks of the grid go to hosts and digits of its coordinates to digits of the
-nodes. Otherwise the digits of the rank itself are permuted. Partitions halve places and ranks together: places across the
+nodes. Partitions halve places and ranks together: places across the
 longest side of a torus, or between the units of a network of switches; ranks across the longest side of the grid, or by the
 slowest vibration of the graph of their traffic.
 Source of the vibration: M. Fiedler, "Algebraic connectivity of graphs", Czech. Math. J. 23 (1973).
@@ -10,8 +10,8 @@ Source of the vibration: M. Fiedler, "Algebraic connectivity of graphs", Czech. 
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from itertools import islice, permutations, product as cartesian
-from math import factorial, prod
+from itertools import islice
+from math import prod
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from pencilmap.model.traffic.program import Traffic
 
 Starts = Iterator[tuple[str, Ints]]
 
-MOST_DIGITS = 5040  # permutations of digits of a rank
 MOST_TABLES = 400  # ways to share the axes of a grid over the dimensions of a torus
 MOST_GROWN = 1 << 16  # ranks of starts that follow the graph of the traffic
 DENSE = 300  # ranks up to which vibrations come from a dense matrix
@@ -49,7 +48,6 @@ def traffic_starts(site: Site, traffic: Traffic) -> Starts:
         for kind, starts in (("digits", grid_digits(site, grid)), ("blocks", blocks(site, grid))):
             for text, places in starts:
                 yield f"{kind} of {name}{text}", places
-    yield from rank_digits(site, traffic.n_ranks)
     if traffic.n_ranks <= MOST_GROWN and traffic.total.bytes.nnz:
         yield "grown", grown(traffic)
         yield "partition", partition(site, traffic)
@@ -82,43 +80,6 @@ def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
 
 
 # ---- digits ----------------------------------------------------------------------------------------------------------
-
-
-def rank_digits(site: Site, n_ranks: int) -> Starts:
-    """Yield permutations of the prime digits of the ranks onto those of nodes and slots of a whole torus."""
-    if not isinstance(site.network, Torus) or not site.allocation.is_complete or n_ranks != site.n_slots:
-        return
-    targets = [(step * part, p) for extent, step in _dimensions(site) for part, p in _digits(extent)]
-    sources = _digits(n_ranks)
-    by_prime = {p: [k for k, (_, q) in enumerate(sources) if q == p] for p in {p for _, p in sources}}
-    every = prod(factorial(len(some)) for some in by_prime.values())
-    random = np.random.default_rng(1)
-    rank, order = np.arange(n_ranks), _place_of_node(site)
-
-    def placed(chosen):
-        place = np.zeros(n_ranks, np.int64)
-        for (step, p), k in zip(targets, chosen):
-            place += rank // sources[k][0] % p * step
-        return order[place]
-
-    if every <= MOST_DIGITS:
-        choices = cartesian(*(permutations(by_prime[p]) for p in by_prime))
-    else:
-        choices = (tuple(random.permutation(by_prime[p]).tolist() for p in by_prime) for _ in range(MOST_DIGITS // 4))
-    for number, choice in enumerate(choices):
-        turns = {p: iter(some) for p, some in zip(by_prime, choice)}
-        yield f"digits {number}", placed([next(turns[p]) for _, p in targets])
-
-
-def _digits(n):
-    """Return step and base of the prime digits of numbers below n."""
-    primes, p = [], 2
-    while n > 1:
-        while n % p == 0:
-            primes.append(p)
-            n //= p
-        p = p + 1 if p * p <= n else max(n, p + 1)
-    return list(zip(np.cumprod([1, *primes]).tolist(), primes))
 
 
 def _dimensions(site):
