@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from os import PathLike
 
-
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.traffic_files import read_traffic
@@ -45,8 +44,8 @@ class PlacedProgram:
         if first.link_s is not None and first.run_s:
             share = first.link_s / first.run_s
             if share < LITTLE:
-                return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the "
-                        f"traced program ran ({share:.1%})")
+                return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that "
+                        f"the traced program ran ({share:.1%})")
             saved = first.link_s - (best.link_s or 0.0)
             return (f"the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the traced program ran; "
                     f"{best.placement} saves {saved:.3g} s of them")

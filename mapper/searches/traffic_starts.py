@@ -1,7 +1,7 @@
 """Starting placements for the traffic of any program: launchers' orders, digit patterns, blocks, partitions.
 
-A start gives a place to each rank. Place s T + t is slot t of the s-th usable node. If the ranks form a Cartesian grid, known
-from a communicator, a halo or the pairs alone, blocks of the grid go to hosts and digits of its coordinates to digits of the
+A start gives a place to each rank. Place s T + t is slot t of the s-th usable node. If the ranks form a Cartesian grid,
+known from a communicator, a halo or the pairs alone, blocks of the grid go to hosts and digits of its coordinates to digits of the
 nodes. Partitions halve places and ranks together: places across the
 longest side of a torus, or between the units of a network of switches; ranks across the longest side of the grid, or by the
 slowest vibration of the graph of their traffic.
@@ -98,7 +98,7 @@ def _place_of_node(site):
 def grid_digits(site: Site, grid: RankGrid) -> Starts:
     """Yield the ways to share the axes of a grid over the slots and the dimensions of a whole torus.
 
-    The lowest digits of the axes are the slot. A digit runs backwards where the next one is odd, so that neighbours stay near.
+    The lowest digits of the axes are the slot. A digit runs backwards if the next one is odd, so that neighbours stay near.
     """
     if not isinstance(site.network, Torus) or not site.allocation.is_complete or prod(grid.extents) != site.n_slots:
         return

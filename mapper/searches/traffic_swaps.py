@@ -56,8 +56,8 @@ def _power(x, doublings):
 
 
 @compiled
-def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at,
-             shape, stride, first, start, link, load, noted, before, count):
+def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load,
+             at, shape, stride, first, start, link, load, noted, before, count):
     """Add (+1) or remove (-1) the messages of rank r, except to and from rank `skip`.
 
     Note the loads before in `noted` and `before`; return the number of notes. All in one function: calls with so many arrays
@@ -168,8 +168,8 @@ def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows
                 _swap(place, rank_in, r, t)
             who, skip = (t, r) if turn % 2 else (r, -1)
             if who < P:
-                count = _of_rank(flat, width, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent, got, place,
-                                 host, router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
+                count = _of_rank(flat, width, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent, got,
+                                 place, host, router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
                                  before, count)
         after = _energy(sums, scale, k)
         if after <= energy or np.random.random() < np.exp((energy - after) / temperature):
@@ -312,7 +312,7 @@ class Swaps:
         tries = 64
         loads, sums = self._loads.copy(), self._sums.copy()
         here, inside = place.copy(), rank_in.copy()
-        for i in range(tries):
+        for _ in range(tries):
             before = _energy(sums, scale, k)
             _anneal(loads, sums, scale, k, 1, 1e300, 1e300, int(random.integers(1 << 30)), place.copy(), 0.0, self.rows,
                     self.other, self.phase, sent, got, here, inside, self._near, self.per_host, *self._routes,

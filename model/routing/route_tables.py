@@ -1,7 +1,7 @@
 """Routes between places as tables of links, for searches that move ranks one by one.
 
-Idea: the links of a message follow from the routers at its ends: the nodes of a torus or a graph, the switches of hosts. On a
-torus a leg in one dimension depends on two coordinates alone, so a small table for each dimension holds all routes. Other
+Idea: the links of a message follow from the routers at its ends: the nodes of a torus or a graph, the switches of hosts.
+On a torus a leg in one dimension depends on two coordinates alone, so a small table for each dimension holds all routes. Other
 networks have one table for all pairs of routers; the links of hosts are kept apart, because no routing decides about them.
 All cables upwards of a unit of a fat tree carry the same, so one of them stands for all.
 Rules without a table are searched with the table of the network's default rule.
@@ -215,7 +215,7 @@ def _shortest(arcs: Arcs, routers: Ints, rule: Any) -> Legs:
 
 def _minimal(network: Dragonfly, arcs: Arcs, switches: Ints) -> Legs:
     """Return the legs of a dragonfly with at most one global cable, see `pencilmap.model.routing.minimal`."""
-    V, G, n = network.n_switches, network.groups, network.per_group
+    n = network.per_group
     number = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(arcs.source, arcs.target))
               if a // n == b // n}
     global_arcs = np.flatnonzero(arcs.source // n != arcs.target // n)

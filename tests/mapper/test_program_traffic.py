@@ -1,6 +1,10 @@
 """Placements of any program: loads against messages walked one by one, bounds against all placements, known optima."""
 
+import shlex
+import subprocess
+import sys
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,3 +193,16 @@ def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
     (tmp_path / "t.txt").write_text(f"pencilmap traffic 1\nranks 8\n{line}phase 0 times 1 seconds 0.0\n{pairs}end 8\n")
     placed = setting(network="8:mesh", bandwidth=bandwidth).program(tmp_path / "t.txt")
     assert said in placed.advice
+
+
+def test_commands_of_the_page(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/howto/place-a-program.md").read_text("utf-8")
+    lines = page.split("```sh\n")[1].split("```")[0].splitlines()
+    assert len(lines) == 3
+    (tmp_path / "traffic.txt").write_text("".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8)))
+    for line in lines:
+        words = [sys.executable, "-m", "pencilmap", *shlex.split(line)[1:]]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=patience(300))
+        assert done.returncode == 0, done.stderr
+        assert "to limit" in done.stdout
+    assert (tmp_path / "program.hosts").exists()
