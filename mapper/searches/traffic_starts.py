@@ -1,10 +1,9 @@
 """Starting placements for the traffic of any program: launchers' orders, digit patterns, blocks, partitions.
 
 A start gives a place to each rank. Place s T + t is slot t of the s-th usable node. If the ranks form a Cartesian grid,
-known from a communicator, a halo or the pairs alone, blocks of the grid go to hosts and digits of its coordinates to digits of the
-nodes. Partitions halve places and ranks together: places across the
-longest side of a torus, or between the units of a network of switches; ranks across the longest side of the grid, or by the
-slowest vibration of the graph of their traffic.
+known from a communicator, a halo or the pairs alone, blocks of the grid go to hosts and digits of its coordinates to digits
+of the nodes. Partitions halve places and ranks together: places across the longest side of a torus, or between the units of
+a network of switches; ranks across the longest side of the grid, or by the slowest vibration of the graph of their traffic.
 Source of the vibration: M. Fiedler, "Algebraic connectivity of graphs", Czech. Math. J. 23 (1973).
 """
 

@@ -1,7 +1,7 @@
 """Routes between places as tables of links, for searches that move ranks one by one.
 
-Idea: the links of a message follow from the routers at its ends: the nodes of a torus or a graph, the switches of hosts.
-On a torus a leg in one dimension depends on two coordinates alone, so a small table for each dimension holds all routes. Other
+Idea: the links of a message follow from the routers at its ends: the nodes of a torus or a graph, the switches of hosts. On
+a torus a leg in one dimension depends on two coordinates alone, so a small table for each dimension holds all routes. Other
 networks have one table for all pairs of routers; the links of hosts are kept apart, because no routing decides about them.
 All cables upwards of a unit of a fat tree carry the same, so one of them stands for all.
 Rules without a table are searched with the table of the network's default rule.

@@ -24,6 +24,7 @@ from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.routing.route_tables import largest_loads, route_tables
 from pencilmap.model.traffic.grid_factors import grid_of
 from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
+from tests.patience import patience
 
 NETWORKS = [("4x4", 2), ("5x4:mesh", 1), ("4x3x2", 2), ("4x8:twisted", 1), ("fat-tree:leaves=4,hosts=4,up=2", 2),
             ("fat-tree:leaves=8,hosts=4,up=2,pods=2,core=1", 1), ("fat-tree:leaves=4,hosts=4,up=2,rails=2", 2),
