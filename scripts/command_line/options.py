@@ -153,20 +153,6 @@ def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:
                            "`nodes`, or confirm with `whole_machine`")
 
 
-<<<<<<< HEAD
-=======
-def _on_graph(where, given):
-    """Use the launch order by default on a network without coordinates, because searches need coordinates."""
-    source = click.get_current_context().get_parameter_source("placement")
-    if given.get("traffic"):
-        return given
-    if isinstance(where.network, Torus | TwistedTorus) or not given.get("placement") or source != ParameterSource.DEFAULT:
-        return given
-    say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
-    return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
-
-
->>>>>>> traffic
 def given_words() -> list[str]:
     """Return the running command with the given options."""
     context = click.get_current_context()
