@@ -169,8 +169,8 @@ def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows
             who, skip = (t, r) if turn % 2 else (r, -1)
             if who < P:
                 count = _of_rank(flat, width, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent,
-                                 got, place, host, router, up, down, host_load, at, shape, stride, first, start, link, load, noted,
-                                 before, count)
+                                 got, place, host, router, up, down, host_load, at, shape, stride, first, start, link, load,
+                                 noted, before, count)
         after = _energy(sums, scale, k)
         if after <= energy or np.random.random() < np.exp((energy - after) / temperature):
             energy = after
