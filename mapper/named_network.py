@@ -6,7 +6,6 @@ from os import PathLike, fspath
 from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.base.errors import MachineError, NetworkError, near
-from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
@@ -20,7 +19,8 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
     Parameters
     ----------
     network : str or path
-        A text of `pencilmap.model.network.kinds.network_named`, or ``FILE[,FORMAT]``, see `pencilmap.mapper.graphs.GRAPHS`.
+        A text of `pencilmap.model.network.kinds.network_named`, or ``FILE[,FORMAT][,taper=2]``, see
+        `pencilmap.mapper.graphs.GRAPHS`.
     bandwidth : str, optional
         Rate of every link, or of each class of links; in a file, of links without a rate.
 
@@ -35,10 +35,12 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
     ('8wx8x4w', (1000000000.0, 1000000000.0))
     """
     text = fspath(network)
-    path, _, format_name = text.partition(",")
+    path, _, words = text.partition(",")
     if not is_network(text):
         if is_file(path):
-            return read_graph(path, format_name or None, None if bandwidth is None else parse(bandwidth, "byte/s"))
+            options = dict(word.partition("=")[::2] for word in words.split(",") if "=" in word)
+            names = [word for word in words.split(",") if word and "=" not in word]
+            return read_graph(path, ",".join(names) or None, bandwidth, options)
         if not text[:1].isdigit():
             nearest = near(text.partition(":")[0], KINDS)
             raise NetworkError(f"network {text[:60]!r} is neither a file nor a network{nearest}; give {USAGE}")
@@ -57,8 +59,8 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
     MachineError
         If the text is no shape.
     """
-    torus = machine.torus if network is None else _shaped(machine, fspath(network))
-    return with_bandwidth(torus, bandwidth)
+    found = machine.network if network is None else _shaped(machine, fspath(network))
+    return with_bandwidth(found, bandwidth)
 
 
 def is_plain(network: str) -> bool:

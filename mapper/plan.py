@@ -24,11 +24,12 @@ from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.product import Product
+from pencilmap.model.predict.case import Case
+from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
@@ -45,12 +46,13 @@ SMALL = 128          # slots: up to this number products are also searched for e
 MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 4, "normal": 16, "long": 64}  # grids with other schedules
+TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 EXCHANGED = 2        # grids with other exchanges
-ROUTED = 300_000     # messages: the quick effort predicts no launch order with more messages if it is no product
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((8, 48), (3, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
-ROUNDS_OF_ONE = ((1, 1),)            # the same if there is only one grid
+ROUNDS = ((4, 32), (2, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
+ROUNDS_WITH_HOLES = ((12, 64), *ROUNDS[1:])  # the same if no product fills the usable nodes
+ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
 
@@ -194,7 +196,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int = 10) -> Plan:
+         seconds: float | None = None, top: int | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
 
     Parameters
@@ -219,8 +221,9 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
         Seed of the searches. The same seed and effort give the same plan.
     seconds : float, optional
         Time limit. The first answer is always finished.
-    top : int
-        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out.
+    top : int, optional
+        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
+        or 30 by effort.
 
     Returns
     -------
@@ -246,7 +249,8 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
                      exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
     limit = Limit(seed, seconds)
-    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes], top)
+    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
+                               top or TOP[effort])
     leaders = wanted.leaders(found)
     best = wanted.ranked(found)[0]
     found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
@@ -265,10 +269,10 @@ def _of_shapes(wanted, shapes, top):
     """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
     if not shapes:
         return wanted.first(wanted.where), ()
-    found, best, left_out, refusal = [], [], [], None
+    found, best, left_out, refusal, computing = [], [], [], None, 0.0
     for here in sorted(shapes, key=lambda here: (_floor(here), max(here.network.shape), here.network.shape)):
         limit = sorted(best)[top - 1] if len(best) >= top else None
-        if max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) > limit):
+        if max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
             left_out.append(here.network)
             continue
         try:
@@ -277,11 +281,16 @@ def _of_shapes(wanted, shapes, top):
             refusal = error
             continue
         best.append(min(choice.worth for choice in some))
+        computing = 0.0 if wanted.by != TRANSFORM else min(_computing(choice.prediction) for choice in some)  # on any shape
         found += some
     if not found:
         raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
                                         "dimensions")
     return found, tuple(left_out)
+
+
+def _computing(p):
+    return p.local.time_s if p.total_s is not None else 0.0
 
 
 def _floor(here):
@@ -361,15 +370,19 @@ class _Wanted:
     def _placements(self, here):
         if self.placements is not None:
             return self.placements
-        if not isinstance(here.network, Torus | TwistedTorus):
-            return (DEFAULT,)  # no search works on a graph
-        return (BEST, DEFAULT) if here.n_slots <= LARGE else (BEST,)
+        brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
+        return (BEST,) if brief else (BEST, DEFAULT)
 
     def _placed(self, here, grid, text):
         placed = self._quick(here, grid) if text == BEST else here.place(text, grid, self.question.schedule)
-        if self.placements is None and text == DEFAULT and self.effort == "quick" and not _is_fast(placed):
+        if self.placements is None and text == DEFAULT and self.effort == "quick" and self._slow(here, placed):
             return []
         return [self.choice(here, placed, self.question, text)]
+
+    def _slow(self, here, placed):
+        """Return whether the launch order needs every message routed where products need not."""
+        case = Case(placed, recognised(placed), here.transform, self.question, here.costs)
+        return isinstance(placed.network, Torus) and placed.fills_network and closed_form(case) is None
 
     def _quick(self, here, grid):
         """Return the best placement without a search. On large machines it is the best product for even blocks."""
@@ -398,7 +411,7 @@ class _Wanted:
         name, here = leader.prediction.placement, leader.where
         free = self.schedules is None or BEST in self.schedules
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
-        texts += [(text,) for text in (self.schedules or ())[1:] if text != BEST]
+        texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= SMALL and name == BEST:
@@ -413,9 +426,11 @@ class _Wanted:
 
     def exchanged(self, leader: Choice, best: float | Fraction) -> Iterator[Choice]:
         """Yield a grid with every other exchange that may be faster than the best choice."""
-        if self.where.n_slots > LARGE or (self.exchanges is None and not _times(leader)):
+        if self.where.n_slots > LARGE or (self.exchanges is None and (self.effort == "quick" or not _times(leader))):
             return
-        for name in ALGORITHMS if self.exchanges is None else self.exchanges[1:]:
+        for name in ALGORITHMS if self.exchanges is None else self.exchanges:
+            if name == self.question.exchange:
+                continue
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
@@ -427,8 +442,6 @@ class _Wanted:
     def _may_win(self, leader, exchange, best):
         known, local = leader.prediction.total_s is not None, leader.prediction.local
         local_s = local.time_s if known and self.by != TRANSFORM else 0.0
-        if self.effort == "quick" and _messages(leader.grid) > ROUTED:
-            return False
         return least_s(leader.prediction, exchange) - local_s < best * (1 - 1e-9)
 
     # search
@@ -437,15 +450,21 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        grids = len({choice.kind for choice in found})
-        for count, divisor in ROUNDS_OF_ONE if grids == 1 else ROUNDS:
+        rounds = ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES
+        for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
                     share = Fraction(divisor, EFFORTS[self.effort])
-                    placed = leader.where.best_placement(leader.grid, leader.schedule, share, limit)
-                    question = replace(self.question, schedule=leader.schedule, exchange=leader.exchange)
+                    schedule = self._schedule(leader)
+                    placed = leader.where.best_placement(leader.grid, schedule, share, limit)
+                    question = replace(self.question, schedule=schedule, exchange=leader.exchange)
                     found = [*found, self.choice(leader.where, placed, question, BEST)]
         return self._noted(found)
+
+    def _schedule(self, leader):
+        """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
+        free = self.schedules is None or BEST in self.schedules
+        return BEST if free and leader.schedule != SEQUENCE else leader.schedule
 
     def _to_search(self, found):
         """Return the best choice of each grid that a search may make the first choice, the fastest first."""
@@ -453,7 +472,7 @@ class _Wanted:
         order = self.ranked(found)
         for choice in order:
             if is_searched(choice.where.site, choice.grid) and BEST in self._placements(choice.where):
-                first.setdefault(choice.kind, choice)
+                first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
         return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
 
@@ -470,10 +489,17 @@ def _first_of(given, usual):
     return usual if given is None or usual in given or given[0] == BEST else given[0]
 
 
+def _problem(choice):
+    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search."""
+    transform, grid = choice.where.transform, choice.grid
+    is_even = transform is None or transform.divides_evenly(grid)
+    return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
+
+
 def _least(choice):
     """Return a lower limit of the worth of a choice with any other placement: its links carry the least that is possible."""
-    if not isinstance(choice.network, Torus):
-        return choice.worth
+    if not choice.where.site.allocation.is_complete:
+        return 0  # fewer nodes may use fewer links
     found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
     floor = _floor(choice.where)
     return floor if found.t_s is None else choice.worth - found.t_s + floor
@@ -481,15 +507,6 @@ def _least(choice):
 
 def _times(choice):
     return choice.prediction.time_s is not None
-
-
-def _messages(grid):
-    return grid.n_tasks * sum(grid.shape)
-
-
-def _is_fast(placed):
-    """Return whether a placement has a closed form, or few messages."""
-    return isinstance(placed, Product) or _messages(placed.grid) <= ROUTED or product_of(placed) is not None
 
 
 def least_s(leader: Prediction, exchange: str) -> float:

@@ -4,10 +4,12 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable, Mapping as Variables
+from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
+
+import numpy as np
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
@@ -26,6 +28,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
@@ -130,7 +133,9 @@ class Setting(Where):
 
     def _predictions(self, text: str, grid: ProcessGrid, question: Question) -> list[Prediction]:
         """Return the predictions of one placement."""
-        placed = self.place(text, grid, question.schedule)
+        rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
+        placed = self.best_placement(grid, question.schedule, rules=rules) if text == BEST \
+            else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         return [self.shown(placed, question, text)]
@@ -209,21 +214,23 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    if listed_by.count not in (None, shape.n_nodes):
+    first = described is not None and isinstance(shape, GraphNetwork) and 0 < (listed_by.count or 0) < shape.n_nodes
+    if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "partition": not (network and is_plain(network)), "tasks_per_node": tasks_per_node,
-             "link_bandwidth": bandwidth}
+    given = {"shape": network, "network": network, "partition": not (network and is_plain(network)),
+             "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     one = decomposition_named(decomposition or PENCIL.name)
 
     def on(network: Network) -> Setting:
-        site = Site(network, tasks, _allocation(network, listed, failed), idle)
+        count = listed_by.count if first else None
+        site = Site(network, tasks, _allocation(network, listed, failed, count), idle)
         return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
                        costs=described.costs if described else Costs(),
-                       notes=described.doubts(network, used) if described else (),
+                       notes=tuple(_notes(network, described, used, count)),
                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
                        decompositions=CHOSEN if decomposition is None else (one,),
                        likely=described.likely if described and bandwidth is None else None, robust=robust)
@@ -240,13 +247,23 @@ def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Net
     return [taken if alike(torus) == alike(taken) else torus for torus in others]
 
 
+def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
+    """Yield what a reader of any prediction needs to know about the network."""
+    yield from getattr(network, "notes", ())
+    if count:
+        yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
+               "a file of the numbers of other nodes gives other places")
+    if machine:
+        yield from machine.doubts(network, used)
+
+
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
     """Keys of the machine's figures that a prediction depends on: those that are not replaced, and costs only if there are
     times.
     """
-    uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
+    uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    return [key for key in ("shape", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
@@ -259,8 +276,10 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
     return described, network_on(described, network, bandwidth)
 
 
-def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
-    allocation = Allocation(network, listed.nodes, listed.shared) if listed else Allocation(network)
+def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
+    """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
+    allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
+                  Allocation(network, np.arange(count)) if count else Allocation(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

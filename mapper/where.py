@@ -1,5 +1,6 @@
 """The network, the usable nodes and the transform of a question: placements there, and their predictions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,7 +15,6 @@ from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -66,7 +66,7 @@ class Where:
     >>> where = Where(Site(Torus((8, 8, 8))))
     >>> grid = ProcessGrid(8, 64)
     >>> [str(where.predict(where.place(text, grid)).cost) for text in ("box:2x2x2", "default")]
-    ['8', '10']
+    ['6', '8']
     """
 
     site: Site
@@ -119,17 +119,15 @@ class Where:
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 
     def best_placement(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1,
-                       limit: Limit = UNLIMITED) -> Product | Mapping:
+                       limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Product | Mapping:
         """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
-        search.
+        search. For `rules` see `candidates`.
         """
-        if not isinstance(self.network, Torus | TwistedTorus):
-            return place(BEST, self.site, grid)  # it says that there is none
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share, limit)
+            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust and isinstance(self.network, Torus):
                 found += robust_search(self.site, grid, wanted, share, limit)

@@ -5,7 +5,7 @@
  *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait need no wrapper.
  * Rows:  the three tables point_calls.h, collective_calls.h and one_sided_calls.h have a row for each function. They are
  *        included once for counts of type int, and again for the large counts of MPI-4 (MPI_X_c). */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for RTLD_NEXT */
 #include <dlfcn.h>
 #include <stdlib.h>
 #pragma GCC visibility push(default) /* the functions of MPI are all that the library shows */
@@ -188,53 +188,53 @@ static void control(int level)
     leave();
 }
 
-#define BOUNDARIES(P)                                                            \
-    int P##MPI_Init(int *argc, char ***argv)                                     \
-    {                                                                            \
-        NEXT(P##MPI_Init);                                                       \
-        depth++;                                                                 \
-        int status = next(argc, argv);                                           \
-        begun(status);                                                           \
-        return status;                                                           \
-    }                                                                            \
-    int P##MPI_Init_thread(int *argc, char ***argv, int required, int *provided) \
-    {                                                                            \
-        NEXT(P##MPI_Init_thread);                                                \
-        depth++;                                                                 \
-        int status = next(argc, argv, required, provided);                       \
-        begun(status);                                                           \
-        return status;                                                           \
-    }                                                                            \
-    int P##MPI_Finalize(void)                                                    \
-    {                                                                            \
-        NEXT(P##MPI_Finalize);                                                   \
-        depth++;                                                                 \
-        end();                                                                   \
-        int status = next();                                                     \
-        leave();                                                                 \
-        return status;                                                           \
-    }                                                                            \
-    int P##MPI_Pcontrol(const int level, ...)                                    \
-    {                                                                            \
-        control(level);                                                          \
-        return MPI_SUCCESS;                                                      \
+#define BOUNDARIES(MPI)                                                         \
+    int MPI##_Init(int *argc, char ***argv)                                     \
+    {                                                                           \
+        NEXT(MPI##_Init);                                                       \
+        depth++;                                                                \
+        int status = next(argc, argv);                                          \
+        begun(status);                                                          \
+        return status;                                                          \
+    }                                                                           \
+    int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
+    {                                                                           \
+        NEXT(MPI##_Init_thread);                                                \
+        depth++;                                                                \
+        int status = next(argc, argv, required, provided);                      \
+        begun(status);                                                          \
+        return status;                                                          \
+    }                                                                           \
+    int MPI##_Finalize(void)                                                    \
+    {                                                                           \
+        NEXT(MPI##_Finalize);                                                   \
+        depth++;                                                                \
+        end();                                                                  \
+        int status = next();                                                    \
+        leave();                                                                \
+        return status;                                                          \
+    }                                                                           \
+    int MPI##_Pcontrol(const int level, ...)                                    \
+    {                                                                           \
+        control(level);                                                         \
+        return MPI_SUCCESS;                                                     \
     }
-BOUNDARIES()
-BOUNDARIES(P)
+BOUNDARIES(MPI)
+BOUNDARIES(PMPI)
 
 #if MPI_VERSION >= 4
-#define SESSION(P)                                                                          \
-    int P##MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session) \
-    {                                                                                       \
-        NEXT(P##MPI_Session_init);                                                          \
-        if (depth++ == 0 && !traffic.active)                                                \
-            traffic_say("MPI sessions are not traced, only programs that call MPI_Init");   \
-        int status = next(info, errhandler, session);                                       \
-        leave();                                                                            \
-        return status;                                                                      \
+#define SESSION(MPI)                                                                       \
+    int MPI##_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session) \
+    {                                                                                      \
+        NEXT(MPI##_Session_init);                                                          \
+        if (depth++ == 0 && !traffic.active)                                               \
+            traffic_say("MPI sessions are not traced, only programs that call MPI_Init");  \
+        int status = next(info, errhandler, session);                                      \
+        leave();                                                                           \
+        return status;                                                                     \
     }
-SESSION()
-SESSION(P)
+SESSION(MPI)
+SESSION(PMPI)
 #endif
 
 /* ---- requests --------------------------------------------------------------------------------------------------------- */

@@ -146,7 +146,7 @@ static int *of_grid(MPI_Comm comm, int *count)
     int *found = calloc(2 * (size_t)dimensions + 1, sizeof *found);
     *count = 2 * dimensions;
     for (int i = 0; i < dimensions && found; i++)
-        PMPI_Cart_shift(comm, i, 1, found + 2 * i, found + 2 * i + 1);
+        PMPI_Cart_shift(comm, i, 1, &found[(size_t)i * 2], &found[(size_t)i * 2 + 1]);
     return found;
 }
 

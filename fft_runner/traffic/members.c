@@ -98,6 +98,8 @@ static bool translate(MPI_Group group, int size, int *world)
     for (int i = 0; i < size; i++)
         own[i] = i;
     bool done = PMPI_Group_translate_ranks(group, size, own, traffic.world, world) == MPI_SUCCESS;
+    for (int i = 0; i < size && done; i++)
+        world[i] = world[i] == MPI_UNDEFINED ? OUTSIDE : world[i];
     free(own);
     return done;
 }

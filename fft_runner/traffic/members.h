@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { OUTSIDE = -1 }; /* instead of a rank: a process that is not in MPI_COMM_WORLD */
+
 struct members {
     int size;   /* of the remote group of an intercommunicator */
     int me;     /* rank in the own group */
     int number; /* row of the table of communicators */
     bool inter;
-    int world[]; /* world rank of each member, or MPI_UNDEFINED for a process outside of MPI_COMM_WORLD */
+    int world[]; /* world rank of each member, or OUTSIDE */
 };
 
 enum { MOST_DIMENSIONS = 16 };

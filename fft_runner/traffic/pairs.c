@@ -41,9 +41,12 @@ int pairs_add(struct pairs *pairs, uint64_t key, uint64_t bytes, uint64_t messag
     return new;
 }
 
+/* A map that is much too large is given up: clearing it would slow down every small window after a large one. */
 void pairs_clear(struct pairs *pairs)
 {
-    if (pairs->used)
+    if (pairs->size > FIRST_SIZE && pairs->used < pairs->size / 16)
+        pairs_free(pairs);
+    else if (pairs->used)
         memset(pairs->at, 0, pairs->size * sizeof *pairs->at);
     pairs->used = 0;
 }

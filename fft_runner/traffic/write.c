@@ -121,7 +121,8 @@ static void print_head(struct output *o, const struct phases *phases, const uint
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = 0;
     for (char *c = version; *c; c++)
-        *c = *c == '\t' ? ' ' : *c;
+        if (*c == '\t')
+            *c = ' ';
     fprintf(o->file, "pencilmap traffic 1\nmpi %s\nranks %d\nseconds %.6f\n", version, traffic.ranks, seconds);
     if (outside[1])
         fprintf(o->file, "outside %llu %llu\n", (unsigned long long)outside[0], (unsigned long long)outside[1]);

@@ -7,7 +7,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
-from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, lsf, netloc, pbs, scotch, slurm, table, tpu
+from pencilmap.mapper.allocations import (
+    bluegene,
+    cray,
+    flux,
+    fujitsu,
+    hwloc,
+    lsf,
+    netloc,
+    network_file,
+    pbs,
+    scotch,
+    slurm,
+    table,
+    tpu,
+)
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -45,12 +59,15 @@ READERS = {  # environments are read and files are tried in this order
                     slurm.from_environment, slurm.looks_like, slurm.find, "slurm"),
     "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", fujitsu.from_environment,
                       format="vcoordfile"),
+    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", flux.from_environment, format="flux"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
                        format="bgq"),
     "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find,
                   "jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
     "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
+    "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc", None, network_file.looks_like,
+                      network_file.find),
     "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, scotch.looks_like, scotch.find),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
     "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file", lsf.from_environment, lsf.looks_like, lsf.find),
@@ -60,7 +77,7 @@ READERS = {  # environments are read and files are tried in this order
 
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),
-                torus: str | None = None) -> Picture:
+                torus: str | None = None, job: Iterable[str | PathLike[str]] = ()) -> Picture:
     """Ask every reader about the job.
 
     Parameters
@@ -70,7 +87,9 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     paths : iterable of path
         Files that describe the allocation, recognised by their content.
     torus : str, optional
-        The shape, if no source gives a shape or a source is wrong.
+        The shape, or the text of another network, if no source gives one or a source is wrong.
+    job : iterable of path
+        Files with the hosts of the job, which come before the hosts of other files.
 
     Raises
     ------
@@ -80,7 +99,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     with reading("the environment", AllocationError):
         told = [found for reader in READERS.values() if reader.from_environment
                 if (found := reader.from_environment(environ)) is not None]
-    return combine([read_description(path) for path in paths], told, torus)
+    return combine([read_description(path) for path in paths], [*map(read_description, job), *told], torus)
 
 
 def read_description(path: str | PathLike[str]) -> Found:

@@ -10,9 +10,13 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import is_network, network_named
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation
 
+NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
+              "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument")
 NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
 
 
@@ -52,6 +56,10 @@ class Found:
         Processors of a node.
     missing : str
         A further need of a placement, unless another source meets the need.
+    network : GraphNetwork
+        Switches and hosts, in place of a torus.
+    path : str
+        The file of the network.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -62,6 +70,8 @@ class Found:
     tasks_per_node: int | None = None
     cores: tuple[Core, ...] | None = None
     missing: str | None = None
+    network: GraphNetwork | None = None
+    path: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,10 @@ class Picture:
     cores : tuple of Core
     missing : str
         The remaining needs of a placement.
+    graph : GraphNetwork
+        The network if it is no torus.
+    path : str
+        The file of `graph`.
     """
 
     facts: tuple[Fact, ...]
@@ -90,6 +104,12 @@ class Picture:
     tasks_per_node: int | None
     cores: tuple[Core, ...] | None
     missing: str | None
+    graph: GraphNetwork | None = None
+    path: str | None = None
+
+    @property
+    def network(self) -> Torus | GraphNetwork | None:
+        return self.torus or self.graph
 
     @property
     def names(self) -> dict[int, str]:
@@ -98,30 +118,35 @@ class Picture:
 
     @property
     def allocation(self) -> Allocation | None:
-        if self.torus is None or self.nodes is None:
+        if self.network is None or self.nodes is None:
             return None
         nodes = np.array(list(self.hosts.values()), dtype=np.int64)
-        return Allocation(self.torus, self.nodes, nodes if nodes.size > self.nodes.size else None)
+        return Allocation(self.network, self.nodes, nodes if nodes.size > self.nodes.size else None)
 
     def table(self) -> str:
         """Return the nodes as the text of a plain table, a file for `nodes` and `hosts`."""
-        if self.torus is None or self.nodes is None:
+        if self.network is None or self.nodes is None:
             raise AllocationError("no nodes are known, and so there is no table of them")
+        if self.graph is not None and self.torus is None:
+            return "".join(f"{name}\n" for name in self.hosts)
         lines = [(*([name] if name else []), *coordinates) for name, coordinates in self.places()]
         return "".join(" ".join(map(str, line)) + "\n" for line in lines)
 
     def places(self) -> list[tuple[str | None, list[int]]]:
         """Return name and coordinates of each host in the launcher's order, or of each node if no host is known."""
-        if self.torus is None or self.nodes is None:
+        if self.network is None or self.nodes is None:
             return []
         names: list[str | None] = list(self.hosts) or [None] * self.nodes.size
         nodes = np.array(list(self.hosts.values()), dtype=np.int64) if self.hosts else self.nodes
-        return list(zip(names, self.torus.coordinates(nodes).tolist()))
+        return list(zip(names, self.network.coordinates(nodes).tolist()))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
         """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the node table at `path`."""
-        known = {"network": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
-                 "nodes": None if self.nodes is None else path, "hosts": path if self.hosts else None}
+        named = format_torus(self.torus) if self.torus else self.path
+        whole = self.graph is not None and self.nodes is not None and self.nodes.size == self.graph.n_nodes
+        known = {"network": named, "tasks_per_node": named and self.tasks_per_node,
+                 "nodes": None if self.nodes is None or whole else path,
+                 "hosts": path if self.hosts and self.torus else None}
         return {name: str(value) for name, value in known.items() if value}
 
 
@@ -142,6 +167,7 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     AllocationError
         If the results contradict each other.
     """
+    files, environment = list(files), list(environment)
     founds = [*files, *environment]
 
     def first(attribute, founds=founds):
@@ -150,11 +176,18 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
-    shape = parse_torus(text) if text else None
+    named = network_named(text) if text and is_network(text) else None
+    shape = named if isinstance(named, Torus) else parse_torus(text) if text and named is None else None
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
+    graph = named if isinstance(named, GraphNetwork) else first("network")
+    if shape is None and graph is not None:
+        path = first("path") if named is None else text
+        nodes, held, missing = _in_graph(graph, path, first("hosts", environment))
+        return Picture(torus=None, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, graph=graph, path=path,
+                       **common)
     if shape is None:
-        missing = first("missing") or "the shape of the torus: give it with `network`"
+        missing = first("missing") or NO_NETWORK
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
         nodes, named, missing = _named(shape, hosts or tuple(places), places)
@@ -164,6 +197,20 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
     tasks = tasks and tasks * several
     return Picture(torus=shape, nodes=nodes, hosts=named, tasks_per_node=tasks, missing=missing, **common)
+
+
+def _in_graph(graph, path, hosts):
+    """Return nodes of the hosts of a job, or all nodes without a job."""
+    known = Hosts(graph)
+    if hosts is None:
+        return np.arange(graph.n_nodes), {name: node for node, name in graph.host_names.items()}, None
+    named: dict[str, int] = {}
+    for host in hosts:
+        node = known.node(host)
+        if node is None:
+            return None, {}, f"host {host[:40]} in {path}; name the file of the network that the job runs on"
+        named[check_name(host)] = node
+    return np.array(list(dict.fromkeys(named.values())), dtype=np.int64), named, None
 
 
 def _numbered(torus, coordinates):

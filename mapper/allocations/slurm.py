@@ -2,23 +2,29 @@
 
 ``SLURM_JOB_NODELIST``, ``SLURM_TASKS_PER_NODE`` ("2(x3),1"), ``SLURM_DISTRIBUTION``, ``SLURM_HOSTFILE``: srun(1) of Slurm
 22.05. slurm.conf with topology/3d_torus, and names in box notation: the last characters are the coordinates in base 36.
-Trees, blocks and node lists give hosts but no coordinates.
+Trees and blocks are networks, node lists give hosts alone.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from pencilmap.mapper.allocations import slurm_yaml
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
-from pencilmap.mapper.allocations.slurm_conf import UNITS, WRITE_CABLES, Configuration, read_configuration
+from pencilmap.mapper.allocations.network_file import with_network
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.slurm_conf import UNITS, Configuration, read_configuration
 from pencilmap.model.base.reading import MOST_HOSTS
 
 _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
                    r"ClusterName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
+
+#: folders of slurm.conf: of distributions, and of slurmd without files of its own (configless)
+CONFIGURATIONS = [Path("/etc/slurm"), Path("/etc/slurm-llnl"), Path("/run/slurm/conf"), Path("/var/spool/slurmd/conf-cache"),
+                  Path("/var/spool/slurm/d/conf-cache")]
 
 _NAMES = r"[A-Za-z_][\w.-]*(?:\[[\w,-]+\][\w.-]*)*"  # a name, with or without brackets
 _LIST = re.compile(rf"\s*(?=\S*[\[,]){_NAMES}(?:,{_NAMES})*\s*", re.ASCII)  # SLURM_JOB_NODELIST, saved to a file
@@ -35,6 +41,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
             tasks = tasks or max(counts)
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
+    facts += _place(environ)
     return replace(found, facts=(*found.facts, *facts), tasks_per_node=tasks)
 
 
@@ -52,6 +59,22 @@ def _distribution(environ):
     known = {"SLURM_DISTRIBUTION": "distribution of the ranks", "SLURM_DIST_PLANESIZE": "ranks of a plane",
              "SLURM_HOSTFILE": "hosts of the ranks, in order"}
     return [Fact(what, environ[name][:200], name) for name, what in known.items() if environ.get(name)]
+
+
+def _place(environ):
+    """Return where this node is in Slurm's tree of switches: SLURM_TOPOLOGY_ADDR, and the kind of each part."""
+    address, pattern = environ.get("SLURM_TOPOLOGY_ADDR"), environ.get("SLURM_TOPOLOGY_ADDR_PATTERN")
+    if not address or pattern in (None, "node"):  # without switches the address is the name of the node
+        return []
+    return [Fact("place of this node", f"{address[:160]} ({pattern[:80]})", "SLURM_TOPOLOGY_ADDR")]
+
+
+def topology_files(environ: Mapping[str, str]) -> list[Path]:
+    """Return the files that may describe the network of this Slurm job, the likeliest first."""
+    if not (environ.get("SLURM_JOB_ID") or environ.get("SLURM_JOB_NODELIST")):
+        return []
+    folders = [Path(environ["SLURM_CONF"]).parent] if environ.get("SLURM_CONF") else CONFIGURATIONS
+    return [folder / name for folder in folders for name in ("topology.yaml", "topology.conf")]
 
 
 def tasks_per_node(text: str) -> list[int]:
@@ -72,7 +95,8 @@ def find(document: Document) -> Found:
     if _LIST.fullmatch(document.text):
         return _of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
-        return slurm_yaml.find(document)
+        told = slurm_yaml.find(document)
+        return told if told.torus or not told.hosts else with_network(told, document)
     if document.text.lstrip().startswith("Configuration data as of"):
         raise document.refuse("is the output of scontrol show config, which names no hosts; give that of scontrol show "
                               "nodes or scontrol show topology")
@@ -90,7 +114,8 @@ def find(document: Document) -> Found:
     if len(rings) == 1:
         hosts = next(iter(rings.values())).hosts
         return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
-    return Found(facts, found.torus, found.all_hosts, missing=WRITE_CABLES if found.units and not rings else None)
+    told = Found(facts, found.torus, found.all_hosts)
+    return with_network(told, document) if found.units and not rings else told
 
 
 def _network(document, found: Configuration):
@@ -101,7 +126,7 @@ def _network(document, found: Configuration):
         levels = max(unit.level for unit in units.values()) + 1
         what = (f"a tree of {len(units)} switches in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
                 else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
-        facts.append(Fact("network", f"{what} {hosts} hosts: no coordinates", document.label))
+        facts.append(Fact("network", f"{what} {hosts} hosts", document.label))
     if found.torus:
         facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
     return facts or [Fact("network", f"{hosts} hosts, no switches", document.label)]

@@ -15,9 +15,9 @@ from pencilmap.model.base.errors import MapfileError, PencilmapError
 GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
 HEAD = 1 << 16  # characters in which a format shows itself
 _EDGES = "for `network` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
-_CABLES = ("for `network` write one edge for each cable, e.g. host1 switch1 12.5 GB/s, and for each switch a line "
-           "switch1 {'kind': 'switch'}")
+_FABRIC = "for `network` write the output of ibnetdiscover to a file"
 _DISCOVER = "pencilmap network FILE reads it"
+_NAMED = "name it with `network`"
 _COLUMNS = {"source", "target", "src", "dst", "rank", "slot", "hostname", "bandwidth", "weight", "latency"}
 _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", "type"}  # also names of vertices
 
@@ -128,11 +128,11 @@ def _is_json_graph(document):
 TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
            "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
 FOREIGN = (
-    Foreign("a METIS graph", is_metis, _EDGES),
+    Foreign("a METIS graph", is_metis, _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("a Scotch graph (.grf)", _is_scotch_graph, _EDGES),
     Foreign("a Scotch target (.tgt)", _begins(rf"({'|'.join(TARGETS)})\s+[0-9]"),
-            "give its shape with `network`, e.g. 4x4x2 or 4x4x2:mesh; pencilmap network FILE prints it", (DESCRIPTION,)),
-    Foreign("a DOT graph (Graphviz)", _begins(r"(strict\s+)?(di)?graph\b[^\[\]{]{0,200}\{"), _EDGES),
+            "name it with `network`; pencilmap network FILE shows it", (GRAPH, DESCRIPTION)),
+    Foreign("a DOT graph (Graphviz)", _begins(r"(strict\s+)?(di)?graph\b[^\[\]{]{0,200}\{"), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
             "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
     Foreign("a GEXF graph", _begins(r"<gexf\b"), "convert it to GraphML, e.g. by networkx.read_gexf and write_graphml"),
@@ -140,12 +140,16 @@ FOREIGN = (
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
-    Foreign("a SimGrid platform", _begins(r"<platform\b"), "for `network` write one edge for each link, e.g. a b 12.5 GB/s"),
-    Foreign("ibnetdiscover output", _has_line(r"((vendid|devid|sysimgguid|switchguid|caguid)=0x"
-                                              r"|(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-|(Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
-                                              r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"), _CABLES),
-    Foreign("iblinkinfo output", _has_line(r"(CA: .*:|Switch:? 0x[0-9a-f]+ .*:)\s*$"), _CABLES),
-    Foreign("OpenSM's list of the subnet", _begins(r"\{ (CA|SW|RT) Ports:"), _CABLES),
+    Foreign("a SimGrid platform", _begins(r"<platform\b"), _NAMED, (GRAPH, DESCRIPTION)),
+    Foreign("the output of ibnetdiscover", _has_line(r"(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"), _NAMED, (GRAPH, DESCRIPTION)),
+    Foreign("the output of ibnetdiscover -l or -p", _has_line(r"((Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
+                                                              r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"),
+            "run ibnetdiscover without this option, and name the file with `network`"),
+    Foreign("JSON of NVIDIA topograph", lambda document: (document.text[:HEAD].lstrip().startswith("{")
+                                                          and '"network_layers"' in document.text), _NAMED,
+            (GRAPH, DESCRIPTION)),
+    Foreign("iblinkinfo output", _has_line(r"(CA: .*:|Switch:? 0x[0-9a-f]+ .*:)\s*$"), _FABRIC),
+    Foreign("OpenSM's list of the subnet", _begins(r"\{ (CA|SW|RT) Ports:"), _FABRIC),
     Foreign("the output of sinfo or squeue", _has_line(r"[A-Z].* NODELIST(\(REASON\))?\s*$"),
             "write the hosts to a file, as scontrol show hostnames prints them"),
     Foreign("the output of scontrol show job", _has_line(r"JobId=[0-9]+ "),
@@ -154,7 +158,7 @@ FOREIGN = (
             "for `network` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
     Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
             _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
-            f"{_DISCOVER}; for `network` write one edge for each host and switch", (DESCRIPTION,)),
+            _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
     Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
@@ -184,11 +188,11 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     >>> from pencilmap.mapper.formats.lines import Document
     >>> refuse_foreign(Document(b"a b\\n", "net"), GRAPH)
     >>> try:
-    ...     refuse_foreign(Document(b"graph G {\\n  a -- b;\\n}\\n", "net.dot"), GRAPH)
+    ...     refuse_foreign(Document(b"%%MatrixMarket matrix\\n", "net.mtx"), GRAPH)
     ... except MapfileError as error:
     ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
-    net.dot looks like a DOT graph (Graphviz), which is not read as a graph; for `network` write one edge in each line,
-    e.g. a b 12.5 GB/s, or GraphML
+    net.mtx looks like a Matrix Market file, which is not read as a graph; for `network` write one edge in each line, e.g.
+    a b 12.5 GB/s, or GraphML
     """
     found = foreign_format(document, kind)
     if found is not None:

@@ -1,27 +1,44 @@
-"""Graph files: a table from a format's name to its recogniser and its reader.
+"""Network files: a table from a format's name to its recogniser and its reader.
 
-A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. A new
-format is a file here and a line below.
+A reader gives a networkx graph with the attributes that `pencilmap.model.network.graph.from_networkx` takes. The graph may
+have ``notes``, sentences about what its file leaves out. A new format is a file here and a line below.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.formats.foreign import GRAPH, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
+from pencilmap.mapper.graphs import (
+    dot,
+    edge_list,
+    graphml,
+    hwloc,
+    ibnetdiscover,
+    metis,
+    netloc,
+    scotch_target,
+    simgrid,
+    slurm,
+    topograph,
+)
 from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
+from pencilmap.mapper.graphs.fat_trees import fat_tree_of
+from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
 from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.reading import reading
+from pencilmap.model.base.units import parse
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
+from pencilmap.model.network.kind import Rates, bandwidths
+from pencilmap.model.network.torus import Torus
 
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """A format of graph files.
+    """A format of network files.
 
     Parameters
     ----------
@@ -30,12 +47,18 @@ class GraphFormat:
     looks_like : callable
         Document -> bool.
     read : callable
-        Document -> networkx graph.
+        Document, and the options as keywords -> networkx graph or `Torus`.
+    options : tuple of str
+        Options that may follow the name of the file.
+    switches : bool
+        Whether the file describes the switches of a cluster, which are taken as a fat tree if they form one.
     """
 
     title: str
     looks_like: Callable[[Document], bool]
-    read: Callable[[Document], Any]
+    read: Callable[..., Any]
+    options: tuple[str, ...] = ()
+    switches: bool = False
 
 
 GRAPHS = {  # if no format is named, the first format that recognises the file is used
@@ -44,43 +67,61 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", hwloc.looks_like, hwloc.read_cores),
     "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, hwloc.read_numa),
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, hwloc.read_packages),
+    "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters", simgrid.looks_like, simgrid.read, (), True),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", netloc.looks_like_ndat, netloc.read_ndat),
+    "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph", topograph.looks_like, topograph.read, OPTIONS,
+                             True),
+    "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric", ibnetdiscover.looks_like, ibnetdiscover.read, (),
+                                 True),
     "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", netloc.looks_like_text, netloc.read_text),
+    "slurm": GraphFormat("Slurm: topology.conf, topology.yaml, scontrol show topology", slurm.looks_like, slurm.read,
+                         OPTIONS, True),
+    "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line", slurm.looks_like_addresses,
+                                   slurm.read_addresses, OPTIONS, True),
+    "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf", scotch_target.looks_like, scotch_target.read,
+                          OPTIONS, True),
+    "metis": GraphFormat("METIS graph, every vertex a host", metis.looks_like, metis.read),
+    "dot": GraphFormat("DOT (Graphviz)", dot.looks_like, dot.read),
     "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it", edge_list.looks_like,
                              edge_list.read),
 }
 
 
-def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
-    """Return the network in a graph file.
+def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwidth: Rates | None = None,
+               options: Mapping[str, str] | None = None) -> GraphNetwork | Torus:
+    """Return the network in a file.
 
     Parameters
     ----------
     path : str or PathLike
     format_name : str, optional
         A name of `GRAPHS`; guessed from the content by default.
-    bandwidth : float, optional
-        Bytes per second of edges without a bandwidth in the file.
+    bandwidth : str, float or dict, optional
+        Rate of links without a rate in the file: of all, or of each class, see `pencilmap.model.network.kind.bandwidths`.
+    options : mapping, optional
+        ``taper`` or ``up`` for files that tell no numbers of cables, see `pencilmap.mapper.graphs.switch_tree`.
 
     Returns
     -------
-    GraphNetwork
+    GraphNetwork or Torus
+        A fat tree if the file describes one, a torus if it names one.
 
     Raises
     ------
     GraphError
         If the file is not understood. The message names the file, and the line if there is one.
     """
-    return parse_graph(read_document(path, GraphError), format_name, bandwidth)
+    return parse_graph(read_document(path, GraphError), format_name, bandwidth, options)
 
 
-def parse_graph(document: Document, format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
+def parse_graph(document: Document, format_name: str | None = None, bandwidth: Rates | None = None,
+                options: Mapping[str, str] | None = None) -> GraphNetwork | Torus:
     """Return the network in a document, as `read_graph` does for a file.
 
     Parameters
     ----------
     document : Document
-    format_name, bandwidth
+    format_name, bandwidth, options
         As for `read_graph`.
 
     Raises
@@ -94,17 +135,38 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: f
         name = format_name or _recognise(document)
     if name not in GRAPHS:
         raise GraphError(f"graph format {name!r} is unknown{near(name, GRAPHS)}; known are {', '.join(GRAPHS)}")
+    form = GRAPHS[name]
+    if strange := next((given for given in options or () if given not in form.options), None):
+        raise GraphError(f"{document.label}: {strange[:20]}= is no option of a file of format {name}; "
+                         + (f"options are {', '.join(form.options)}" if form.options else "its cables are in the file"))
     with reading(document.label, GraphError, len(document.text)):
-        graph = GRAPHS[name].read(document)
-        network = from_networkx(graph, Path(document.label).name, bandwidth)
-        refuse_unmarked_switches(document, graph)
-        return network
+        graph = form.read(document, **option(document.label, options or {}))
+        if isinstance(graph, Torus):
+            return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
+        tree = fat_tree_of(graph, Path(document.label).name, bandwidth) if form.switches else None
+        return tree or _as_graph(document, graph, bandwidth)
+
+
+def _as_graph(document, graph, bandwidth):
+    network = from_networkx(graph, Path(document.label).name, _plain_rates(bandwidth))
+    refuse_unmarked_switches(document, graph)
+    return replace(network, notes=tuple(graph.graph.get("notes", ())))
+
+
+def _plain_rates(rates):
+    """Return rates as bytes per second: one, or one for each class."""
+    if isinstance(rates, str) and "=" in rates:
+        pairs = (pair.partition("=") for pair in rates.split(","))
+        return {name.strip(): parse(rate.strip(), "byte/s") for name, _, rate in pairs}
+    return parse(rates, "byte/s") if isinstance(rates, str) else rates
 
 
 def _recognise(document: Document) -> str:
-    refuse_foreign(document, GRAPH, GraphError)
     for name, form in GRAPHS.items():
-        if form.looks_like(document):
+        if name != "edge-list" and form.looks_like(document):
             return name
+    refuse_foreign(document, GRAPH, GraphError)
+    if edge_list.looks_like(document):
+        return "edge-list"
     raise GraphError(f"{document.label} is not a recognised graph; name one of {', '.join(GRAPHS)}. An edge list has a line "
                      "for each cable, e.g. host1 switch1 12.5 GB/s, and switch1 {'kind': 'switch'} for each switch")

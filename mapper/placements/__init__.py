@@ -42,7 +42,8 @@ class Placement:
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes "
-                      "or with idle slots also a local search; on twisted tori of digit bases", searches=True, twisted=True),
+                      "or with idle slots also a local search; on twisted tori of digit bases; on other networks the least "
+                      "cost under all routings", anywhere=True, searches=True, twisted=True),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
                         "idle slots and awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",

@@ -2,14 +2,16 @@
 
 - on a whole torus digit patterns, ring maps and lattice tilings;
 - on a whole mesh digit patterns, ring maps and the local search;
+- on other tori the local search;
 - on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
-- everywhere else the local search.
+- on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
-exchanges in sequence. They take a second or a few, up to `MOST_SEARCHED` slots, and are left out if a bound proves the
-product optimal.
+exchanges in sequence. They take a second or a few, up to `MOST_TILED` and `MOST_SEARCHED` slots, and are left out if a bound
+proves the product optimal.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -25,6 +27,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -36,7 +39,8 @@ from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
-MOST_SEARCHED = 2048           # slots: above this number the best product is the answer
+MOST_SEARCHED = 2048           # slots: above this number no local search
+MOST_TILED = 8192              # slots: above this number no tilings either, and the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
@@ -80,7 +84,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-               limit: Limit = UNLIMITED) -> list[Product | Mapping]:
+               limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -90,9 +94,11 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     share : int or Fraction
-        Divides the usual number of evaluations; for 0 nothing is searched.
+        Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
     limit : Limit
         Seed and time limit.
+    rules : sequence of str
+        On a network that is no torus, the routings that count; all of its routings by default.
 
     Returns
     -------
@@ -101,6 +107,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     site.check_grid(grid)
     if isinstance(site.network, TwistedTorus):
         return [*best_twisted(site, grid, wanted, share)]
+    if isinstance(site.network, GraphNetwork):
+        return [_on_network(site, grid, wanted, share, rules)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
@@ -115,11 +123,24 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
         return [product]
     cost = _cost(product, alone)
-    if lower_bound(site, grid, ordered=True, split=True).value >= cost:
+    if _floor(torus, grid, site.tasks_per_node) >= cost:
         return [product]
     found = _tiling(torus, grid, site.tasks_per_node, float(cost), share, limit) if _has_rings(torus) else _swapped(
         site, grid, float(cost), share, limit)
     return [product] if found is None else [product, found]
+
+
+@lru_cache(maxsize=256)
+def _floor(torus, grid, tasks_per_node):
+    """Return the lower bound for exchanges in sequence on a whole torus."""
+    return lower_bound(Site(torus, tasks_per_node), grid, ordered=True, split=True).value
+
+
+def _on_network(site, grid, wanted, share, rules):
+    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
+
+    evaluations = int(network_search.EVALUATIONS // share) if share else 0
+    return network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -158,7 +179,7 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or isinstance(site.network, GraphNetwork) or site.n_slots > MOST_SEARCHED:
         return []
     return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
 
@@ -186,10 +207,13 @@ def _unsearched(site, grid, wanted, share):
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Return whether other placements than products are searched."""
+    if isinstance(site.network, GraphNetwork):
+        return min(grid.shape) > 1
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (isinstance(site.network, Torus) and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= MOST_SEARCHED
+    most = MOST_TILED if isinstance(site.network, Torus) and _has_rings(site.network) else MOST_SEARCHED
+    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= most
 
 
 def _has_rings(torus: Torus) -> bool:

@@ -8,14 +8,16 @@ from statistics import median
 from typing import Any
 
 from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.mapper.searches.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
-from pencilmap.model.base.errors import RecordError, ScheduleError
+from pencilmap.model.base.errors import PencilmapError, RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
+from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.launch_order import spoken
@@ -28,6 +30,7 @@ from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.model.traffic.halo import HALO, halo
 from pencilmap.model.traffic.remap import REMAPS
 
+TOPOLOGY = "topology"  # label of a run on another network than a torus: its text, or the file of its cables
 UNNAMED = ("default", "launcher")  # placements whose names do not tell their order
 
 
@@ -230,7 +233,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     Returns
     -------
     Prediction or None
-        None if the record has no torus.
+        None if the record has no network.
     str
         A note about the prediction, or the reason why there is none.
     """
@@ -257,9 +260,12 @@ def _prediction(text, changed):
 def _placed(record, changes):
     """Return the mapping of a run on its torus, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
-    if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
-        return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
+    if placement["torus"] is None and TOPOLOGY in labels:
+        return _placed_on(labels[TOPOLOGY], bandwidth, record)
+    if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
+        return None, (f"the run does not know its network: give --machine-torus and a placement to the runner, or --label "
+                      f"{TOPOLOGY}=NETWORK if its hosts have the names of that network")
     shape = parse_torus(placement["torus"])
     rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
     torus = parse_torus(placement["torus"], bandwidth=rates, cables=_cables(labels, shape.n_dimensions))
@@ -272,6 +278,18 @@ def _placed(record, changes):
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
     return mapping, "; ".join(notes)
+
+
+def _placed_on(text, bandwidth, record):
+    """Return the mapping of a run on a network that its label names, and a note; None if a file is missing."""
+    try:
+        network = given_network(text)
+    except PencilmapError as error:
+        return None, f"label {TOPOLOGY}={text[:60]}: {error}"
+    if bandwidth is not None:
+        network = with_bandwidth(network, bandwidth * (len(network.link_classes) if len(bandwidth) == 1 else 1))
+    note = "" if network.bandwidth else "no bandwidth: label the run link_bandwidth='25 GB/s'"
+    return mapping_of_record(record, network, record["labels"].get("placement", "recorded")), note
 
 
 def _algorithms(record):

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.model.base.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
@@ -196,7 +198,7 @@ def grid_of_record(record: Record) -> ProcessGrid:
 
 
 def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
-    """Return the real mapping of the ranks of a run.
+    """Return the real mapping of the ranks of a run, by the coordinates of the record, else by the names of its hosts.
 
     Raises
     ------
@@ -204,6 +206,17 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
         If the placement of the record is impossible.
     """
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
+    by_hosts = any(r["coordinate"] is None for r in ranks)
+    nodes, slots = (_places_by_hosts if by_hosts else _places_by_coordinates)(ranks, network)
+    try:
+        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or max(slots) + 1,
+                       np.array(nodes), np.array(slots), name)
+    except (PencilmapError, OverflowError) as error:
+        raise RecordError(f"the record's placement is impossible: {error}") from error
+
+
+def _places_by_coordinates(ranks, network):
+    """Return node and slot of each rank."""
     for r in ranks:
         found = len(r["coordinate"])
         problem = network.outside(r["coordinate"]) if found == network.n_dimensions else (
@@ -211,8 +224,19 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
         if problem:
             raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
     try:
-        nodes = network.node(np.array([r["coordinate"] for r in ranks]))
-        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or 1, nodes,
-                       np.array([r["slot"] for r in ranks]), name)
+        return network.node(np.array([r["coordinate"] for r in ranks])).tolist(), [r["slot"] for r in ranks]
     except (PencilmapError, OverflowError) as error:
         raise RecordError(f"the record's placement is impossible: {error}") from error
+
+
+def _places_by_hosts(ranks, network):
+    """Return node and slot of each rank. A simulated host ``NAME.LINK`` is a link of a host where each task uses one."""
+    names, places = Hosts(network), []
+    links = network.links_per_host if isinstance(network, SwitchedNetwork) and network.use == "task" else 1
+    for r in ranks:
+        node, link = names.node(r["host"]), r["host"].rpartition(".")[2]
+        if node is None:
+            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {names.why_not(r['host'])}")
+        places.append((node, links * r["slot"] + (int(link) if links > 1 and link.isdecimal() else 0)))
+    nodes, slots = zip(*places)
+    return nodes, slots

@@ -34,6 +34,7 @@ MEMBER_STEPS = 32_000_000  # default of steps times tasks of the tile; some seco
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
 USUAL_TILE = 16
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
+MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
 MOST_TILE = 512           # tasks: larger tiles are not annealed
 
@@ -135,7 +136,9 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     (4.8, 'c')
     """
     shape = _shape(torus, tasks_per_node)
-    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried_lattices(torus, shape, grid, below)]
+    first = min(ROUNDS[0][0], max(ROUNDS[1][0], ROUNDS[0][0] * MANY_PLACES // int(shape.prod())))
+    runs = [_Run(torus, tasks_per_node, lattice, grid, seed)
+            for lattice in tried_lattices(torus, shape, grid, below)[:first]]
     left = budget = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
@@ -281,12 +284,14 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
     """
     found: dict[tuple, Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
+    places = int(shape.prod())
+    most = MOST_LATTICES if places <= MANY_PLACES else min(MOST_LATTICES, FORM_PLACES // places)
     for letter, tile in (("c", grid.shape[0]), ("r", grid.shape[1])):
         if tile > MOST_TILE:
             continue
         floor = _least_tile(torus, shape, tile, scale)
         for count, form in enumerate(normal_forms(tuple(shape.tolist()), tile)):
-            if count >= MOST_LATTICES:
+            if count >= most:
                 break
             numbers = coset_numbers(shape, form)
             apart = _apart(torus, coordinates(shape, np.flatnonzero(numbers == 0)))

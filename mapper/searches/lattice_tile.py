@@ -5,14 +5,15 @@ coset carry for one tile. A step moves one element of the tile by an element of 
 and only its own messages change. The path of a message depends on its displacement alone. So the hops of every displacement
 are listed once, as cosets relative to the coset of the start, and a table adds cosets. The energy is the 16-norm of all
 lengths.
-Cost: about 2 microseconds a step for a tile of 16 on 8x8x8. Compiled by numba, as `pencilmap.mapper.searches.routed_swaps`.
+Cost: about 2 microseconds a step for a tile of 16 on 8x8x8. Compiled by `pencilmap.mapper.searches.compiling`.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from pencilmap.mapper.searches.routed_swaps import compiled, copy_into
+from pencilmap.mapper.searches.compiling import compiled
+from pencilmap.mapper.searches.routed_swaps import copy_into
 
 HOT, COLD = 0.015, 0.0003  # temperatures in units of the length at the start
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product as cartesian
-from math import lcm
+from math import ceil, lcm
 from operator import mul
 from typing import NamedTuple
 
@@ -78,18 +78,21 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
     'ring:x=r8,y=0.1/2.3/7.5/6.4,z=c8'
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {per_node(tasks_per_node)}")
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    return _best_product(torus, grid, tasks_per_node, wanted or in_sequence(len(grid.decomposition.exchanges)), maps)
+
+
+@lru_cache(maxsize=1024)
+def _best_product(torus, grid, tasks_per_node, wanted, maps):
     places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
     scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
                                     for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, wanted))])
-    counts = [term.count for term in wanted.terms]
-    least = scale * wanted.moved * max(weight * bound * cables for weight, bound, cables
-                        in zip(weights(torus), machine_bound(torus), torus.cables))
+    unit = lcm(*(term.count.denominator for term in wanted.terms))
+    counts = [int(term.count * unit) for term in wanted.terms]
+    least = unit * scale * wanted.moved * max(weight * bound * cables for weight, bound, cables
+                                              in zip(weights(torus), machine_bound(torus), torus.cables))
     best = None
-    for worth, caps in _caps(places, counts):
-        if worth < least:
-            continue
+    for worth, caps in _caps(places, counts, ceil(least)):
         if best is not None and worth > best[0][0]:
             break
         found = _combine(places, grid, caps)
@@ -167,14 +170,15 @@ def _slot_choices(tasks_per_node, decomposition, wanted):
 
 
 def _worth(lengths, counts):
-    """Return the objective from the largest length of each term."""
+    """Return the objective from the largest length of each term; all are whole numbers."""
     return sum(map(mul, counts, lengths))
 
 
-def _caps(places, counts):
-    """Return the worst lengths that could occur together, with their worth, the least worth first."""
+def _caps(places, counts, least):
+    """Return the worst lengths that could occur together, with their worth from `least` on, the least worth first."""
     of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
-    return sorted((_worth(caps, counts), caps) for caps in cartesian(*of_term))
+    found = ((_worth(caps, counts), caps) for caps in cartesian(*of_term))
+    return sorted(each for each in found if each[0] >= least)
 
 
 class _Beginning(NamedTuple):

@@ -5,16 +5,16 @@ line of the network in one direction, a lane. So a leg is recorded as two or thr
 length. Only the touched lanes are summed again, for their largest length and the p-norm of their lengths. Their old sums
 are saved first, so that undoing a rejected change needs no routing. Most changes are rejected, most of them because of
 their rows. So the exchange with small groups is routed first, and a change that is already too costly is given up.
-Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk if possible.
+Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.searches.compiling`.
 Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions, any rule for ties at half
 a ring, and several rules at once.
 """
 
 from collections import namedtuple
-from collections.abc import Callable
 
 import numpy as np
-from numba import njit
+
+from pencilmap.mapper.searches.compiling import compiled
 
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # exchange of each kind of proposal: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE does not, others bring a rank next to a mate
@@ -82,14 +82,6 @@ doublings : int64 array, shape (1,)
 best : float array, shape (2,); best_slot : int64 array, shape (P,)
     Cost and energy of the best placement seen, and its slots.
 """
-
-
-def compiled(function: Callable) -> Callable:
-    """Compile with numba. Every process compiles again if numba cannot write a cache (package and home read-only)."""
-    try:
-        return njit(cache=True)(function)
-    except RuntimeError:
-        return njit(function)
 
 
 @compiled

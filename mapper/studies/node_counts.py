@@ -83,7 +83,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
 
     Examples
     --------
-    >>> [str(s.torus) for s in rank_shapes(torus_shapes(64, 3), top=2)][:2]
+    >>> [str(s.torus) for s in rank_shapes([Torus((2, 4, 8)), Torus((4, 4, 4)), Torus((1, 8, 8))], top=2)][:2]
     ['4x4x4', '2x4x8']
     """
     tori = list(tori)

@@ -66,7 +66,7 @@ def parse_traffic(document: Document, format_name: str | None = None) -> Traffic
     [[0, 800], [800, 0]]
     """
     with reading(document.label, TrafficError, len(document.text)):
-        if not document.lines(longest=None):
+        if not document.text.strip():
             raise TrafficError(f"{document.label} is empty; formats of traffic are {_KNOWN}")
         name = format_name or recognise(document)
         if name not in TRAFFIC_FILES:
@@ -92,5 +92,5 @@ def recognise(document: Document) -> str:
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "
                            "bytes of each pair of ranks in a line")
-    number, line = document.lines(longest=None)[0]
+    number, line = (document.lines(longest=None) or document.lines("\n", None))[0]
     raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} is not traffic; known are {_KNOWN}")

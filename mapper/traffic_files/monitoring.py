@@ -14,7 +14,17 @@ import numpy as np
 
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.base.errors import TrafficError
-from pencilmap.model.traffic.program import MEASURED, MOST_RANKS, ONE_SIDED, POINT, Traffic, joined, one_phase, pairs_of
+from pencilmap.model.traffic.program import (
+    MEASURED,
+    MOST_RANKS,
+    ONE_SIDED,
+    POINT,
+    Pairs,
+    Traffic,
+    joined,
+    one_phase,
+    pairs_of,
+)
 
 _FIRST = re.compile(r"# POINT TO POINT\s*\n")
 _LINE = re.compile(r"([EISR])\t([0-9]{1,9})\t([0-9]{1,9})\t([0-9]{1,16}) bytes\t([0-9]{1,16}) msgs sent\t?[0-9,]*")
@@ -55,7 +65,7 @@ def read(document: Document) -> Traffic:
     return one_phase(n, pairs)
 
 
-def of_rank(document: Document, rank: int):
+def of_rank(document: Document, rank: int) -> Pairs:
     """Return the pairs in the file of a rank.
 
     Raises

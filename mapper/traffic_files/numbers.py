@@ -1,5 +1,6 @@
 """Whole numbers in lines of text, read at once; if something is wrong, the line is named."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from pencilmap.model.base.errors import TrafficError
 
 MOST = 1 << 53  # beyond it, floating point numbers skip whole numbers
 Lines = Sequence[tuple[int, str]]
+_PLAIN = frozenset("0123456789- \t")
+_NOT_PLAIN = re.compile(r"[0-9]-|-(?![0-9])|[0-9]{19}")  # a sign at another place, or more digits than 64 bits hold
 
 
 def whole_numbers(document: Document, lines: Lines, width: int, meaning: str) -> Ints:
@@ -27,17 +30,25 @@ def whole_numbers(document: Document, lines: Lines, width: int, meaning: str) ->
     >>> whole_numbers(Document(b"", "demo"), [(1, "1 2e3")], 2, "from, to").tolist()
     [[1, 2000]]
     """
-    try:
-        words = " ".join(text for _, text in lines).split()
-        table = np.array(words, dtype=np.int64) if words else np.empty(0, np.int64)
-        if len(table) == width * len(lines) and (not len(table) or 0 <= table.min() <= table.max() <= MOST):
-            widths = {len(text.split()) for _, text in lines} if width * len(lines) < 1 << 16 else {width}
-            if widths <= {width}:
-                return table.reshape(-1, width)
-    except (ValueError, OverflowError):
-        pass  # the loop below reads decimals, or names the line
+    table = plain_integers(lines, width)
+    if table is not None and 0 <= table.min(initial=0) <= table.max(initial=0) <= MOST:
+        return table
     return np.array([_of_line(document, number, text, width, meaning) for number, text in lines],
                     dtype=np.int64).reshape(-1, width)
+
+
+def plain_integers(lines: Lines, width: int) -> Ints | None:
+    """Return lines of `width` integers of up to 18 digits: int array, shape (lines, width). None if there is anything else.
+
+    Examples
+    --------
+    >>> plain_integers([(1, "1 -2"), (2, "3 4")], 2).tolist(), plain_integers([(1, "1 2-3")], 2)
+    ([[1, -2], [3, 4]], None)
+    """
+    text = " ".join(line for _, line in lines)
+    if not set(text) <= _PLAIN or _NOT_PLAIN.search(text) or any(len(line.split()) != width for _, line in lines):
+        return None
+    return np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, width)
 
 
 def _of_line(document, number, text, width, meaning):

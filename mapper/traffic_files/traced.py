@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.traffic_files.numbers import plain_integers
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.program import (
@@ -69,9 +70,10 @@ def read(document: Document) -> Traffic:
     [[0, 0], [8, 0]]
     """
     lines = document.lines(longest=None)
-    if lines[0][1].strip() != FIRST:
-        raise TrafficError(f"{document.label} line 1: {lines[0][1][:40]!r} is of another version of pencilmap; this one "
-                           f"reads {FIRST!r}")
+    first = lines[0][1].strip() if lines else ""
+    if first != FIRST:
+        raise TrafficError(f"{document.label} line 1: {first[:40]!r} is not {FIRST!r}, the first line of a traffic file of "
+                           "this version of pencilmap")
     pairs = [line for line in lines[1:] if line[1][:1].isdecimal()]
     head: dict[str, list[Any]] = {name: [] for name in _LINES}
     for number, line in lines[1:]:
@@ -96,7 +98,7 @@ def read(document: Document) -> Traffic:
 
 def _check_end(document, lines, head, n_pairs):
     if not head["end"] or lines[-1][0] != head["end"][-1][0] or len(head["end"]) > 1:
-        raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line `end`; it was cut")
+        raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line 'end'; it was cut")
     if int(head["end"][0][1][1]) != n_pairs:
         raise TrafficError(f"{document.label} line {lines[-1][0]}: the end counts {head['end'][0][1][1]} pairs, but there "
                            f"are {n_pairs}")
@@ -136,26 +138,23 @@ def _communicator(document, number, found, n_ranks):
 
 def _table(document, lines, limits) -> Ints:
     """Return the pairs: int array, shape (pairs, 7)."""
-    split = [(number, line.split()) for number, line in lines]
-    wrong = next(((number, words) for number, words in split if len(words) != 7), None)
-    if wrong:
-        raise TrafficError(f"{document.label} line {wrong[0]}: {len(wrong[1])} numbers, but 7 are needed ({_MEANING})")
-    try:
-        table = np.array([words for _, words in split], dtype=object).reshape(-1, 7).astype(np.int64)
-    except (ValueError, OverflowError):
-        table = np.array([_numbers(document, number, words) for number, words in split], np.int64).reshape(-1, 7)
+    table = plain_integers(lines, 7)
+    if table is None:
+        table = np.array([_numbers(document, number, line.split()) for number, line in lines], np.int64).reshape(-1, 7)
     n_phases, n_communicators, n_ranks = limits
     low = np.array([0, UNKNOWN, 0, 0, 0, 0, 0])
     most = np.array([n_phases, n_communicators, len(KINDS), n_ranks, n_ranks, 1 << 62, 1 << 62])
     bad = ((table < low) | (table >= most)).any(axis=1)
     if bad.any():
         at = int(np.argmax(bad))
-        raise TrafficError(f"{document.label} line {split[at][0]}: {' '.join(split[at][1])[:60]!r} names a phase, "
+        raise TrafficError(f"{document.label} line {lines[at][0]}: {lines[at][1].strip()[:60]!r} names a phase, "
                            f"communicator, kind or rank that the file does not have ({_MEANING})")
     return table
 
 
 def _numbers(document, number, words):
+    if len(words) != 7:
+        raise TrafficError(f"{document.label} line {number}: {len(words)} numbers, but 7 are needed ({_MEANING})")
     for word in words:
         if not re.fullmatch("-?[0-9]{1,18}", word):
             raise TrafficError(f"{document.label} line {number}: {word[:20]!r} is not a whole number ({_MEANING})")

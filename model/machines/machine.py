@@ -1,7 +1,8 @@
 """Machine files: TOML with units in the text and a source for every figure.
 
 A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth
-are required. The other figures of the time model and the partition rule may be omitted.
+are required. The other figures of the time model and the partition rule may be omitted. A machine of switches has the text
+of its network (``dragonfly:...``) in place of a shape, and may have a bandwidth for each class of links.
 """
 
 import tomllib
@@ -16,6 +17,8 @@ from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapE
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -26,13 +29,13 @@ from pencilmap.model.times.costs import Costs, MessageRange
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine: a torus with bandwidth, tasks per node, and the source of every figure.
+    """A machine: a network with bandwidths, tasks per node, and the source of every figure.
 
     Parameters
     ----------
     name, title : str
-    torus : Torus or TwistedTorus
-        Of the usual shape; `with_shape` and `partition` give other shapes.
+    network : Torus, TwistedTorus or GraphNetwork
+        A torus of the usual shape (`with_shape` and `partition` give other shapes), or all switches and hosts.
     tasks_per_node : int
     figures : dict of str to Figure
         Every figure of the file by its key.
@@ -49,11 +52,25 @@ class Machine:
 
     name: str
     title: str
-    torus: Any
+    network: Any
     tasks_per_node: int
     figures: dict[str, Figure] = field(repr=False)
     costs: Costs = Costs()
     partitions: Partitions | None = None
+
+    @property
+    def torus(self) -> Any:
+        """The network of a machine that is a torus.
+
+        Raises
+        ------
+        MachineError
+            If the machine is a network of switches.
+        """
+        if isinstance(self.network, GraphNetwork):
+            raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no "
+                               "partitions; list the hosts of a job in a file and give it with `nodes`, or their number")
+        return self.network
 
     def with_shape(self, text: str) -> "Machine":
         """Return the same machine with another shape, given as for `parse_torus`.
@@ -79,7 +96,7 @@ class Machine:
                                "machine with one bandwidth for all")
         torus = replace(shape, bandwidth=rates if same else rates[:1] * d, cables=old.cables if same else old.cables[:1] * d,
                         axes=old.axes if same and ":axes=" not in text else shape.axes)
-        return replace(self, torus=torus)
+        return replace(self, network=torus)
 
     def partition(self, text: str) -> Any:
         """Return the real torus of a partition of this machine, with the machine's bandwidths, cables and axes.
@@ -126,6 +143,7 @@ class Machine:
     def partition_rule(self) -> Partitions:
         """Return its `Partitions`; raise MachineError if the machine file has no partitions."""
         if self.partitions is None:
+            _ = self.torus  # raises for a network of switches
             raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with "
                                "`network`, or add a [partition] to the machine file")
         return self.partitions
@@ -194,7 +212,7 @@ class Machine:
         >>> load_machine("bluegene-q").launch_order.orders
         ('t-',)
         """
-        figure, axes = self.figures.get(LAUNCH_ORDER), self.torus.axes
+        figure, axes = self.figures.get(LAUNCH_ORDER), self.network.axes
         if figure is None:
             return None
         written = figure.value["order"]
@@ -277,15 +295,31 @@ def _check_schema(data, label):
 
 def _build(data):
     figures = figures_of(data)
+    network = _switches(figures) if "network" in figures else _torus(figures, data.get("axes"))
+    _check_launch_order(figures.get(LAUNCH_ORDER), network)
+    return Machine(data["name"], title=data["title"], network=network, tasks_per_node=figures["tasks_per_node"].value,
+                   figures=figures, costs=Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
+                   partitions=_partitions(figures.get("partition"), network))
+
+
+def _switches(figures):
+    """Return the network of a text; links without a known bandwidth are refused."""
+    text, rates = figures["network"].value, figures["link_bandwidth"].value
+    network = network_named(text, bandwidth=rates)
+    if not isinstance(network, GraphNetwork):
+        raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
+    return network
+
+
+def _torus(figures, axes):
     shape = parse_torus(figures["shape"].value)
     rate = figures["link_bandwidth"].value
+    if isinstance(rate, dict):
+        raise MachineError("link_bandwidth has classes, which only a network of switches has; give one rate for each "
+                           "dimension")
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
-    torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
-                  figures["cables"].value if "cables" in figures else None, data.get("axes"))
-    _check_launch_order(figures.get(LAUNCH_ORDER), torus)
-    return Machine(data["name"], title=data["title"], torus=torus, tasks_per_node=figures["tasks_per_node"].value,
-                   figures=figures, costs=Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
-                   partitions=_partitions(figures.get("partition"), torus))
+    return Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
+                 figures["cables"].value if "cables" in figures else None, axes)
 
 
 def _check_launch_order(figure, torus):
@@ -316,9 +350,9 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
-NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
-         "cables": "number of cables", "partition": "partition rule", LAUNCH_ORDER: "launch order",
-         MESSAGES: "costs of messages by size"} | {
+NAMES = {"shape": "shape", "network": "network", "tasks_per_node": "number of tasks per node",
+         "link_bandwidth": "link bandwidth", "cables": "number of cables", "partition": "partition rule",
+         LAUNCH_ORDER: "launch order", MESSAGES: "costs of messages by size"} | {
              key: name for key, (_, _, name) in COSTS.items()}
 
 
@@ -350,6 +384,8 @@ def _partitions(figure, torus):
     """Return the rule of a [partition] figure; without other figures the machine is as large as its usual shape."""
     if figure is None:
         return None
+    if not isinstance(torus, Torus):
+        raise MachineError("a network of switches has no partition; leave [partition] out")
     value = figure.value
     largest = (parse_torus(value["largest"], axes=torus.axes) if "largest" in value
                else Torus(torus.shape, torus.wrap, axes=torus.axes))

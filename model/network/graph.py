@@ -65,6 +65,7 @@ class GraphNetwork:
     link_classes: tuple[str, ...] = ("link",)
     class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
     levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
+    notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1

@@ -183,7 +183,7 @@ class Wiring:
         self.classes.append(name)
 
     def arguments(self, name: str, switches: Sequence[str], levels: Sequence[tuple[str, Ints, Sequence[str]]],
-                  bandwidth: Rates | None) -> dict[str, Any]:
+                  bandwidth: Rates | Sequence[float] | None) -> dict[str, Any]:
         """Return the arguments of `SwitchedNetwork`; `levels` are name, unit of each switch, names of the units."""
         source, hosts = np.concatenate(self.source), self.hosts
         first = hosts.switch_of_link[::hosts.links]

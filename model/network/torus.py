@@ -247,7 +247,8 @@ def as_torus(network: Network) -> Torus:
         If the network is no torus.
     """
     if not isinstance(network, Torus):
-        raise TorusError(f"a torus or mesh is needed, and {network.title} has no coordinates")
+        why = "has twists" if hasattr(network, "twists") else "has no coordinates"
+        raise TorusError(f"a torus or mesh is needed, and {network.title} {why}")
     return network
 
 

@@ -63,7 +63,12 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     ['8x64', '64x8', '2x256', '16x32']
     """
     found = ranked_by(lambda p: p, predictions, by)
-    return [*found[:1], *(p if p.under is None else replace(p, under=None) for p in found[1:])]
+    return [*found[:1], *map(without_bracket, found[1:])]
+
+
+def without_bracket(p: Prediction) -> Prediction:
+    """Return a prediction without the predictions under the other rules of adaptive routers."""
+    return p if p.under is None else replace(p, under=None)
 
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:

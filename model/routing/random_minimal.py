@@ -12,6 +12,7 @@ Cost: O(n_i^2) for each dimension and point in time, and for each combination of
 """
 
 from functools import lru_cache
+from math import lgamma
 
 import numpy as np
 
@@ -142,10 +143,9 @@ def _carry(legs):
 
 def _poisson(terms, times):
     """Return the probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
-    from scipy.special import gammaln  # slow to import, and most predictions do without
-
     k = np.arange(terms)[:, None]
-    return np.exp(k * np.log(times) - times - gammaln(k + 1))  # avoids the underflow of products
+    factorials = np.array([lgamma(k + 1) for k in range(terms)])[:, None]  # their logarithms avoid the underflow of products
+    return np.exp(k * np.log(times) - times - factorials)
 
 
 def _different(rows):

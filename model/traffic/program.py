@@ -79,7 +79,10 @@ def joined(parts: Iterable[Pairs]) -> Pairs:
 
 @dataclass(frozen=True)
 class Communicator:
-    """A communicator that was used: the world ranks of its members in order, and its Cartesian topology if it has one."""
+    """A communicator that was used: the world ranks of its members in order, and its Cartesian topology if it has one.
+
+    The rank of a process of another job is -1.
+    """
 
     members: Ints
     extents: tuple[int, ...] = ()

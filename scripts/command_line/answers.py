@@ -7,6 +7,7 @@ from statistics import median
 
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.where import Where
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
@@ -83,8 +84,10 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
     best = ranked(predictions, by)[0]
     schedule = exchanges_of(best).schedule
     scheduled = f", {schedule}" if is_scheduled(best) else ""
+    exchange = best.stages[0].algorithm
+    exchanged = "" if exchange == DEFAULT_ALGORITHM else f", exchange {exchange}"
     found = f"busiest links carry {value(best, by)}" if best.t_s is None else value(best, by)
-    clauses = [f"{start or f'take {best.grid} {best.placement}{scheduled}'}: {found}"]
+    clauses = [f"{start or f'take {best.grid} {best.placement}{exchanged}{scheduled}'}: {found}"]
     clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "")
     if best.idle_tasks:
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")

@@ -17,7 +17,7 @@ from pencilmap.scripts.command_line.tables import say
 
 GROUPS = {
     "Place": ("plan", "predict", "map", "check"),
-    "Look": ("network", "draw"),
+    "Look": ("network", "draw", "trace"),
     "Test": ("simulate", "validate", "compare", "report"),
     "Study": ("study",),
 }

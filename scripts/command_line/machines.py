@@ -24,7 +24,7 @@ def show_machines(wide: bool, as_json: bool) -> None:
     if as_json:
         print_json(*[_summary(_loaded(name)) for name in machine_names()])
         return
-    columns = {"torus": "shape", ">tasks/\nnode": "tasks_per_node", ">link bandwidth": "link_bandwidth",
+    columns = {"network": "shape", ">tasks/\nnode": "tasks_per_node", ">link bandwidth": "link_bandwidth",
                "format": "formats"} | ({"partitions": "partition"} if wide else {})
     print_table(None, ["machine", *(["title"] if wide else []), *columns],
                 [_line(name, columns.values(), wide) for name in machine_names()],
@@ -35,7 +35,7 @@ def show_machines(wide: bool, as_json: bool) -> None:
 
 def _line(name, keys, wide):
     title, figures = package_figures(name)
-    cells = [_marked(figures.get(key), key) for key in keys]
+    cells = [_marked(figures.get(key, figures.get("network") if key == "shape" else None), key) for key in keys]
     return [name, *([title] if wide else []), *(cells if wide else (cell.replace(", ", ",\n") for cell in cells))]
 
 
@@ -60,10 +60,14 @@ def _show_one(machine, as_json):
 
 
 def _summary(machine):
-    torus = machine.torus
-    return {"name": machine.name, "title": machine.title, "torus": str(torus), "shape": list(torus.shape),
-            "wrap": list(torus.wrap), "axes": torus.axes, "tasks_per_node": machine.tasks_per_node,
-            "link_bandwidth_byte_per_s": list(torus.bandwidth), "cables": list(torus.cables),
+    from pencilmap.model.network.graph import GraphNetwork  # loads NumPy, which the list of all machines does not need
+
+    network = machine.network
+    place = {"network": str(network), "classes": list(network.link_classes)} if isinstance(network, GraphNetwork) else {
+        "torus": str(network), "shape": list(network.shape), "wrap": list(network.wrap), "axes": network.axes}
+    return {"name": machine.name, "title": machine.title, **place, "tasks_per_node": machine.tasks_per_node,
+            "link_bandwidth_byte_per_s": list(network.bandwidth),
+            **({} if "network" in place else {"cables": list(network.cables)}),
             "costs": _costs(machine.costs), "uncertain": list(machine.uncertain)}
 
 

@@ -16,8 +16,6 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
@@ -34,7 +32,6 @@ from pencilmap.scripts.command_line.plain_options import (
     completed,
     with_options,
 )
-from pencilmap.scripts.command_line.tables import say
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
@@ -138,7 +135,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
-        return command(where=where, **_on_graph(where, given))
+        return command(where=where, **given)
 
     return with_options(*ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
 
@@ -154,17 +151,6 @@ def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:
     if where.machine and where.n_slots > MOST_TASKS and not any(map(asked.get, ("network", "nodes"))):
         raise MachineError(f"this is the whole of {where.machine}, {where.n_slots:,} tasks; name the nodes of the job with "
                            "`nodes`, or confirm with `whole_machine`")
-
-
-def _on_graph(where, given):
-    """Use the launch order by default on a network without coordinates, because searches need coordinates."""
-    source = click.get_current_context().get_parameter_source("placement")
-    if given.get("traffic"):
-        return given
-    if isinstance(where.network, Torus | TwistedTorus) or not given.get("placement") or source != ParameterSource.DEFAULT:
-        return given
-    say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
-    return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 
 def given_words() -> list[str]:

@@ -107,7 +107,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
-                                        *bracket_lines([p for p in predictions if p.grid == predictions[0].grid], by),
+                                        *bracket_lines(predictions, by),
                                         *new_notes((note for p in predictions for note in p.notes), wide)])
 
 

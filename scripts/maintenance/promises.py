@@ -23,7 +23,7 @@ from pencilmap.scripts.maintenance.benchmarks.tables import REFERENCE, name_of, 
 from pencilmap.scripts.maintenance.scaling import MEASURES, measured
 
 ROOT = Path(__file__).resolve().parents[2]
-SCALING, BENCHMARKS = (ROOT / "docs" / "results" / f"{name}.csv" for name in ("study", "scaling", "benchmark-all-ranks"))
+SCALING, BENCHMARKS = (ROOT / "docs" / "results" / f"{name}.csv" for name in ("scaling", "benchmark-all-ranks"))
 SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the checked lines of docs/results/scaling.csv
 EXTENTS = (128, 256)  #: of the checked cubes of the benchmark; 64^3 fits into the caches and has no promise
 MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: limit of measured over promised

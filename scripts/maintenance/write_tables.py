@@ -43,7 +43,7 @@ def format_sources() -> tuple[list[str], list[list[str]]]:
 
 def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
     """Return the launch orders of the machines of the package, and of the launchers of the formats, by name."""
-    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.torus.axes, lambda order: True))
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.network.axes, lambda _: True))
                 for name, machine in ((name, load_machine(name)) for name in machine_names())]
     launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
     return [(name, order) for name, order in [*machines, *launchers] if order]

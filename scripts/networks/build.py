@@ -1,4 +1,4 @@
-"""Build the runner and the simulated torus with CMake.
+"""Build the runner and the simulated network with CMake.
 
 The sources are the folder `fft_runner` beside `scripts`, both in a checkout and in an installed package. The build folder is
 $PENCILMAP_BUILD, else `build` of the checkout, else ~/.cache/pencilmap/build. Nothing is installed.
@@ -60,8 +60,8 @@ class Build:
 
     @property
     def platform(self) -> Path:
-        """Path of the simulated torus, a platform for smpirun."""
-        return self.directory / "lib" / "libtorus_platform.so"
+        """Path of the simulated network, a platform for smpirun."""
+        return self.directory / "lib" / "libnetwork_platform.so"
 
 
 def find_build() -> Build:
@@ -144,7 +144,7 @@ def _configure(build):
     cache = build.directory / "CMakeCache.txt"
     configured = cache.read_text(errors="replace") if cache.is_file() else None
     if configured is None:
-        say(f"building the runner and the simulated torus in {build.directory}")
+        say(f"building the runner and the simulated network in {build.directory}")
         _run(["cmake", "-S", build.source, "-B", build.directory, "-DCMAKE_BUILD_TYPE=Release"], "configure")
     elif f"CMAKE_HOME_DIRECTORY:INTERNAL={build.source}\n" not in configured:
         raise BuildError(f"{build.directory} was configured for other sources than {build.source}; delete it, or name "

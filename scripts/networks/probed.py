@@ -8,7 +8,7 @@ import numpy as np
 
 from pencilmap.mapper.base.files import append_whole, check_appendable
 from pencilmap.mapper.base.progress import say
-from pencilmap.model.network.torus import format_torus
+from pencilmap.model.network.torus import as_torus, format_torus
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.simulated import (
     TIMEOUT_S,
@@ -35,7 +35,7 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
         If the program fails, with the end of its output.
     """
     check_appendable(json_path, SimulationError)
-    build, torus = ensure_built(), network.torus
+    build, torus = ensure_built(), as_torus(network.network)
     options = ["--machine-torus", format_torus(torus), "--coordinates", "hostname", "--tasks-per-node", "1",
                "--at-once", str(at_once), "--reps", "1", "--rounds", ROUNDS, "--warmup", "1", "--label",
                f"routing={network.routing}", "--label", "network=simulated", "--json", "probe.jsonl",

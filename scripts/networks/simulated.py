@@ -1,7 +1,8 @@
-"""Run fft_runner on the simulated torus: platform file, hostfile, smpirun, run records.
+"""Run fft_runner on a simulated network: platform file, hostfile, smpirun, run records.
 
 smpicc compiles the same C source that runs under mpirun. SimGrid moves the data between the ranks and keeps the clock. Our
-platform plugin determines the links of each message. fft_runner/simulated_torus/README.md explains the settings.
+platform plugin determines the links of each message: on a torus by its rule, on other networks from a table of routes
+(`pencilmap.scripts.networks.route_table`). fft_runner/simulated_network/README.md explains the settings.
 """
 
 import json
@@ -19,25 +20,38 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np  # noqa: F401  (doctest)
+
 from pencilmap.mapper.base.files import append_whole, check_appendable, temporary_folder
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.runs.compare import TOPOLOGY
 from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.network.torus import Torus, format_torus
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.network.torus import Torus, as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
+from pencilmap.model.routing import default_routing
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
+from pencilmap.scripts.networks.route_table import table_text
+from pencilmap.scripts.networks.routes import routes_on
 
+ROUTES_FILE = "routes.txt"
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
 ENVELOPE_BYTES = 16  # SMPI adds these bytes to each message
@@ -67,7 +81,7 @@ class SimulationError(PencilmapError):
 
 @dataclass(frozen=True)
 class SimulatedNetwork:
-    """A torus or mesh with the other settings of the simulation.
+    """A network with the other settings of the simulation.
 
     >>> print(SimulatedNetwork(Torus((8, 8), (True, False), (148e6, 2e9))).platform_text(), end="")
     shape = 8wx8
@@ -79,36 +93,56 @@ class SimulatedNetwork:
     order = 0 1
     """
 
-    torus: Torus  #: with bandwidth
+    network: Network  #: with bandwidth
     latency_s: float = 0.0  #: of a hop; a latency above 0 makes a simulation slightly slower
     injection_bytes_per_s: float = 0.0  #: limit of all bytes that a node sends, and also of all received bytes; 0 for none
     message_s: float = 0.0  #: seconds to start a message; a rank starts as many messages at a time as it has ports
     ports: int = 1  #: of a rank
     #: (bytes, seconds): a message of at least that many bytes takes that many seconds to start
     larger_messages: tuple[tuple[int, float], ...] = ()
-    #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
-    #: always +
+    #: of a torus: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd
+    #: coordinates, or always +
     tie: str = "parity"
-    #: dimensions in the order in which messages are routed; the first dimension first by default
+    #: of a torus: dimensions in the order in which messages are routed; the first dimension first by default
     order: tuple[int, ...] = ()
+    rule: str = ""  #: routing of other networks; by default that of the kind of network
+    file: str = ""  #: the file of the network, for records; none if the network has a short text
 
     def __post_init__(self) -> None:
-        if not isinstance(self.torus, Torus):
-            raise SimulationError("only a torus or mesh can be simulated, not another network")
-        dimensions = range(self.torus.n_dimensions)
-        if self.torus.bandwidth is None:
-            raise SimulationError(f"torus {self.torus} has no bandwidth; a simulation needs the bytes per second of a link")
+        if self.network.bandwidth is None:
+            raise SimulationError(f"{self.network.title} has no bandwidth; a simulation needs the bytes per second of a "
+                                  "link")
         for name in ("latency_s", "injection_bytes_per_s", "message_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
         if self.ports < 1:
             raise SimulationError(f"{self.ports} ports start no message; give 1 or more")
+        if self.is_torus:
+            self._check_torus()
+        else:
+            object.__setattr__(self, "rule", self.rule or default_routing(self.network))
+            routes_on(self.network, self.rule)  # refuses rules without routes
+
+    def _check_torus(self) -> None:
+        dimensions = range(self.network.n_dimensions)
         if self.tie not in TIES:
             raise SimulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
         object.__setattr__(self, "order", tuple(self.order or dimensions))
         if sorted(self.order) != list(dimensions):
-            raise SimulationError(f"order {self.order} must name each dimension of torus {self.torus} once, "
-                                  f"0 to {self.torus.n_dimensions - 1}")
+            raise SimulationError(f"order {self.order} must name each dimension of torus {self.network} once, "
+                                  f"0 to {self.network.n_dimensions - 1}")
+        if self.rule:
+            raise SimulationError(f"rule {self.rule} is for other networks than a torus; give tie and order")
+
+    @property
+    def is_torus(self) -> bool:
+        """Whether the platform has its own rule for the routes; it reads the routes of other networks from a table."""
+        return isinstance(self.network, Torus)
+
+    @property
+    def text(self) -> str:
+        """The network as text for a record: its short text, or the file of its cables, empty if unknown."""
+        return self.file if type(self.network) is GraphNetwork else str(self.network)
 
     @property
     def routing(self) -> str:
@@ -117,24 +151,76 @@ class SimulatedNetwork:
         >>> SimulatedNetwork(Torus((8, 8), bandwidth=(1e6, 1e6)), order=(1, 0)).routing
         'dimension-order:yx:parity'
         """
-        return f"dimension-order:{''.join(self.torus.axes[i] for i in self.order)}:{self.tie}"
+        if not self.is_torus:
+            return self.rule
+        return f"dimension-order:{''.join(self.network.axes[i] for i in self.order)}:{self.tie}"
 
     def platform_text(self) -> str:
         """Return the input of the platform plugin."""
-        values = {
-            "shape": format_torus(self.torus),
-            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth or ()),
-            "cables": " ".join(str(c) for c in self.torus.cables),
-            "latency_s": repr(float(self.latency_s)),
-            "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
-            "tie": self.tie,
-            "order": " ".join(str(d) for d in self.order),
-        }
+        values = self._torus_values() if self.is_torus else {"routes": ROUTES_FILE}
         if self.message_s or self.larger_messages:
             larger = [f"{size}:{start!r}" for size, start in self.larger_messages]
             values["message_s"] = " ".join([repr(self.message_s), *larger])
             values["ports"] = str(self.ports)
         return "".join(f"{key} = {value}\n" for key, value in values.items())
+
+    def _torus_values(self) -> dict[str, str]:
+        return {
+            "shape": format_torus(as_torus(self.network)),
+            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.network.bandwidth or ()),
+            "cables": " ".join(str(c) for c in as_torus(self.network).cables),
+            "latency_s": repr(float(self.latency_s)),
+            "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
+            "tie": self.tie,
+            "order": " ".join(str(d) for d in self.order),
+        }
+
+    def files(self, host_of_rank: Sequence[str]) -> dict[str, str]:
+        """Return names and texts of the files for smpirun: platform, hosts, and routes unless the network is a torus."""
+        found = {"platform.txt": self.platform_text(), "hosts.txt": "".join(host + "\n" for host in host_of_rank)}
+        if not self.is_torus:
+            ends = {host: self.end_of(host) for host in dict.fromkeys(host_of_rank)}
+            nodes = {end: end // self.ends_per_node for end in ends.values()}
+            found[ROUTES_FILE] = table_text(routes_on(self.network, self.rule), ends, nodes, self.latency_s,
+                                            self.injection_bytes_per_s)
+        return found
+
+    def hosts(self, mapping: Mapping) -> list[str]:
+        """Return the simulated host of each rank: its node, or its link of the node if each task uses one link.
+
+        >>> from pencilmap.model.network.kinds import network_named
+        >>> tree = network_named("fat-tree:leaves=2,hosts=2,up=1,links=2,use=task", bandwidth="1 GB/s")
+        >>> ranks = np.arange(4)
+        >>> SimulatedNetwork(tree).hosts(Mapping(tree, ProcessGrid(2, 2), 2, ranks // 2, ranks % 2))
+        ['n0000-00.0', 'n0000-00.1', 'n0000-01.0', 'n0000-01.1']
+        """
+        names, L = hosts(mapping), self.ends_per_node
+        return names if L == 1 else [f"{name}.{slot % L}" for name, slot in zip(names, mapping.slot_of_rank.tolist())]
+
+    def end_of(self, host: str) -> int:
+        """Return the number of a simulated host: its node, or its link.
+
+        Raises
+        ------
+        SimulationError
+            If the network has no such host.
+        """
+        name, dot, link = host.partition(".") if self.ends_per_node > 1 else (host, "", "")
+        node = self._names.node(name)
+        wrong_link = dot and not (link.isdecimal() and int(link) < self.ends_per_node)
+        if node is None or self._names.names([node])[0] != name or wrong_link:
+            raise SimulationError(f"host {host[:40]!r} is not a host of {self.network.title}: {self._names.why_not(name)}")
+        return node * self.ends_per_node + int(link or 0)
+
+    @cached_property
+    def _names(self) -> Hosts:
+        return Hosts(self.network)
+
+    @property
+    def ends_per_node(self) -> int:
+        """Simulated hosts of a node: one for each link if each task uses one link."""
+        network = self.network
+        return network.links_per_host if isinstance(network, SwitchedNetwork) and network.use == "task" else 1
 
 
 @dataclass(frozen=True)
@@ -175,7 +261,7 @@ class Simulation:
             raise SimulationError("timing_only loses the data, so there is nothing to verify; use one of the two")
         if self.direction not in DIRECTIONS:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
-        _check_hosts(self.host_of_rank, self.network.torus, self.grid)
+        _check_hosts(self.host_of_rank, self.network, self.grid)
         for word in (self.exchange, self.schedule, self.algorithm, *_label_options(self.labels)):
             _check_word(word)
 
@@ -186,12 +272,13 @@ class Simulation:
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         schedule = f", {self.schedule}" if self.schedule != SEQUENCE else ""
         if self.line:
-            return f"{self.line.title} on {self.network.torus}, by {self.line.algorithm}{placement}"
-        return f"{size} on {self.network.torus}, {self.grid}{placement}{schedule}"
+            return f"{self.line.title} on {self.network.network}, by {self.line.algorithm}{placement}"
+        return f"{size} on {self.network.network}, {self.grid}{placement}{schedule}"
 
     @property
     def tasks_per_node(self) -> int:
-        return max(Counter(self.host_of_rank).values())
+        ends = self.network.ends_per_node
+        return max(Counter(host.rpartition(".")[0] if ends > 1 else host for host in self.host_of_rank).values())
 
     @property
     def bytes_per_rank(self) -> int:
@@ -214,24 +301,26 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     if schedule != SEQUENCE:
         forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
         schedule = forecast.name if forecast else schedule
-    return Simulation(network, hosts(mapping), size, grid, where.transform.type, where.transform.precision, labels=labels,
-                      fields=where.transform.fields, schedule=schedule, direction=direction, **options)
+    return Simulation(network, network.hosts(mapping), size, grid, where.transform.type, where.transform.precision,
+                      labels=labels, fields=where.transform.fields, schedule=schedule, direction=direction, **options)
 
 
 def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,
                         **options: Any) -> Simulation:
     """Return the simulation of distributed lines over all slots, with the labels of `simulation_of`."""
     mapping = placed_lines(where, problem, placement)
-    return Simulation(network, hosts(mapping), problem.size, mapping.grid, precision=problem.precision,
+    return Simulation(network, network.hosts(mapping), problem.size, mapping.grid, precision=problem.precision,
                       fields=problem.fields, labels=_labels(where, network, placement), line=problem, **options)
 
 
 def _labels(where, network, placement):
     """Return labels from which the prediction of a run can be computed again."""
-    rates = network.torus.bandwidth or ()
+    rates = network.network.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
               "routing": network.routing}
+    if not network.is_torus and network.text:
+        labels[TOPOLOGY] = network.text
     if where.machine:
         labels["machine"] = where.machine
     if network.injection_bytes_per_s:
@@ -299,11 +388,16 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def _check_hosts(host_of_rank, torus, grid):
+def _check_hosts(host_of_rank, simulated, grid):
     if len(host_of_rank) != grid.n_tasks:
         # SimGrid would silently start again at the first host
         raise SimulationError(f"{len(host_of_rank)} hosts are given for the {grid.n_tasks} ranks of grid {grid}; "
                               "one for each rank is needed")
+    torus = simulated.network
+    if not simulated.is_torus:
+        for host in set(host_of_rank):
+            simulated.end_of(host)
+        return
     for rank, host in enumerate(host_of_rank):
         match = re.fullmatch(r"node((?:-\d{1,9})+)", host)
         coordinate = [int(c) for c in match[1].split("-")[1:]] if match else []
@@ -346,8 +440,8 @@ def work_directory() -> Iterator[Path]:
 
 def _write_inputs(simulation, work):
     usage = "usage_file = link_usage.txt\n" if simulation.usage_path else ""
-    (work / "platform.txt").write_text(simulation.network.platform_text() + usage)
-    (work / "hosts.txt").write_text("".join(host + "\n" for host in simulation.host_of_rank))
+    for name, text in simulation.network.files(simulation.host_of_rank).items():
+        (work / name).write_text(text + (usage if name == "platform.txt" else ""))
     if simulation.mapfile:
         try:
             shutil.copyfile(simulation.mapfile, work / _mapfile_name(simulation))
@@ -392,12 +486,12 @@ def _runner_options(simulation):
         "--reps": [simulation.reps],
         "--warmup": [simulation.warmup],
         "--json": ["records.jsonl"],
-        "--machine-torus": [format_torus(simulation.network.torus)],
-        "--coordinates": ["hostname"],
         "--tasks-per-node": [simulation.tasks_per_node],
         "--rigor": ["estimate"],
         "--sync": ["clock"],
     }
+    if simulation.network.is_torus:
+        options |= {"--machine-torus": [format_torus(as_torus(simulation.network.network))], "--coordinates": ["hostname"]}
     if simulation.type != "c2c":
         options["--type"] = [simulation.type]
     if simulation.line:

@@ -12,7 +12,7 @@ from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
@@ -33,7 +33,7 @@ class Case:
     grid: str
     placement: str
     fft: str
-    #: machine, torus, bandwidth: a machine of the package, whose injection limit then applies, or a shape with a bandwidth
+    #: machine, torus, bandwidth: a machine of the package, whose injection limit then applies, or a network with a bandwidth
     machine: str | None = None
     torus: str | None = None
     bandwidth: str | None = None
@@ -46,6 +46,7 @@ class Case:
     injection: float = 0.0  #: bytes per second of a node, 0 for no limit; with faster links, the torus is a crossbar
     decomposition: str = PENCIL.name  #: for bricks, the remaps are validated
     halo: int = 0  #: planes of a halo; above 0, the halo is validated
+    rule: str = ""  #: routing of a network that is no torus; empty for its default
 
     @property
     def name(self) -> str:
@@ -54,6 +55,7 @@ class Case:
         how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, FORWARD)) if text != usual]
         how += [f"{name}={value}" for name, value in (("message", self.message_s), ("injection", self.injection)) if value]
         how += [self.decomposition] * (self.decomposition != PENCIL.name)
+        how += [self.rule] * bool(self.rule)
         how += [f"halo={self.halo}"] * (self.halo > 0)
         how += [self.exchange] * (self.exchange != DEFAULT_ALGORITHM)
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft, *how])
@@ -106,6 +108,10 @@ class Claim:
         return len(ratios), min(ratios), max(ratios), self.least <= min(ratios) and max(ratios) <= self.most
 
 
+def _is_no_torus(row):
+    return not isinstance(row.case.setting().network, Torus)
+
+
 def _is_published_8_cube(row):
     return (row.published_s is not None and row.case.placement == "box:2x2x2" and row.case.tasks_per_node == 1
             and int(row.case.fft) >= 256)
@@ -126,6 +132,8 @@ CLAIMS = (
     Claim("simulated over predicted network time, every exchange: within 0.5 %",
           lambda row: row.case.schedule == SEQUENCE and not row.case.message_s,
           lambda row: row.network_ratio, 0.995, 1.005),
+    Claim("simulated over predicted network time, networks other than tori: within 0.2 %", _is_no_torus,
+          lambda row: row.network_ratio, 0.998, 1.002),
     Claim("simulated with software over published, CO mode on 2x2x2 cubes from 256^3 on, rows and columns: within 10 %",
           _is_published_8_cube, lambda row: row.published_ratio, 0.9, 1.1),
     Claim("simulated over predicted, exchanges beside each other: within 0.2 %",
@@ -254,6 +262,37 @@ def maps() -> list[Case]:
                     for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
 
 
+CABLE = "1GB/s"
+THICK = "host=1GB/s,up=2GB/s"
+TREE, SMALL_TREE = "fat-tree:leaves=9,hosts=8,taper=2", "fat-tree:leaves=8,hosts=4,up=2,pods=2,core=2"
+DRAGONFLY = "dragonfly:a=4,p=2,h=2"
+NETWORKS = {  # (network, bandwidth): [(tasks per node, grid, placement, fft, routing)]; every block even
+    (TREE, CABLE): [(1, "9x8", "default", "144", ""), (1, "9x8", "default", "144", "static"),
+                    (1, "8x9", "default", "144", ""), (2, "12x12", "default:tn", "144", "static")],
+    (SMALL_TREE, CABLE): [(2, "8x8", "default", "64", ""), (1, "4x8", "default", "64", "static")],
+    ("fat-tree:leaves=4,hosts=8,up=4,links=2", THICK): [(2, "8x8", "default", "64", "")],
+    ("fat-tree:leaves=8,hosts=8,up=4,rails=2,use=task", THICK): [(2, "8x8", "default", "64", "")],
+    (DRAGONFLY, CABLE): [(1, "8x9", "default", "144", ""), (1, "12x6", "default", "144", ""),
+                         (2, "12x12", "default:tn", "144", ""), (1, "12x6", "default", "144", "valiant"),
+                         (1, "12x6", "default", "144", "shortest-path")],
+    ("dragonfly:a=4,p=4,groups=4,cables=4", "host=1GB/s,local=2GB/s,global=4GB/s"): [(1, "8x8", "default", "64", "")],
+    ("dragonfly-plus:leaves=2,spines=2,hosts=4,groups=4", CABLE): [(1, "4x8", "default", "64", ""),
+                                                                   (2, "8x8", "default", "64", "valiant")],
+    ("hyperx:4x4,hosts=4", CABLE): [(1, "8x8", "default", "128", ""), (2, "8x16", "default:tn", "128", "")],
+    ("hyperx:2x3,hosts=4,cables=2", CABLE): [(1, "4x6", "default", "48", "each-hop")],
+    ("4x8:twisted", CABLE): [(1, "4x8", "default", "64", ""), (2, "8x8", "default", "64", "dimension-order")],
+    ("4x4x8:twisted", CABLE): [(1, "8x16", "default", "128", "dimension-order"), (1, "8x16", "default", "128", "")],
+    ("fat-tree:leaves=32,hosts=16,taper=2", CABLE): [(1, "8x64", "default", "256", "")],
+}
+
+
+def networks() -> list[Case]:
+    """Return trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks."""
+    return [Case(grid, placement, fft, torus=network, bandwidth=bandwidth, tasks_per_node=tasks, rule=rule,
+                 verify=True)
+            for (network, bandwidth), found in NETWORKS.items() for tasks, grid, placement, fft, rule in found]
+
+
 def bricks() -> list[Case]:
     """Return bricks remapped to pencils and back, of even and uneven blocks."""
     cases = [("2x2x2", "64", "2x2x2", "2x4"), ("4x4x2", "64", "4x2x4", "8x4"), ("4x4x4", "128", "4x4x4", "8x8"),
@@ -301,6 +340,7 @@ SUITES = {
     "messages": Suite(messages, "small messages that cost 2 us each, 32 to 128 ranks; half a minute"),
     "bricks": Suite(bricks, "bricks remapped to pencils and back, 8 to 64 ranks; half a minute"),
     "halos": Suite(halos, "halos of pencils, slabs and bricks, 8 to 256 ranks; half a minute"),
+    "networks": Suite(networks, "trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks, verified; two minutes"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 

@@ -4,7 +4,6 @@ The tracer must have been built for the MPI library of the program. It is taken 
 compiler of MPI that lies beside the launcher.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
 from pencilmap.mapper.traffic_files import read_traffic, traced
-from pencilmap.model.base.errors import TrafficError
+from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.base.reading import read_whole
 from pencilmap.model.traffic.program import MEASURED, Traffic
 from pencilmap.scripts.networks.build import find_build, tail
@@ -49,7 +48,8 @@ class Traced:
 
     status: int
     traffic: Traffic | None
-    measured: bool  #: the messages inside collectives were counted by the MPI library
+    measured: bool = False  #: the messages inside collectives were counted by the MPI library
+    problem: str = ""  #: why these counts cannot be used
 
 
 # ---- the MPI library --------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     if _family(_output(["ldd", str(compiled)]), _LIBRARIES) != launch.mpi:
         compiled.unlink()
         raise TrafficError(f"{_compiler(launch)} is not the compiler of {launch.mpi}; build the tracer with the right one "
-                           "and name it with --library")
+                           "and name it with `library`")
     return compiled.absolute()
 
 
@@ -137,21 +137,23 @@ def _compiler(launch):
     path = folder / f"mpicc{name[2] or '' if name else ''}"
     if not path.exists():
         raise TrafficError(f"the tracer for {launch.mpi} is not built, and {path} to compile it is missing; install it, "
-                           "or name a tracer with --library")
+                           "or name a tracer with `library`")
     return path
 
 
 def _compile(source, compiler, path):
+    aside = path.with_suffix(f".new-{os.getpid()}")
     command = [compiler, "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *sorted(source.glob("*.c")), "-o",
-               path.with_suffix(".new"), "-ldl", "-pthread"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.parent / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+               aside, "-ldl", "-pthread"]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=10 * _TIMEOUT_S)
         if done.returncode:
             raise TrafficError(f"{compiler} cannot compile the tracer:\n{tail(done.stdout, 10)}")
-        os.replace(path.with_suffix(".new"), path)
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 # ---- the run ------------------------------------------------------------------------------------------------------------
@@ -226,16 +228,34 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True) 
         command, variables = traced_command(launch, library, raw, use)
         status = _run(command, {**os.environ, **variables})
         if not raw.is_file():
-            return Traced(status, None, False)
-        traffic = read_traffic(raw, "trace")
-        first = Path(f"{prefix}.0.prof")
-        measured = use is not None and first.is_file()
-        if measured:
-            traffic = traffic.with_measured_collectives(read_traffic(first, "monitoring").pairs.of([MEASURED]))
-            write_whole(output, traced.text(traffic), TrafficError)
-        else:
-            write_whole(output, read_whole(raw, TrafficError), TrafficError)
-        return Traced(status, traffic, measured)
+            return Traced(status, None)
+        traffic, problem = read_traffic(raw, "trace"), ""
+        if use is not None:
+            try:
+                traffic = _measured(traffic, Path(f"{prefix}.0.prof"))
+                write_whole(output, traced.text(traffic), TrafficError)
+                return Traced(status, traffic, measured=True)
+            except MonitoringError as error:
+                problem = str(error)
+        write_whole(output, read_whole(raw, TrafficError), TrafficError)
+        return Traced(status, traffic, problem=problem)
+
+
+class MonitoringError(TrafficError):
+    """The counts of Open MPI cannot be used."""
+
+
+def _measured(traffic, first):
+    """Return the traffic with Open MPI's counts, of which this is the first file."""
+    if not first.is_file():
+        raise MonitoringError("it has written none")
+    try:
+        counts = read_traffic(first, "monitoring")
+    except PencilmapError as error:
+        raise MonitoringError(str(error)) from error
+    if counts.n_ranks != traffic.n_ranks:
+        raise MonitoringError(f"they are of {counts.n_ranks} ranks, but the program has {traffic.n_ranks}")
+    return traffic.with_measured_collectives(counts.pairs.of([MEASURED]))
 
 
 def _run(command, environment):

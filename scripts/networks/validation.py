@@ -1,8 +1,8 @@
-"""Simulated, predicted and published times: the rows of `pencilmap validate --network simulated`.
+"""Simulated, predicted and published times: the rows of `pencilmap validate simulated`.
 
 The simulation knows links and the injection limit of a node. The software costs, which are the starts of an exchange and of
 its messages, are added to the simulated time as in the time model. Neither includes contention of adaptive routers, because
-the simulated routers use dimension order.
+the simulated routers have fixed routes.
 """
 
 import os
@@ -18,11 +18,12 @@ from typing import Any
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_messages
 from pencilmap.model.predict.results import ExchangePrediction
-from pencilmap.model.routing import routing
+from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
 from pencilmap.model.times.costs import Costs
@@ -36,7 +37,7 @@ from pencilmap.model.traffic.remap import remaps
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, Simulation, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import SEQUENCE, Case
 
-ROUTING = "dimension-order:parity"  # rule of the simulated routers
+ROUTING = "dimension-order:parity"  # rule of the simulated routers of a torus
 TIMEOUT_S = 3600.0
 
 
@@ -56,6 +57,12 @@ class Row:
     #: simulated time of the suite's placement that is best in sequence with alltoallv; twice that time for a pair of
     #: transforms
     sequence_s: float | None = None
+
+    @property
+    def routing(self) -> str:
+        """Return the rule of the simulated routers."""
+        network = self.case.setting().network
+        return ROUTING if isinstance(network, Torus) else self.case.rule or default_routing(network)
 
     @property
     def gain(self) -> float:
@@ -163,7 +170,7 @@ def _simulation(case):
 
 
 def _network(where, case):
-    return SimulatedNetwork(where.network, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
+    return SimulatedNetwork(where.network, rule=case.rule, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
                             message_s=case.message_s)
 
 
@@ -181,7 +188,7 @@ def _rows(case, record):
         yield _halo(case, grid, record, as_mapping(placed, case.placement))
         return
     costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
-    network = predict(placed, where.transform, ROUTING, costs=costs, exchange=case.exchange)
+    network = predict(placed, where.transform, _network(where, case).routing, costs=costs, exchange=case.exchange)
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
     published, mapping = _published(case), as_mapping(placed, case.placement)
     if grid.decomposition.has_bricks:

@@ -7,7 +7,8 @@ import numpy as np
 
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
@@ -37,11 +38,11 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     <BLANKLINE>
     ● row 0: 4 ranks on 4 nodes   ■ column 0: 3 ranks on 3 nodes   ◆ in both
     """
-    if not isinstance(mapping.network, Torus):
+    if not isinstance(mapping.network, Torus | TwistedTorus):
         raise FigureError(f"{mapping.network} has no coordinates; `what` graph shows its links")
-    torus = as_torus(mapping.network)
+    torus = mapping.network
     if torus.n_nodes > MAX_NODES:
-        raise FigureError(f"torus {torus} has {torus.n_nodes} nodes, and a terminal shows {MAX_NODES}; write a file with "
+        raise FigureError(f"{torus.title} has {torus.n_nodes} nodes, and a terminal shows {MAX_NODES}; write a file with "
                           "`output`")
     groups = groups_of(mapping, numbers)
     mark = np.full(torus.n_nodes, EMPTY)
@@ -96,8 +97,8 @@ def loads_text(loads: LinkLoads) -> list[str]:
     A torus shows the largest and the mean load of each dimension and direction, a graph its busiest links."""
     network, rows = loads.network, []
     scale = float(m_scale(1, network, loads.total_bytes))
-    if isinstance(network, Torus):
-        torus = as_torus(network)
+    if isinstance(network, Torus | TwistedTorus):
+        torus = network
         values = np.asarray(loads.bytes(), dtype=float) / np.array(torus.cables)[:, None, None] * scale
         rows = [(f"{'+-'[k]}{torus.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
                 for i, n in enumerate(torus.shape) if n > 1 for k in (0, 1)]

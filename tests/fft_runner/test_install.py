@@ -132,6 +132,12 @@ def checked(done, name):
     assert f"{name}: " in done.stdout and "largest error" in done.stdout
 
 
+def test_the_tracer_is_installed(prefix):
+    [tracer] = prefix.glob("**/libpencilmap_traffic.so")
+    shown = execute("nm", "-D", "--defined-only", tracer).splitlines()
+    assert shown and all(line.split()[-1].startswith(("MPI", "PMPI")) for line in shown), "only functions of MPI are visible"
+
+
 @pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
                                             ("transposes_c", 4), ("poisson_two_ways_c", 1),
                                             ("poisson_two_ways_c", 4)])

@@ -342,6 +342,64 @@ def test_a_file_that_cannot_be_written_is_said_once(mpi, tmp_path):
     assert traffic is None and len(said) == 1 and str(output) in said[0], said
 
 
+SPAWNING = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, others;
+    int x = 5, rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (parent == MPI_COMM_NULL) {
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+        if (rank == 0)
+            MPI_Send(&x, 1, MPI_INT, 1, 0, others);
+        MPI_Bcast(&x, 1, MPI_INT, rank ? MPI_PROC_NULL : MPI_ROOT, others);
+    } else {
+        others = parent;
+        if (rank == 1)
+            MPI_Recv(&x, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
+        MPI_Bcast(&x, 1, MPI_INT, 0, parent);
+    }
+    MPI_Comm_disconnect(&others);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_spawned_processes_are_refused_in_words_and_messages_to_them_summed_up(mpi, tmp_path):
+    if "mpich" in mpi.compiler:
+        pytest.skip("Debian's MPICH cannot spawn")
+    (tmp_path / "spawn.c").write_text(SPAWNING)
+    done, traffic = mpi(2, mpi.compile("spawn", tmp_path / "spawn.c", options=["-w"]))
+    said = [line for line in done.stderr.splitlines() if "pencilmap traffic" in line]
+    assert len(said) == 2 and any("MPI_Comm_spawn started are not traced" in line for line in said), done.stderr
+    assert traffic.n_ranks == 2 and traffic.outside == (12, 3), "a message to one of them, a broadcast to both"
+    assert sorted(traffic.communicators[0].members.tolist()) == [-1, -1, 0, 1]
+
+
+SESSION = """
+#include <mpi.h>
+int main(void)
+{
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+    return 0;
+}
+"""
+
+
+def test_sessions_are_refused_in_words(mpi, tmp_path):
+    if "openmpi" in mpi.compiler:
+        pytest.skip("only MPI-4 has sessions")
+    (tmp_path / "session.c").write_text(SESSION)
+    done, traffic = mpi(1, mpi.compile("session", tmp_path / "session.c", options=["-w"]))
+    assert traffic is None and "MPI sessions are not traced" in done.stderr
+
+
 def test_lammps_equals_the_counters_of_open_mpi(mpi, tmp_path):
     """Bytes and messages of each pair as Open MPI counts user messages (lines E)."""
     if "openmpi" not in mpi.compiler:

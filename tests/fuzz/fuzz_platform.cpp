@@ -1,5 +1,5 @@
 /* A platform file of the simulated torus: what is read has a rate and cables for each dimension. */
-#include "simulated_torus/platform_file.hpp"
+#include "simulated_network/platform_file.hpp"
 
 #include "target.h"
 

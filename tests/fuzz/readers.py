@@ -81,11 +81,13 @@ def graph(content: bytes) -> None:
     """Graph files."""
     for name in (None, list(graphs.GRAPHS)[crc32(content) % len(graphs.GRAPHS)]):
         try:
-            found = graphs.parse_graph(Document(content, "file"), name, 1e9)
+            options = {"taper": "2"} if name and graphs.GRAPHS[name].options else {}
+            found = graphs.parse_graph(Document(content, "file"), name, 1e9, options)
         except PencilmapError as error:
             _one_line(error)
         else:
-            assert found.n_nodes >= 1 and len(set(found.vertices)) == len(found.vertices)
+            names = found.host_names or {}
+            assert found.n_nodes >= 1 and len(set(names.values())) == len(names)
 
 
 def description(content: bytes) -> None:
@@ -93,8 +95,8 @@ def description(content: bytes) -> None:
     with _file(content) as path:
         found = allocations.read_description(path)
     picture = allocations.combine([found])
-    if picture.torus is not None and picture.nodes is not None and picture.torus.n_nodes < 1 << 20:
-        again = parse_table(Document(picture.table().encode(), "again"), picture.torus)
+    if picture.network is not None and picture.nodes is not None and picture.network.n_nodes < 1 << 20:
+        again = parse_table(Document(picture.table().encode(), "again"), picture.network)
         assert np.array_equal(again.nodes, picture.nodes) and again.hosts == picture.hosts
 
 
@@ -131,7 +133,7 @@ def traffic(content: bytes) -> None:
 def machine(content: bytes) -> None:
     """Machine files."""
     found = read_machine(content, "file")
-    assert found.tasks_per_node >= 1 and min(found.torus.bandwidth or (0,)) > 0
+    assert found.tasks_per_node >= 1 and min(found.network.bandwidth or (0,)) > 0
 
 
 def record(content: bytes) -> None:

@@ -41,6 +41,12 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=all Nodes=ALL Default=YES State=UP
+TopologyPlugin=topology/tree
+"""
+TOPOLOGY = """\
+SwitchName=leaf0 Nodes=node-0-0,node-1-0
+SwitchName=leaf1 Nodes=node-0-1,node-1-1
+SwitchName=spine Switches=leaf[0-1]
 """
 NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
 
@@ -77,6 +83,7 @@ def configure(folder):
     port, *ports = free_ports(1 + len(HOSTS))
     nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes))
+    (folder / "topology.conf").write_text(TOPOLOGY)
 
 
 def free_ports(count):

@@ -82,7 +82,7 @@ def places_in_c(program, pairs):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", machine_names())
+@pytest.mark.parametrize("name", [name for name in machine_names() if isinstance(load_machine(name).network, Torus)])
 def test_c_and_python_read_the_same_placement(programs, name):
     machine, some = load_machine(name), list(cases(name))
     torus, tasks = machine.torus, machine.tasks_per_node

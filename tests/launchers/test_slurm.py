@@ -1,9 +1,17 @@
 """Slurm's arbitrary distribution, on a cluster on loopback that the test starts and stops."""
 
+import os
+import shutil
+import sys
+from pathlib import Path
+
 import pytest
 
 from pencilmap.mapper.allocations import look_around
-from tests.launchers.conftest import succeed
+from pencilmap.mapper.graphs import read_graph
+from pencilmap.model.network.fat_tree import FatTree
+from tests.documents import run_by
+from tests.launchers.conftest import ROOT, succeed
 from tests.launchers.placed import TASKS, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
 
@@ -23,3 +31,40 @@ def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):
     picture = look_around(environ, torus="2x2")
     assert sorted(picture.names.values()) == sorted([HOSTS[0], HOSTS[2], HOSTS[3]])
     assert picture.tasks_per_node == TASKS
+
+
+NETWORK = f"""
+if [ $SLURM_PROCID = 0 ]; then
+    {sys.executable} -m pencilmap network --no-hardware && echo ---- && env | grep SLURM_TOPOLOGY_ADDR
+fi
+"""
+
+
+@pytest.mark.parametrize("asked", ["topology.conf", "scontrol"])
+def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, asked):
+    """From the file beside slurm.conf, or where it cannot be read from scontrol."""
+    environment = {**os.environ, **slurm, "PYTHONPATH": str(ROOT / "packaging"), "COLUMNS": "120"}
+    folder = Path(slurm["SLURM_CONF"]).parent
+    before = ""
+    if asked == "scontrol":
+        shutil.copy(folder / "slurm.conf", tmp_path)
+        before = f"export SLURM_CONF={tmp_path}/slurm.conf\n"  # slurmd sets its own
+    job = ["srun", "-N3", "-n6", "--ntasks-per-node=2", "-w", "node-0-0,node-1-0,node-0-1"]
+    out, _, places = succeed([*job, "bash", "-c", before + NETWORK], environment, cwd=tmp_path).partition("----\n")
+    assert "1 switch at the top\n  2 leaves, 2 cables upwards each\n    4 hosts, 2 on each leaf\n" in out
+    assert "nodes of the job: # 3 of 4 hosts\n  leaf0  ##  2 of 2\n  leaf1  #.  1 of 2\n" in out
+    assert "SLURM_TOPOLOGY_ADDR=spine.leaf0.node-0-0\n" in places and "place of this node" in out
+    commands = out.partition("next, e.g. for a transform of 512^3:\n")[2].replace("\\\n", "")
+    file = "topology.txt" if asked == "scontrol" else str(folder / "topology.conf")
+    assert f"--network {file} --tasks-per-node 2 --nodes nodes.txt --fft 512" in " ".join(commands.split())
+    typed = f"{before}if [ $SLURM_PROCID = 0 ]; then\n{commands.replace('pencilmap', f'{sys.executable} -m pencilmap')}\nfi"
+    answer = succeed([*job, "bash", "-c", typed], environment, cwd=tmp_path)
+    assert "3 of 4 nodes" in answer and "with 2 tasks per node" in answer
+    assert (tmp_path / "nodes.txt").read_text() == "node-0-0\nnode-0-1\nnode-1-0\n"
+
+
+def test_the_addresses_of_all_nodes_are_the_tree_above_the_job(slurm, tmp_path):
+    [command] = run_by(__file__)
+    succeed(["bash", "-c", command.replace("srun", "srun -N4")], {**os.environ, **slurm}, cwd=tmp_path)
+    tree = read_graph(tmp_path / "addresses.txt")
+    assert isinstance(tree, FatTree) and set(tree.vertices[:4]) == set(HOSTS) and tree.cables_up[0].tolist() == [2, 2]

@@ -18,6 +18,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus, format_torus
+from tests.mapper.test_network_files import CORPUS
 
 
 def around(environ=None, torus=None, tmp_path=None, **files):
@@ -67,7 +68,7 @@ def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
     picture = around(SLURM, "4")
     assert coordinates(picture) == [[0], [1], [3]] and picture.tasks_per_node == 2
     assert picture.names == {0: "n0", 1: "n1", 3: "n3"} and picture.missing is None
-    assert picture.arguments("f") == {"torus": "4", "tasks_per_node": "2", "nodes": "f", "hosts": "f"}
+    assert picture.arguments("f") == {"network": "4", "tasks_per_node": "2", "nodes": "f", "hosts": "f"}
 
 
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
@@ -188,8 +189,8 @@ SLURM_TORUS = """\
 def test_topology_yaml_tells_of_every_plugin(tmp_path):
     """The example of topology.yaml(5)."""
     told = [fact[:2] for fact in around(tmp_path=tmp_path, file=SLURM_YAML).facts if fact.what != "hosts"]
-    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches and 4 hosts: no coordinates"),
-                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16, 8 hosts: no coordinates"),
+    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches and 4 hosts"),
+                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16, 8 hosts"),
                     ("topology", "topo3: topology/flat"), ("topology", "topo4: topology/ring"),
                     ("network", "2 rings, 16 hosts")]
     picture = around(tmp_path=tmp_path, file=SLURM_YAML + SLURM_TORUS)
@@ -337,9 +338,15 @@ def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):
     assert format_torus(around(tmp_path=tmp_path, file="tux[000x113]\n").torus) == "2x2x4:mesh"
 
 
-@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML, GRAPHML_OF_SWITCHES])
-def test_a_network_of_switches_is_no_torus_whose_shape_is_missing(text, tmp_path):
-    missing = around(tmp_path=tmp_path, file=text).missing
+@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML])
+def test_a_network_of_switches_is_the_network_of_the_job(text, tmp_path):
+    picture = around(tmp_path=tmp_path, file=text)
+    assert picture.missing is None and picture.torus is None and picture.nodes.size == picture.network.n_nodes
+    assert picture.arguments() == {"network": str(tmp_path / "file")}
+
+
+def test_an_export_of_switches_is_no_torus_whose_shape_is_missing(tmp_path):
+    missing = around(tmp_path=tmp_path, file=GRAPHML_OF_SWITCHES).missing
     assert missing.startswith("the shape of a torus, which a network of switches does not have; ")
 
 
@@ -363,7 +370,7 @@ def test_a_node_without_a_name_is_listed_once(text, tmp_path):
 
 def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
     picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
-    assert picture.arguments("f")["torus"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
+    assert picture.arguments("f")["network"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
 
 
 def test_plain_tables_with_and_without_names(tmp_path):
@@ -480,7 +487,7 @@ def test_netloc_exports_give_hosts(tmp_path, text):
 
 
 def test_what_is_missing_is_said():
-    assert "`torus`" in around(SLURM).missing
+    assert "`network`" in around(SLURM).missing
     assert "the coordinates of host n0: give a table NAME x y" in around(SLURM, "2x2").missing
     assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
 
@@ -488,6 +495,7 @@ def test_what_is_missing_is_said():
 OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-002]\n", "SwitchName=s0 Nodes=n[0-3]\n"),
        "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
        "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
+       "network": ("graph g { a -- b }\n", (CORPUS / "ibnetdiscover").read_text(), (CORPUS / "topograph").read_text()),
        "scotch": ("torus3D 4 4 2\n", "mesh2D 4 4", "hcub 3\n", "cmplt 8\n"), "cray": (CRAY,),
        "lsf": ("n2 0-1\nn2 4-5\nn0 0\n", "n1.example.com 0,1 0 2\nn0.example.com 4-5 1 2\n", "n2 0 0 1\nn2 4 1 1\n"),
        "pbs": ("n2\nn2\nn0\n", "node01.example.com\n"),
@@ -641,7 +649,7 @@ def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, mo
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "-o", tmp_path / "nodes")
-    assert status == 1 and "nodes was not written" in err and "give it with --torus" in out
+    assert status == 1 and "nodes was not written" in err and "missing: the network" in out and "--network" in out
     assert pencilmap("network", "--no-hardware")[0] == 0
     assert not (tmp_path / "nodes").exists()
 

@@ -415,11 +415,6 @@ def test_wrong_options_are_refused(argument):
         parse_options(argument)
 
 
-def test_where_numba_can_write_no_cache_it_compiles_without(monkeypatch):
-    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    assert routed_swaps.compiled(lambda x: x + 1)(2) == 3
-
-
 def test_a_number_of_evaluations_is_used_up_on_a_slow_machine(monkeypatch):
     monkeypatch.setattr(annealing, "monotonic", count(0, 60).__next__)  # each look at the clock is a minute later
     site = Site(Torus((4, 3)))

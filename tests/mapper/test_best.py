@@ -102,7 +102,7 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
 
 
 def test_large_machines_get_the_product_alone():
-    site, grid = setting(network="16x16x16").site, parse_grid("64x64")
+    site, grid = setting(network="32x16x32").site, parse_grid("128x128")
     assert candidates(site, grid) == [best_product(site.network, grid)]
     assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
 
@@ -121,5 +121,16 @@ def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searc
 
 def test_grids_that_were_searched_briefly_are_said_to_be():
     found = setting(network="5x5", failed="0-0").predictions()
-    assert len(found) == 8 and any("searched briefly" in note for p in found for note in p.notes)
+    assert len(found) == 9 and any("searched briefly" in note for p in found for note in p.notes)
     assert not any("searched" in note for p in setting(network="5x5", failed="0-0").predictions("4x6") for note in p.notes)
+
+
+@pytest.mark.parametrize("shape, grid, least", [("47x47", "47x47", 33), ("13x13x13", "13x169", 10.6)])
+def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, least, monkeypatch):
+    """Products of digit patterns of a prime extent put whole lines into a row: 46.98 and 12.92."""
+    families = import_module("pencilmap.mapper.placements.best")
+    monkeypatch.setattr(families, "EVALUATIONS", 100_000)
+    site = setting(network=shape).site
+    product, tiling = candidates(site, parse_grid(grid))
+    assert site.n_slots > families.MOST_SEARCHED and predict(tiling).cost < least < predict(product).cost
+    assert tiling.name.startswith("lattice:")

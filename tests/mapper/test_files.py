@@ -103,8 +103,8 @@ def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch
     for module, name in (("commands.report", "read_entries"), ("converting", "read_document"), ("studies.shapes", "scale")):
         monkeypatch.setattr(f"pencilmap.scripts.command_line.{module}.{name}",
                             lambda *_, **__: pytest.fail("worked"))
-    suffix = {"calibrate": "toml", "report": "html", "draw": "svg", "shapes": "svg"}.get(words[0], "map")
-    option = "--plot" if words[0] == "shapes" else "-o"
+    suffix = {"calibrate": "toml", "report": "html", "draw": "svg", "shapes": "svg"}.get(words[words[0] == "study"], "map")
+    option = "--plot" if words[1] == "shapes" else "-o"
     status, _, err = pencilmap(*words, option, tmp_path / "nowhere" / f"a.{suffix}")
     assert status in (1, 2) and "cannot be written" in " ".join(err.split())
 

@@ -43,12 +43,14 @@ EXAMPLES = {  # name: title, text
     "matrix market": ("a Matrix Market file", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
     "simgrid": ("a SimGrid platform", "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                 "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n"),
-    "ibnetdiscover": ("ibnetdiscover output", "#\n# Topology file: generated on Tue Nov  3 2020\n#\nvendid=0x2c9\n"
+    "ibnetdiscover": ("the output of ibnetdiscover", "#\n# Topology file: generated on Tue Nov  3 2020\n#\nvendid=0x2c9\n"
                       "devid=0xbd36\nsysimgguid=0x2c902\nswitchguid=0x2c9(2c9)\nSwitch\t36 \"S-0002c9\"\t\t# \"sw\" port 0\n"
                       "[1]\t\"H-0002c8\"[1](2c8) \t\t# \"n1 HCA-1\" lid 4 4xQDR\n"),
-    "ibnetdiscover -p": ("ibnetdiscover output", "SW     1  1 0x0002c9020040a090 4x QDR - CA     4  1 0x0002c903000b1b2f "
-                         "( 'sw' - 'n1 HCA-1' )\n"),
-    "ibnetdiscover -l": ("ibnetdiscover output", "Ca\t: 0x0002c903001f0a30 ports 1 devid 0x1003 vendid 0x2c9 \"n1\"\n"),
+    "ibnetdiscover -p": ("the output of ibnetdiscover -l or -p",
+                         "SW     1  1 0x0002c9020040a090 4x QDR - CA     4  1 0x0002c903000b1b2f ( 'sw' - 'n1 HCA-1' )\n"),
+    "ibnetdiscover -l": ("the output of ibnetdiscover -l or -p",
+                         "Ca\t: 0x0002c903001f0a30 ports 1 devid 0x1003 vendid 0x2c9 \"n1\"\n"),
+    "topograph": ("JSON of NVIDIA topograph", '{"instances": [{"id": "n1", "network_layers": ["leaf", "spine"]}]}\n'),
     "opensm": ("OpenSM's list of the subnet", "{ CA Ports:01 SystemGUID:0002c9 NodeGUID:0002c8 } { SW Ports:24 } PHY=4x\n"),
     "sinfo": ("the output of sinfo or squeue", "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\n"
               "debug*  up 1:00 4 idle n[1-4]\n"),

@@ -161,7 +161,7 @@ def test_bandwidth_of_a_link_from_its_width_and_speed(width, speed, expected):
 
 BROKEN = {
     "empty": (b"", None, "is empty"),
-    "an unknown format": (b"a b\n", "dot", "known are netloc-graphml"),
+    "an unknown format": (b"a b\n", "visio", "known are netloc-graphml"),
     "nothing known": (b"<xml/>\n", None, "not a recognised graph"),
     "a line of one name": (b"a b\nc\n", "edge-list", "line 2"),
     "a dict that is none": (b"a b {'bandwidth': }\n", "edge-list", "line 1"),

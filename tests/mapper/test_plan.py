@@ -47,12 +47,11 @@ def test_nothing_that_is_predicted_is_faster(by, costs):
     where = replace(setting(fft="12x8x10", **ODD), costs=costs)
     found = plan(where, by=by)
     assert found.best.worth <= 1.01 * min(every_way(where, by)) and found.by == by
-    assert [c.key for c in found.choices] == [c.key for c in sorted(found.choices, key=list(found.choices).index)]
 
 
 def test_the_exchanges_alone_and_the_whole_transform_may_choose_differently():
     """Slabs move the array once less through memory, and pencils of many rows have shorter messages."""
-    where = replace(setting(torus="4x4", bandwidth="1 GB/s", fft="64"), costs=Costs(fft_rate_per_task=1e6))
+    where = replace(setting(network="4x4", bandwidth="1 GB/s", fft="64"), costs=Costs(fft_rate_per_task=1e6))
     for by in ("transform", "exchanges"):
         choices = plan(where, by=by).choices
         assert all(c.worth == worth(c.prediction, by) for c in choices)
@@ -78,6 +77,15 @@ def drawn_question(draw):
     return given
 
 
+@pytest.fixture
+def brief(monkeypatch):
+    """Searches of few evaluations."""
+    families = import_module("pencilmap.mapper.placements.best")
+    for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
+        monkeypatch.setattr(families, name, value)
+
+
+@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("seed", range(QUESTIONS))
 def test_all_ways_to_ask_have_the_same_first_choice(seed):
     """The plan, the grid and the ranking of a setting, the public name, and the mapfile of the recommended text."""
@@ -98,8 +106,9 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
     assert where.predict(mapping, **question).schedule.cost == best.prediction.schedule.cost
 
 
+@pytest.mark.usefixtures("brief")
 def test_quick_searches_nothing_and_its_answer_is_among_those_of_normal(monkeypatch):
-    where = setting(torus="6x6", fft="36", bandwidth="1 GB/s")
+    where = setting(network="6x6", fft="36", bandwidth="1 GB/s")
     normal = plan(where)
     monkeypatch.setattr(import_module("pencilmap.mapper.placements.best"), "_tiling", lambda *given: pytest.fail("searched"))
     quick = plan(where, effort="quick")
@@ -108,27 +117,29 @@ def test_quick_searches_nothing_and_its_answer_is_among_those_of_normal(monkeypa
 
 
 def test_a_time_limit_cuts_the_search_short_and_the_plan_says_so():
-    where = setting(torus="7x7", fft="49", bandwidth="1 GB/s")
+    where = setting(network="7x7", fft="49", bandwidth="1 GB/s")
     grids = [where.grid("7x7")]
     cut, whole = (plan(where, grids=grids, schedules=["sequence"], seconds=seconds) for seconds in (0.0, None))
     assert cut.cut_short and not whole.cut_short
     assert whole.best.worth < cut.best.worth == plan(where, grids=grids, schedules=["sequence"], effort="quick").best.worth
 
 
+@pytest.mark.usefixtures("brief")
 def test_the_same_seed_gives_the_same_plan():
-    where = setting(torus="5x5", failed="0-0", fft="50", bandwidth="1 GB/s")
+    where = setting(network="5x5", failed="0-0", fft="50", bandwidth="1 GB/s")
     one, two = (plan(where, grids=[where.grid("4x6")], schedules=["sequence"], seed=3) for _ in range(2))
     assert [c.prediction for c in one.choices] == [c.prediction for c in two.choices]
     assert "seed=3" in next(c.placement for c in one.choices if c.prediction.placement == "best" and "search" in c.placement)
 
 
+@pytest.mark.usefixtures("brief")
 def test_each_option_names_the_only_values_to_try():
-    where = setting(torus="4x4", fft="32", bandwidth="1 GB/s")
+    where = setting(network="4x4", fft="32", bandwidth="1 GB/s")
     for option, values, of in (("decompositions", [decomposition_named("slab")], lambda c: c.decomposition),
                                ("grids", [where.grid("2x8"), where.grid("8x2")], lambda c: c.grid),
                                ("placements", ["default", "box:2x2"], lambda c: c.placement),
-                               ("exchanges", ["p2p"], lambda c: c.exchange),
-                               ("schedules", ["overlap:2", "sequence"], lambda c: c.schedule.partition(":z")[0])):
+                               ("exchanges", ["p2p", "alltoallv"], lambda c: c.exchange),
+                               ("schedules", ["overlap:2", "sequence"], lambda c: c.schedule.removesuffix(":x"))):
         found = plan(where, **{option: values})
         assert {of(c) for c in found.choices} == set(values), option
 
@@ -191,7 +202,7 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
 
 def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
     """Under adaptive routing, messages of dense boxes meet in the middle; `node` sends all messages at once there."""
-    dense = setting(torus="8x8", bandwidth="1 GB/s", fft="64")
+    dense = setting(network="8x8", bandwidth="1 GB/s", fft="64")
     leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
     contention = sum(stage.terms.contention_s for stage in leader.stages)
     assert contention > 0.05 * leader.known_s
@@ -221,19 +232,19 @@ def test_grids_are_first_compared_without_a_search(monkeypatch):
     assert shares and set(shares) == {0}
 
 
+@pytest.mark.usefixtures("brief")
 def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
     shares = []
     monkeypatch.setattr("pencilmap.mapper.where.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
-    where = setting(torus="7x7", fft="49", bandwidth="1 GB/s")
+    where = setting(network="7x7", fft="49", bandwidth="1 GB/s")
     for effort, factor in (("normal", 1), ("long", 8)):
         shares.clear()
-        found = plan(where, grids=[where.grid(text) for text in ("7x7", "49x1", "1x49")][:1], schedules=["sequence"],
-                     effort=effort)
+        found = plan(where, grids=[where.grid("7x7")], schedules=["sequence"], effort=effort)
         assert [share * factor for share in shares if share] == [1] and found.best.certificate > 1
     shares.clear()
-    plan(setting(torus="6x3x3", bandwidth="1 GB/s", fft="54", failed="0-0-0"), schedules=["sequence"])
+    plan(setting(network="5x5", bandwidth="1 GB/s", fft="50", failed="0-0"), schedules=["sequence"])
     searched = [share for share in shares if share]
-    assert searched == sorted(searched, reverse=True) and 0 < searched.count(min(searched)) < searched.count(max(searched))
+    assert searched == sorted(searched, reverse=True) and searched.count(min(searched)) == 1 < searched.count(max(searched))
 
 
 def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_extents_both():

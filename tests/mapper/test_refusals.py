@@ -15,10 +15,10 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.given_nodes import partition_for
 from pencilmap.mapper.placements import place
+from pencilmap.mapper.plan import plan
 from pencilmap.mapper.runs.records import read_records, transform_of_record
 from pencilmap.mapper.searches import lattice_search, scotch_map as scotch
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.studies.advise import advise
 from pencilmap.mapper.studies.scaling import read_points
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import (
@@ -89,9 +89,8 @@ CASES = {  # the error in the input: the call, the exception, words of its sente
                             "lattice needs rings, and dimension y of torus"),
     "a lattice of one row": (lambda: placed("lattice", grid=ProcessGrid(16, 1)), PlacementError, "grid 16x1 has none"),
     "a lattice's seed twice": (lambda: placed("lattice:seed=1,seed=2"), PlacementError, "is not understood; write lattice"),
-    "advice without a bandwidth": (lambda: advise(setting(network="4x4", fft="16")), GridError, "advice needs times"),
-    "advice without a transform": (lambda: advise(setting(network="4x4", bandwidth="1 GB/s")), GridError,
-                                   "advice needs times"),
+    "plan by lengths": (lambda: plan(setting(network="4x4"), by="length"), GridError, "ranked by transform or exchanges"),
+    "plan without an end": (lambda: plan(setting(network="4x4"), effort="endless"), GridError, "effort quick, normal, long"),
     "threads that do not divide": (lambda: choices(setting(network="4x4", tasks_per_node=4, fft="16"), [3], None), GridError,
                                    "4 tasks on a node do not make 3 tasks with the same number of threads each"),
     "no threads": (lambda: choices(setting(network="4x4", tasks_per_node=4, fft="16"), [0], None), GridError,

@@ -146,8 +146,8 @@ BAD = [
     (HEAD + "999999999 999999999 1\n1 2 8\n", "P from 1 to"),
     ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", "line 1: a matrix coordinate complex general"),
     ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n", "line 1: a matrix coordinate pattern general"),
-    ("pencilmap traffic 2\nend 0\n", "line 1: 'pencilmap traffic 2' is of another version"),
-    ("pencilmap traffic 1\nranks 2\n0 0 0 0 1 8 1\n", "line 3: the file ends without a line `end`"),
+    ("pencilmap traffic 2\nend 0\n", "line 1: 'pencilmap traffic 2' is not 'pencilmap traffic 1'"),
+    ("pencilmap traffic 1\nranks 2\n0 0 0 0 1 8 1\n", "line 3: the file ends without a line 'end'"),
     ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 -1 0 0 1 8 1\nend 2\n", "line 5: the end counts 2 pairs"),
     ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 -1 0 0 2 8 1\nend 1\n", "line 4: '0 -1 0 0 2 8 1' names"),
     ("pencilmap traffic 1\nranks 2\nphase 0 times 1 seconds 0\n0 3 0 0 1 8 1\nend 1\n", "line 4: '0 3 0 0 1 8 1' names"),
@@ -157,6 +157,7 @@ BAD = [
     ("# POINT TO POINT\nE\t0\t1\t8 bytes\t1 msgs sent\t0\n", "the files of all ranks are found by their names"),
     ("3 2\n2\n1 3\n2\n", "looks like a METIS graph"),
     ("graph G {\n  a -- b;\n}\n", "looks like a DOT graph"),
+    ("# nothing but comments\n", "line 1: '# nothing but comments' is not traffic"),
     ("some text\nof a user\n", "line 1: 'some text' is not traffic"),
 ]
 

@@ -14,6 +14,8 @@ from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.times.costs import Costs, MessageRange
 
 ALL = [load_machine(name) for name in machine_names()]
+TORI = [machine for machine in ALL if isinstance(machine.network, Torus)]
+SWITCHED = {machine.name: machine.network for machine in ALL if machine not in TORI}
 
 
 def named(machine):
@@ -25,14 +27,75 @@ def test_every_figure_names_a_source_and_a_doubtful_one_says_why(machine):
     for key, figure in machine.figures.items():
         assert len(figure.source) > 10, key
         assert figure.certain or figure.note, key
-    assert "partition" in machine.figures
+    assert ("partition" in machine.figures) == isinstance(machine.network, Torus)
 
 
-@pytest.mark.parametrize("machine", ALL, ids=named)
+@pytest.mark.parametrize("machine", TORI, ids=named)
 def test_the_usual_shape_is_a_partition_that_closes_as_the_file_says(machine):
     text = "x".join(map(str, machine.torus.shape))
     assert machine.partition(text) == machine.torus
     assert machine.doubts(machine.torus) == ()
+
+
+HOSTS = {"frontera": 8008, "frontier": 74 * 128, "leonardo": 3420, "lumi-c": 8 * 256, "lumi-g": 24 * 128}
+
+
+def test_machines_of_switches_have_the_published_numbers_of_nodes():
+    assert {name: network.n_nodes for name, network in SWITCHED.items()} == HOSTS
+
+
+def cables_between_groups(name):
+    """Return the bytes per second of all global cables, both directions."""
+    network = SWITCHED[name]
+    return 2 * len(network.global_ends) * network.bandwidth[network.link_classes.index("global")]
+
+
+@pytest.mark.parametrize("name, total", [("lumi-g", 276e12), ("lumi-c", 22.4e12)])
+def test_the_groups_of_lumi_are_joined_by_the_published_bandwidth(name, total):
+    assert cables_between_groups(name) == total
+
+
+def test_a_group_of_frontier_has_the_published_blocking_factor():
+    """512 endpoints for 4 links to each of 73 groups, 102.4 and 58.4 Tbit/s."""
+    network = SWITCHED["frontier"]
+    groups = network.global_ends // network.per_group
+    leave = (groups == 0).any(axis=1).sum() * network.bandwidth[2]
+    enter = (network.switch_of_link // network.per_group == 0).sum() * network.bandwidth[0]
+    assert (enter * 8, leave * 8) == (102.4e12, 58.4e12) and enter / leave == pytest.approx(1.753, abs=5e-4)
+
+
+def test_a_leaf_of_frontera_has_the_published_oversubscription():
+    network = SWITCHED["frontera"]
+    below = 44 * network.bandwidth[0]
+    assert below / (network.cables_up[0][0] * network.bandwidth[1]) == pytest.approx(22 / 18)
+    assert network.switches == (1, 6) and network.links_per_host == 1
+
+
+def test_a_leaf_of_leonardo_has_as_many_ports_as_its_switch():
+    """40 ports of 200 Gbit/s: 20 for 40 links of 100 Gbit/s, 18 upwards."""
+    network = SWITCHED["leonardo"]
+    below = (network.switch_of_link == 0).sum()
+    assert below == 40 and below / 2 + network.spines <= 40 and network.n_nodes // network.groups == 180
+
+
+def test_a_machine_of_switches_has_no_shapes():
+    machine = load_machine("frontera")
+    for ask in (lambda: machine.partition("4x4"), lambda: machine.with_shape("4x4"), machine.partition_rule):
+        with pytest.raises(MachineError, match=r"machine frontera is network fat-tree:.*, not a torus"):
+            ask()
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda t: t.replace("fat-tree:leaves=182", "fat-tree:leafs=182"), "leafs"),
+    (lambda t: t.replace('up = "25 GB/s"', 'global = "25 GB/s"'), "no class of links with this name"),
+    (lambda t: t.replace(', up = "25 GB/s"', ""), "links of class up have no bandwidth"),
+    (lambda t: t + '[shape]\nvalue = "4x4"\nsource = "0123456789"\ncertain = true\n', "top level"),
+    (lambda t: t + '[partition]\nvalue = {rule = "any"}\nsource = "0123456789"\ncertain = true\n', "no partition"),
+    (lambda t: t.replace('"fat-tree:leaves=182,hosts=44,up=18,spines=6"', '"torus:4x4"').replace(
+        '{host = "12.5 GB/s", up = "25 GB/s"}', '"1 GB/s"'), "write it as")])
+def test_a_broken_machine_of_switches_is_refused(change, words):
+    with pytest.raises(MachineError, match=words):
+        read_machine(change(package_file("frontera").decode()).encode(), "mine.toml")
 
 
 PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "k-computer": 10,
@@ -89,7 +152,7 @@ def test_units_of_the_files_become_si():
 
 @pytest.mark.parametrize("machine", ALL, ids=named)
 def test_every_doubtful_figure_can_be_named_in_a_note(machine):
-    notes = machine.doubts(machine.torus, machine.figures)
+    notes = machine.doubts(machine.network, machine.figures)
     assert len(notes) == len(machine.uncertain) and all(f"of machine {machine.name} is uncertain: " in n for n in notes)
 
 

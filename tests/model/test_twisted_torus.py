@@ -1,9 +1,12 @@
 """Twisted tori compared with walks of every message, on a network that is built step by step."""
 
+import json
 from collections import defaultdict
 from fractions import Fraction
+from importlib.resources import files
 from itertools import permutations, product as cartesian
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -254,3 +257,10 @@ def test_rules_for_ties_are_for_tori_without_twists():
     with pytest.raises(RoutingError, match="does not work"):
         routing("minimal-adaptive", torus)
 
+
+def test_a_prediction_for_json_has_the_twists_and_follows_the_schema():
+    torus = TwistedTorus((2, 4))
+    found = predict(Mapping(torus, ProcessGrid(2, 4), 1, np.arange(8), np.zeros(8, dtype=int))).as_dict()
+    schema = json.loads((files("pencilmap.model") / "prediction.schema.json").read_text("utf-8"))
+    jsonschema.validate(json.loads(json.dumps([found])), schema)
+    assert found["torus"] == "2x4:twisted" and found["twists"] == [[0, 2], [0, 0]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.network.kinds import network_named
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
@@ -19,4 +19,4 @@ def namespaces():
 @pytest.fixture
 def network():
     """``network("4x4:mesh")``: a value; no network is made."""
-    return lambda shape, **options: EmulatedNetwork(parse_torus(shape), **{"rate_bits_per_s": 10**7, **options})
+    return lambda shape, **options: EmulatedNetwork(network_named(shape), **{"rate_bits_per_s": 10**7, **options})

@@ -14,6 +14,8 @@ from pencilmap.scripts.networks.namespaces import plan
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, Result
 from pencilmap.scripts.networks.namespaces.network import EmulationError, address, check_links
 
+TREES = ["fat-tree:leaves=2,hosts=4,up=2", "fat-tree:leaves=4,hosts=3,up=4,spines=2",
+         "fat-tree:leaves=4,hosts=2,up=2,pods=2,core=2"]
 SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:mesh"]
 
 
@@ -29,7 +31,7 @@ def walk(network, a, b):
 @pytest.mark.parametrize("tie", ["parity", "plus"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_routing_tables_lead_where_the_model_says(shape, tie, network):
-    torus = network(shape).torus
+    torus = network(shape).network
     n, made = torus.n_nodes, network(shape, tie=tie)
     grid = next(ProcessGrid(R, n // R) for R in (4, 3, 2) if n % R == 0)
     node_of_rank = np.random.default_rng(5).permutation(n)
@@ -44,6 +46,38 @@ def test_routing_tables_lead_where_the_model_says(shape, tie, network):
         assert (walked * loads.denominator == loads.values).all()
 
 
+@pytest.mark.parametrize("text", TREES)
+def test_routing_tables_of_trees_lead_where_the_model_says(text, network):
+    made = network(text)
+    tree = made.network
+    n = tree.n_nodes
+    grid = ProcessGrid(2, n // 2)
+    node_of_rank = np.random.default_rng(5).permutation(n)
+    for exchange in exchanges(grid):
+        walked = np.zeros(tree.link_shape, dtype=int)
+        for group in exchange.members:
+            for a in group:
+                for b in group:
+                    for link in walk(made, int(node_of_rank[a]), int(node_of_rank[b])):
+                        walked[link] += 1
+        loads = routing("static", tree).loads(tree, exchange, node_of_rank).bytes()
+        assert walked / walked.max() == pytest.approx(loads / loads.max())
+
+
+@pytest.mark.parametrize("text", TREES)
+def test_every_cable_of_a_tree_has_two_ends_and_every_device_one_shape(text, network):
+    made = network(text)
+    cables = made.cables()
+    assert 2 * len(cables) == len(made.network.source) and len(made.nodes) == len(made.network.vertices)
+    ends = [(a, made.device(i, 1)) for a, i, _ in cables] + [(b, made.device(i, -1)) for _, i, b in cables]
+    ports = [(a, made.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.ports(a)]
+    assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
+    for a in range(len(made.nodes)):
+        shaped = [line.split()[3] for line in plan.shaping(made, a)]
+        up = [line.split()[2] for line in plan.node(made, a) if line.startswith("link set")]
+        assert sorted([*shaped, "lo", "node", "mg"]) == sorted(up)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_cable_has_two_ends_of_different_names(shape, network):
     made = network(shape)
@@ -51,16 +85,16 @@ def test_every_cable_has_two_ends_of_different_names(shape, network):
     for a, i, b in made.cables():
         ends[a, made.device(i, 1)] += 1
         ends[b, made.device(i, -1)] += 1
-    assert len(made.cables()) == made.torus.n_cables
+    assert len(made.cables()) == made.network.n_cables
     assert set(ends.values()) == {1}
     assert set(ends) == {(a, made.device(i, direction))
-                         for a in range(made.torus.n_nodes) for i, direction, _ in made.ports(a)}
+                         for a in range(made.network.n_nodes) for i, direction, _ in made.ports(a)}
 
 
 @pytest.mark.parametrize("shape", ["4x4:mesh", "3wx1x4", "2x2x3x2:mesh"])
 def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_other_node(shape, network):
     made = network(shape)
-    n = made.torus.n_nodes
+    n = made.network.n_nodes
     assert len({address(a) for a in range(n)}) == len(set(made.nodes)) == n
     for a in range(n):
         lines = list(plan.node(made, a))
@@ -84,7 +118,7 @@ def result(network):
     """Return loads of squares on a 4x4 mesh with grid 4x2, and counters changed by a function."""
     def make(change, idle=()):
         made = network("4x4:mesh")
-        torus, grid = made.torus, ProcessGrid(4, 4)
+        torus, grid = made.network, ProcessGrid(4, 4)
         experiment = Experiment(made, grid, ("box:2x2",))
         loads = [routing(made.routing, torus).loads(torus, e, experiment.mapping("box:2x2").node_of_rank)
                  for e in exchanges(grid, experiment.transform)]
@@ -138,6 +172,9 @@ BAD = {
     "many nodes": (dict(shape="8x8x8"), "512 nodes"),
     "no rate": (dict(shape="4", rate_bits_per_s=0), "64 kbit/s"),
     "mtu": (dict(shape="4", mtu=100), "576"),
+    "kind": (dict(shape="dragonfly:a=2,p=2,h=1"), "only a torus, a mesh, or a fat tree"),
+    "links": (dict(shape="fat-tree:leaves=2,hosts=2,up=2,links=2"), "whose hosts have one link"),
+    "many switches": (dict(shape="fat-tree:leaves=20,hosts=12,up=6"), "240 nodes and 26 switches; 2 to 256"),
     "tie": (dict(shape="4", tie="split"), "parity, plus"),
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.runs.compare import prediction_of_record
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -27,14 +28,15 @@ from tests.patience import patience
 pytestmark = pytest.mark.namespaces
 PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
 VALIDATE = ("validate", "namespaces", "--network", "4x4:mesh", "--rate", "10mbit")
-SIXTEEN, *ON_DEMAND, AT_ONCE = run_by(__file__)  # nodes: 16, then 32 and 64; schedules on 16
+SIXTEEN, *ON_DEMAND, AT_ONCE, TREE = run_by(__file__)  # nodes: 16, then 32 and 64; schedules on 16; a fat tree
 
 
 def as_the_document_says(command, folder, timeout_s):
     """Run a command of the document in a folder with a copy of the document; return JSON and records."""
     status, out, err = as_printed(f"{command} --records records.jsonl --json", folder, timeout_s)
     assert status == 0, out[-3000:] + err
-    return json.loads(out)[0], [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    records = (folder / "records.jsonl").read_text().splitlines()
+    return json.loads(out)["answers"][0], [json.loads(line) for line in records]
 
 
 def as_printed(command, folder, timeout_s=300):
@@ -51,6 +53,23 @@ def sixteen(namespaces, tmp_path_factory):
     return as_the_document_says(SIXTEEN, tmp_path_factory.mktemp("sixteen"), 300)
 
 
+def test_a_tree_of_two_leaves_carries_what_was_predicted(namespaces, tmp_path):
+    """By hand: 4x2 with a leaf for each row; columns of 2 cross the leaves, half of what a host holds each."""
+    found, [record] = as_the_document_says(TREE, tmp_path, 300)
+    [placement] = found["placements"]
+    assert found["holds"] and len(placement["links"]) == 24
+    loads = {link["link"]: link["predicted_bytes"] for link in placement["links"]}
+    n = int(found["transform"].split("x")[0])
+    host = 16 * n**3 / 8 * 4  # bytes of a host, in four repetitions
+    up = [load for link, load in loads.items() if "->spine" in link]
+    assert up == pytest.approx([4 * (host / 2) / 2] * 4, rel=0.01)  # 4 hosts on 2 cables, less the smaller run
+    assert loads["n0000-00->leaf0"] == pytest.approx((3 / 4 + 1 / 2) * host, rel=0.01)
+    assert record["labels"]["routing"] == "static" and {r["host"] for r in record["placement"]["ranks"]} == {
+        f"n{leaf:04d}-{host:02d}" for leaf in range(2) for host in range(4)}
+    prediction, note = prediction_of_record(record)
+    assert note == "" and prediction.routing == "static"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ON_DEMAND)
 def test_more_nodes_carry_what_was_predicted(command, namespaces, tmp_path):
@@ -63,7 +82,7 @@ def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
     """Small, and predicted from the links only; the document tests speed on a quiet machine."""
     status, out, err = as_printed(f"{AT_ONCE} --fft 32 --reps 1 --records records.jsonl --json", tmp_path)
     assert status in (0, 1), err
-    [found], records = json.loads(out), (tmp_path / "records.jsonl").read_text().splitlines()
+    [found], records = json.loads(out)["answers"], (tmp_path / "records.jsonl").read_text().splitlines()
     unit = 16 * 32**3 / (4 * 16 * 10e6 / 8 * 1448 / 1547)
     assert [(row["placement"], row["schedule"]) for row in found["rows"]] == list(overlap.RUNS)
     for row, m in zip(found["rows"], (8, 6, 5, 4.5, 4.5, 4.25, 4, 4)):
@@ -94,7 +113,7 @@ def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
     """The claims are about the best placement under each schedule."""
     network = ("--network", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(overlap.TRANSFORM))
     _, out, _ = pencilmap("predict", *network, "--schedule", schedule, "-p", overlap.BOXES, "-p", "best", "--json")
-    boxes, best = (found["schedule"]["t_s"] for found in json.loads(out))
+    boxes, best = (found["schedule"]["t_s"] for found in json.loads(out)["answers"])
     assert boxes == pytest.approx(best, rel=1e-12)
 
 

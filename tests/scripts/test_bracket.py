@@ -7,7 +7,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.scripts.command_line.tables import bracket_lines
+from pencilmap.scripts.command_line.predictions import bracket_lines
 
 RATES = "host=25 GB/s,local=25 GB/s,global=50 GB/s"
 

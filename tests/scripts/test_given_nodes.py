@@ -28,7 +28,8 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),
     ({"machine": "bluegene-l", "network": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
     ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),
-    ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"network": "4x4", "nodes": "0"}, "0 cannot be read"),
+    ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"network": "4x4", "nodes": "0"},
+                                                                         "0 cannot be read"),
     ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read")])
 def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
     with pytest.raises(PencilmapError, match=said):

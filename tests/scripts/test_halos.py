@@ -9,8 +9,8 @@ TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--placement", "default"
 
 @pytest.mark.parametrize("words, said", [
     (["--decomposition", "line", "--size", "64", "--halo", "1"], "--halo is not for --decomposition line"),
-    (["--halo", "1"], "give its extents"),
-    (["--fft", "64", "--halo", "65"], "65 planes along x, where the array has 64"),
+    (["--grid", "8x8", "--halo", "1"], "give its extents"),
+    (["--fft", "64", "--grid", "8x8", "--halo", "65"], "65 planes along x, where the array has 64"),
     (["--halo", "0"], "0 is not in the range x>=1")])
 @pytest.mark.parametrize("command", ["predict", "simulate"])
 def test_what_is_no_halo_is_told(pencilmap, command, words, said):

@@ -16,7 +16,7 @@ STUDIES = group.get_command(None, "study")
 COMMANDS = {name: group.get_command(None, name) for name in group.list_commands(None)} | {
     f"study {name}": STUDIES.get_command(None, name) for name in STUDIES.list_commands(None)}
 PAGES = [["--help"], *([*name.split(), "--help"] for name in COMMANDS), ["help"], *(["help", topic] for topic in TOPICS)]
-MOST_COMMANDS, USUAL = 11, 10
+MOST_COMMANDS, USUAL = 12, 10
 LONG = " # "  # an example with a comment about its time is not run here, but by the tests of its command
 
 

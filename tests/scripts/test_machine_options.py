@@ -32,9 +32,9 @@ def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
 
 @pytest.mark.parametrize("name", machine_names())
 def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_json, name):
-    figures = pencilmap_json.one("network", "--machines", name)["figures"]
+    figures = pencilmap_json.one("network", "--machine", name)["figures"]
     assert all(f["source"] for f in figures.values())
-    status, out, _ = pencilmap("network", "--machines", name)
+    status, out, _ = pencilmap("network", "--machine", name)
     assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"]
                                                                                        for f in figures.values())
 
@@ -46,7 +46,7 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
     assert status == 0 and "8x4x4:mesh" in out and "rule: multiples of 8x8x8" in out
     err = refused(pencilmap, "network", "--machine", "bluegene-l", "--nodes", "513")
     assert "512 and 1024" in err
-    assert "name it" in refused(pencilmap, "machines", "--nodes", "512")
+    assert "name it with --machine" in refused(pencilmap, "network", "--nodes", "512")
 
 
 def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
@@ -59,9 +59,9 @@ def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
 
 @pytest.mark.parametrize("arguments, message", [
     ((*BGL, "--nodes", "8x8x4"), "there is no partition of 8x8x4 nodes"),
-    ((*BGL, "--nodes", "8x4x4:torus"), "at most 8x4x4:mesh"),
-    ((*BGL, "--nodes", "8x8x8", "--network", "8x8x8"), "two shapes"),
-    (("--nodes", "8x8x8"), "give --machine"),
+    ((*BGL, "--network", "8x8x4"), "there is no partition of 8x8x4 nodes"),
+    ((*BGL, "--nodes", "8x8x8", "--network", "8x8x8"), "two networks"),
+    ((), "no network: give --machine NAME, or --network"),
     ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),
     ((*BGL, "--failed", "8-0-0"), "outside torus"),
     ((*BGL, "--failed", "1-1"), "2 coordinates"),
@@ -73,10 +73,10 @@ def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, mess
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
     eight = ("--grid", "8x8", "-p", "default")
-    found, = pencilmap_json("predict", *BGL, "--network", "4x4x4", *eight)
+    found, = pencilmap_json("predict", *BGL, "--network", "4x4x4:torus", *eight)
     assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
     assert pencilmap_json("predict", *BGL, "--network", "4x4x4:mesh", *eight)[0]["notes"] == []
-    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4", *eight)
+    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4:torus", *eight)
     assert status == 0 and "note: torus 4x4x4 has rings" in out
 
 
@@ -100,7 +100,7 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
     assert doubted(*box, "--bandwidth", "5 GB/s") == []
     assert doubted("--nodes", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
     assert doubted(*box, "--fft", "64") == sorted([*weights, "hop latency", "injection rate of a node"])
-    fugaku, = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best")
+    fugaku, = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best", "--whole-machine")
     assert any(n.startswith("shape of machine fugaku is uncertain") for n in fugaku["notes"])
 
 

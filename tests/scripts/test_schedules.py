@@ -42,7 +42,8 @@ def test_a_pair_has_one_line_and_its_direction_in_the_json(pencilmap, pencilmap_
     assert re.search(r"100 % faster than the usual launch order \(.*\) in sequence", lines[-1])  # also for a pair
     alone, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", "--direction", "backward")
     assert (alone["direction"], alone["schedule"]["t_s"]) == ("backward", alone["t_s"])
-    last = pencilmap("predict", *TORUS, "--grid", "4x16", "--direction", "pair", "--schedule", "best")[1].rstrip().splitlines()[-1]
+    last = pencilmap("predict", *TORUS, "--grid", "4x16", "--direction", "pair", "--schedule",
+                     "best")[1].rstrip().splitlines()[-1]
     assert last.startswith("take ") and "in sequence" in last
     status, _, err = pencilmap(*asked[:-1], "sideways")
     assert status and "forward, backward, pair" in err

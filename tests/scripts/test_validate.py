@@ -131,7 +131,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 
 
 (BRICKS_COMMAND, HALOS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND,
- MESSAGES_COMMAND, MAPS_COMMAND) = run_by(__file__)
+ MESSAGES_COMMAND, MAPS_COMMAND, NETWORKS_COMMAND) = run_by(__file__)
 
 
 @pytest.fixture
@@ -215,6 +215,12 @@ def test_the_schedules_of_the_document_are_those_of_its_command(agrees):
 @pytest.mark.slow
 def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(agrees):
     assert agrees(MAPS_COMMAND)
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_the_other_networks_of_the_document_are_those_of_its_command(agrees):
+    assert agrees(NETWORKS_COMMAND)
 
 
 @needs_simgrid

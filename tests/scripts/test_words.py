@@ -141,7 +141,8 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     words = ("plan", "--network", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64", "--decomposition", "pencil",
              "--schedule", "sequence", "-e", "alltoallv")
     found = pencilmap_json(*words)
-    assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
+    assert {p["placement"] for p in found} == {"best", "default"}
+    assert {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
     status, out, err = pencilmap(*words)
     assert status == 0 and "2x2" in out and err == ""
     assert pencilmap("map", "--network", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
@@ -169,8 +170,8 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
 def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
     asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
     status, _, err = pencilmap(*asked)
-    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with --nodes, "
-                                   "or confirm with --whole-machine\n")
+    assert status == 1 and err == ("error: this is the whole of cray-xe6, 156,672 tasks; name the nodes of the job with "
+                                   "--nodes, or confirm with --whole-machine\n")
     assert pencilmap(*asked, "--whole-machine")[0] == 0
     part = ("predict", "-m", "cray-xe6", "--network", "4x4x4", "-g", "48x64", "-p", "default:txyz")
     assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0

@@ -24,7 +24,7 @@ NETWORKS = [  # torus, tasks per node, grid, n; blocks are even
 
 def predicted_s(run, exchange):
     """Return the seconds of each exchange, with the envelope that SMPI adds to each message."""
-    torus, grid, tasks = run.network.torus, run.grid, run.tasks_per_node
+    torus, grid, tasks = run.network.network, run.grid, run.tasks_per_node
     place = np.arange(grid.n_tasks)
     mapping = Mapping(torus, grid, tasks, place % torus.n_nodes, place // torus.n_nodes)
     transform = Transform(*run.size)

@@ -90,7 +90,7 @@ def test_progress_names_the_run_and_its_time(build, simulation):
     lines = []
     with heard_by(lines.append):
         simulate(simulation("4", "4x1", 8, labels={"placement": "line"}))
-    assert lines[-2] == "simulating 8x8x8 on 4, 4x1, line"
+    assert lines[-2] == "0 %: simulating 8x8x8 on 4, 4x1, line"
     assert lines[-1].startswith("simulated 8x8x8 on 4, 4x1, line in ")
 
 

@@ -20,7 +20,7 @@ EXCHANGES = ("exchange_row", "exchange_column")
 
 def bounds_s(simulation, m_row, m_column):
     """Return the two bounds; each m has a number for each dimension."""
-    torus = simulation.network.torus
+    torus = simulation.network.network
     total_bytes = BYTES_PER_ELEMENT * np.prod(simulation.size)
     rates = np.multiply(torus.bandwidth, torus.cables)
     return [max(np.array(m) / rates) * total_bytes / (4 * torus.n_nodes) for m in (m_row, m_column)]
@@ -114,7 +114,7 @@ def test_every_link_carries_what_the_model_says(build, simulation, tmp_path, sha
     usage_path = tmp_path / "usage.txt"
     run = simulation(shape, grid, size, tie=tie, usage_path=usage_path)
     simulate(run)
-    torus = run.network.torus
+    torus = run.network.network
     nodes = np.arange(torus.n_nodes)
     for usage, exchange in zip(read_link_usage(usage_path, exchanges=2), exchanges(run.grid, Transform(*size)), strict=True):
         loads = dimension_order_loads(torus, exchange, nodes, tie=tie).bytes()

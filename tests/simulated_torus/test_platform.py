@@ -57,23 +57,66 @@ def test_ties_go_up_from_even_and_down_from_odd_coordinates(smpirun, shape, dist
 
 
 @pytest.mark.parametrize("text, message", [
-    (None, "torus_platform: PENCILMAP_PLATFORM='platform.txt' cannot be opened: No such file or directory"),
-    ("", "torus_platform: platform.txt: shape is missing"),
-    ("shape = 8\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
-    ("shape = 8y\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    (None, "network_platform: PENCILMAP_PLATFORM='platform.txt' cannot be opened: No such file or directory"),
+    ("", "network_platform: platform.txt: shape is missing"),
+    ("shape = 8\n", "network_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    ("shape = 8y\n", "network_platform: platform.txt: bandwidth_bytes_per_s is missing"),
     ("shape = 8\nbandwidth_bytes_per_s = 1e6\nhops = 3\n",
-     "torus_platform: platform.txt line 3: unknown key 'hops'; known are "),
+     "network_platform: platform.txt line 3: unknown key 'hops'; known are "),
     ("shape = 8\nbandwidth_bytes_per_s = 1e6\nusage_file = no/such/folder\n",
-     "torus_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
+     "network_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
 ])
 def test_bad_platforms_end_the_run_with_one_clear_message(smpirun, text, message):
     done = smpirun(text)
     assert done.returncode != 0
-    assert next(line for line in done.stderr.splitlines() if line.startswith("torus_platform")).startswith(message)
+    assert next(line for line in done.stderr.splitlines() if line.startswith("network_platform")).startswith(message)
+
+
+TABLE = """# two hosts
+host node-0
+host node-1
+link wire 148e6
+route node-0 node-1 0 wire
+route node-1 node-0 0 wire*2  # twice the time
+"""
+
+
+@pytest.mark.parametrize("old, new, message", [
+    ("wire 148e6", "wire fast", "routes.txt line 4: 'fast' is not a number"),
+    ("wire 148e6", "wire 0", "routes.txt line 4: '0' must be above 0"),
+    ("wire 148e6", "wire", "routes.txt line 4: 'link' with 1 words is not of the form link NAME BYTES_PER_S"),
+    ("host node-1", "host node-0", "routes.txt line 3: host 'node-0' is given twice"),
+    ("host node-1", "node node-1", "routes.txt line 3: 'node' is unknown; a line begins with host, link or route"),
+    ("0 wire\n", "0 cable\n", "routes.txt line 5: link 'cable' is not in an earlier line"),
+    ("node-0 0 wire*2", "node-2 0 wire*2", "routes.txt line 6: host 'node-2' is not in an earlier line"),
+    ("wire*2", "wire*0", "routes.txt line 6: '0' must be a whole number from 1 to 1048576"),
+    ("0 wire*2", "-1 wire*2", "routes.txt line 6: '-1' must be 0 or above"),
+    ("route node-1 node-0", "route node-0 node-1", "routes.txt line 6: the route from 'node-0' to 'node-1' is given twice"),
+    ("route node-1 node-0 0 wire*2", "", "routes.txt: the route from 'node-1' to 'node-0' is missing"),
+    ("# twice the time", "\nhost node-2", "routes.txt line 7: host 'node-2' follows a route"),
+    (TABLE, "", "routes.txt: there is no host"),
+])
+def test_bad_tables_end_the_run_with_the_line(smpirun, tmp_path, old, new, message):
+    assert old in TABLE
+    (tmp_path / "routes.txt").write_text(TABLE.replace(old, new, 1))
+    done = smpirun("routes = routes.txt\n", 2, 1)
+    assert done.returncode != 0
+    assert next(line for line in done.stderr.splitlines() if line.startswith("network_platform")).startswith(
+        f"network_platform: {message}")
+
+
+@pytest.mark.parametrize("text, message", [
+    ("routes = nowhere.txt\n", "routes='nowhere.txt' cannot be opened: No such file or directory"),
+    ("routes = routes.txt\nshape = 8\n", "platform.txt line 2: shape belongs to a shape, and routes are given"),
+])
+def test_a_platform_has_a_shape_or_a_table(smpirun, tmp_path, text, message):
+    (tmp_path / "routes.txt").write_text(TABLE)
+    done = smpirun(text, 2, 1)
+    assert done.returncode != 0 and f"network_platform: {message}" in done.stderr
 
 
 def test_the_commands_of_the_readme_work(build, tmp_path):
-    readme = (build.source / "simulated_torus" / "README.md").read_text()
+    readme = (build.source / "simulated_network" / "README.md").read_text()
     commands = [line.strip() for line in readme.splitlines() if line.startswith("    ")]
     assert commands[0].startswith("cmake ")
     (tmp_path / "build").symlink_to(build.directory)

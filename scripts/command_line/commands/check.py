@@ -82,5 +82,5 @@ def _picture(where, mapping, routing):
     number = next((k for k, tasks in enumerate(mapping.grid.shape) if tasks > 1), 0)
     named = routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network)
     rule = routing_named(named, mapping.network)
-    loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.node_of_rank)
+    loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
     return [f"load of one cable in the {names[number]} exchange, on the scale of m", "", *loads_text(loads)]

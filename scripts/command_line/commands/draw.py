@@ -12,6 +12,7 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
@@ -74,6 +75,9 @@ class Order:
         FigureError
             If the network has no coordinates.
         """
+        if isinstance(self.where.network, TwistedTorus):
+            raise FigureError(f"{self.where.network.title} has twists, which no file shows; omit --output for a picture in "
+                              "the terminal")
         if not isinstance(self.where.network, Torus):
             raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
                               "draws the links")
@@ -109,7 +113,7 @@ class Order:
 def _image(order):
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
-        return [title, "", *image_text(order.on_torus.mapping, order.numbers, WIDTH)]
+        return [title, "", *image_text(order.mapping, order.numbers, WIDTH)]
     return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 
 
@@ -178,7 +182,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     if output:
         suffix(output)
         check_writable(output, FigureError)
-    what = what or ("image" if isinstance(where.network, Torus) else "graph")
+    what = what or ("image" if isinstance(where.network, Torus | TwistedTorus) else "graph")
     with hearing():
         chosen = where.grid(grid)
         groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}

@@ -1,11 +1,11 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from pencilmap.mapper.plan import Choice, Plan, plan
+from pencilmap.mapper.plan import DEFAULT, Choice, Plan, plan
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.mapper.where import Where
@@ -14,7 +14,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import parse_grid, per_node
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM
+from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -53,10 +53,12 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
-    one of them leave the others to be ranked. The last line says what to take.
+    one of them leave the others to be ranked.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    if threads and grid:
+        raise GridError("with `threads` there are fewer ranks, and each number has its own best grid: leave out `grid`")
     if threads and where.tasks_per_node % threads:
         raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
@@ -71,24 +73,29 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = found.choices[:top]
-    orders = _launched(listed, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
+    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
     if as_json:
-        print_json(*[_as_dict(found, choice, order, by) for choice, order in zip(listed, orders)],
+        print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    prediction_table([Row(choice.prediction, order.first) for choice, order in zip(listed, orders)], _title(found), wide, by,
-                     _has_shapes(found))
+    rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
+            for choice in listed]
+    prediction_table(rows, _title(found), wide, by, _has_shapes(found))
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    for line in (*_runs(found), *_why(found), answer([found.best.prediction], orders[0], _take(found), by)):
+    for line in (*_runs(found), *_why(found), answer([found.best.prediction], launch, _take(found), by)):
         say(line)
 
 
-def _launched(listed: Sequence[Choice], question: Question) -> list[Launched]:
-    """The launch order on the grid of each choice; each grid is predicted once."""
-    known: dict[tuple[object, ...], Launched] = {}
-    return [known.setdefault(choice.kind, launched(choice.where, choice.prediction, question))
-            if choice.kind not in known else known[choice.kind] for choice in listed]
+def _launched(found: Plan, question: Question) -> Launched:
+    """The launch order in sequence, on the grid on which it is fastest, as far as the plan knows."""
+    best = found.best
+    usual = next((choice for choice in found.choices if choice.prediction.placement == DEFAULT
+                  and choice.schedule == SEQUENCE and choice.network == best.network), best)
+    launch = launched(usual.where, usual.prediction, question)
+    if usual.grid == best.grid:
+        return launch
+    return replace(launch, orders=tuple((f"{phrase} with grid {usual.grid}", p) for phrase, p in launch.orders))
 
 
 def _title(found: Plan) -> str:
@@ -124,7 +131,7 @@ def _why(found: Plan) -> list[str]:
 
 def _runs(found: Plan) -> list[str]:
     """Sentence about the choices that may be as fast."""
-    rivals = [_way(choice) for choice in found.rivals if choice.kind != found.best.kind]
+    rivals = list(dict.fromkeys(_way(choice) for choice in found.rivals if choice.kind != found.best.kind))
     return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
 
 
@@ -132,12 +139,12 @@ def _way(choice: Choice) -> str:
     return f"{choice.decomposition.name} {choice.grid} {choice.prediction.placement}"
 
 
-def _as_dict(found: Plan, choice: Choice, order: Launched, by: str) -> dict[str, Any]:
+def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:
     """A prediction, and the texts with which other commands make the same choice."""
     term, share = found.term if found.best.seconds is not None else (None, None)
     return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
-            "gain": gain(choice.prediction, order.first, by), "deciding_term": term, "deciding_share": share,
+            "gain": gain(choice.prediction, launch.first, by), "deciding_term": term, "deciding_share": share,
             "unknown": found.unknown}
 
 

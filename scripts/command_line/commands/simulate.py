@@ -1,4 +1,4 @@
-"""`pencilmap simulate`: the real runner on a simulated torus."""
+"""`pencilmap simulate`: the real runner on a simulated network."""
 
 import os
 
@@ -10,7 +10,6 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.network.torus import as_torus
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.halos import HALO, halo_messages
@@ -18,10 +17,11 @@ from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
+from pencilmap.scripts.networks.routes import SIMULATED
 from pencilmap.scripts.networks.simulated import (
     SimulatedNetwork,
     Simulation,
@@ -45,6 +45,8 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [none].")
 @click.option("--ports", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="K",
               help="Messages that a rank starts at a time.")
+@click.option("--routing", metavar="NAME", default="", shell_complete=completed(lambda: SIMULATED),
+              help="Routing rule; not on a torus [the default of the network].")
 @click.option("--probe", type=OUTPUT_FILE, help="Run network_probe instead, and append its result to this file.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
@@ -52,7 +54,7 @@ from pencilmap.scripts.networks.simulated import (
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,
             halo: int | None, reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
-            message_cost: str | None, ports: int, probe: str | None, output: str | None, timeout: float,
+            message_cost: str | None, ports: int, routing: str, probe: str | None, output: str | None, timeout: float,
             line: LineProblem | None, wide: bool, as_json: bool) -> None:
     """Run the real program on a simulated network.
 
@@ -61,9 +63,9 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
                                "TIME")
-    network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
+    network = SimulatedNetwork(where.network, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0,
-                               parse(message_cost, "s") if message_cost else 0.0, ports)
+                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=_file())
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
@@ -92,6 +94,12 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
                               verify=verify, timing_only=timing_only, halo=halo or 0)
                 for text in placement]
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
+
+
+def _file():
+    """Return the path of the option --network if it is a file, else an empty text."""
+    given = click.get_current_context().params.get("network") or ""
+    return os.path.abspath(given) if os.path.isfile(given) else ""
 
 
 def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,

@@ -7,44 +7,52 @@ import click
 from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
+from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, say
-from pencilmap.scripts.networks.tracer import library_for, trace, understand
+from pencilmap.scripts.networks.tracer import OPEN_MPI, library_for, trace, understand
 
-_FORMATS = "; ".join(f"{name}: {form.title}" for name, form in TRAFFIC_FILES.items())
+CRASHED = 128  # exit statuses from here on are those of signals
 
 
-@click.command("trace", context_settings={"allow_interspersed_args": False})
+@click.command("trace", cls=Page, context_settings={"allow_interspersed_args": False})
 @click.argument("launch", nargs=-1, type=click.UNPROCESSED, metavar="-- LAUNCH...")
 @click.option("--output", "-o", type=OUTPUT_FILE, default="traffic.txt", show_default=True, help="The file to write.")
 @click.option("--read", "file", type=click.Path(), metavar="FILE", shell_complete=FILES,
               help="Run nothing; print the traffic in this file.")
-@click.option("--format", "-f", "format_name", type=Name(list(TRAFFIC_FILES)),
-              help=f"Format of the file to read [recognised]. {_FORMATS}.")
+@click.option("--format", "-f", "file_format", type=Name(list(TRAFFIC_FILES)),
+              help=f"Format of the file to read: {', '.join(TRAFFIC_FILES)} [recognised].")
 @click.option("--library", type=click.Path(), metavar="FILE", shell_complete=FILES,
               help="The tracer, libpencilmap_traffic.so for the MPI of the program [found or compiled].")
 @click.option("--no-monitoring", is_flag=True, help="Do not let Open MPI count the messages inside collectives.")
 @with_options(JSON)
-def command(launch: tuple[str, ...], output: str, file: str | None, format_name: str | None, library: str | None,
+def command(launch: tuple[str, ...], output: str, file: str | None, file_format: str | None, library: str | None,
             no_monitoring: bool, as_json: bool) -> int:
-    """Run an MPI program, e.g. pencilmap trace -- mpirun -n 64 ./a.out, and write the bytes and messages between its ranks
-    to a file. The exit status is that of the program."""
+    """Find out which ranks of any MPI program talk to each other.
+
+    The program runs unchanged behind its launch line. The bytes and messages between its ranks are written to a file. The
+    exit status is that of the program.
+    """
     if (file is None) == (not launch):
         raise click.UsageError("give a launch line behind --, e.g. pencilmap trace -- mpirun -n 64 ./a.out, or a file with "
                                "--read; one of the two")
     if file:
-        _print(file, read_traffic(file, format_name), as_json)
+        _print(file, read_traffic(file, file_format), as_json)
         return 0
-    if as_json or format_name:
+    if as_json or file_format:
         raise click.UsageError(f"{'--json' if as_json else '--format'} is for --read: the program prints, too")
     line = understand(launch)
     found = trace(line, library_for(line, library), Path(output), not no_monitoring)
     if found.traffic is None:
         say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded", err=True)
-        return found.status or 2
+        if found.status >= CRASHED and line.mpi == OPEN_MPI and not no_monitoring:
+            say("hint: if the program crashes under pencilmap trace alone, try --no-monitoring", err=True)
+        return found.status or 1
     say(f"wrote {output}", err=True)
     for text in _summary(found.traffic):
         say(text, err=True)
+    if found.problem:
+        say(f"note: the counts of Open MPI inside collectives cannot be used: {found.problem}", err=True)
     if not found.measured and (text := _uncertain(found.traffic)):
         say(text, err=True)
     return found.status

@@ -18,7 +18,8 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -42,7 +43,7 @@ from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
-from pencilmap.scripts.networks.validation import validate_simulated
+from pencilmap.scripts.networks.validation import ROUTING, validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
 LINES = "lines"  # a separate suite: break-evens, not exchanges
@@ -168,6 +169,9 @@ def _rows_part(suite, rows):
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
+    if any(row.routing != ROUTING for row in rows):
+        columns = ["network", "routing", *columns[1:]]
+        cells = [[cell[0], row.routing, *cell[1:]] for cell, row in zip(cells, rows)]
     if any(row.case.decomposition != PENCIL.name for row in rows):
         columns = [*columns, "bricks"]
         cells = [[*cell, row.case.decomposition.partition(":")[2] or "-"] for cell, row in zip(cells, rows)]
@@ -235,19 +239,19 @@ def _percent(value):
     return f"{100 * value:.1f} %"
 
 
-def _torus(given):
-    return parse_torus(given["network"] or "4x4:mesh")
+def _network(given):
+    return network_named(given["network"] or "4x4:mesh")
 
 
 def _network_place(given):
-    return given["suite"] or _torus(given)
+    return given["suite"] or _network(given)
 
 
 def _emulated(given):
     """Network, grid and transform (None by default)."""
-    network = EmulatedNetwork(_torus(given), bits_per_second(given["rate"] or "10mbit"),
+    network = EmulatedNetwork(_network(given), bits_per_second(given["rate"] or "10mbit"),
                               given["mtu"] or 1500)
-    n = network.torus.n_nodes
+    n = network.network.n_nodes
     grid = parse_grid(given["grid"]) if given["grid"] else next(
         ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
     return network, grid, parse_transform(given["fft"]) if given["fft"] else None
@@ -265,14 +269,14 @@ def _namespaces_overlap(given):
         append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
     judged = [(claim.text, found) for claim in overlap.CLAIMS if (found := claim.judge(rows))]
     holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
-    title = (f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
+    title = (f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
              f"transforms, median of {reps * overlap.ROUNDS} in {overlap.ROUNDS} rounds")
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
               *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
               "yes" if row.verified else "NO"] for row in rows]
     columns = ["placement", "schedule", ">link time", ">measured", ">least", ">most", ">measured / link time",
                ">best in sequence / this", "verified"]
-    as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
+    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
                "transform": str(transform), "holds": holds, "rows": [row.as_dict() for row in rows],
                "claims": _claims_json(judged)}
     wrong = [row for row in rows if not row.verified]
@@ -287,17 +291,22 @@ def _namespaces(given):
                                   "the counters of the links are checked")
         return _namespaces_overlap(given)
     network, grid, transform = _emulated(given)
-    experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
+    experiment = Experiment(network, grid, given["placement"] or _placements(network), transform, given["reps"] or 3)
     if given["records"]:
         check_appendable(given["records"], ValidationError)
     results = run(experiment, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(result.record) + "\n" for result in results), ValidationError)
     holds = all(result.holds for result in results)
-    as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
+    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
                "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
-    title = f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
+    title = f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
     return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds, _links_answer(results))
+
+
+def _placements(network):
+    """Return the usual placements: the launch order, and on a torus the best."""
+    return ("default", "best") if isinstance(network.network, Torus) else ("default",)
 
 
 def _links_answer(results):
@@ -382,9 +391,9 @@ NETWORKS = {
 def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
     """Test the predictions on a simulated or an emulated network.
 
-    The unmodified fft_runner runs on the network: `simulated` is a torus of SimGrid, `namespaces` is Open MPI on a torus of
-    network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1 if the
-    predictions do not hold, and 3 if this machine cannot make the network.
+    The unmodified fft_runner runs on the network: `simulated` is a network of SimGrid, `namespaces` is Open MPI on a torus
+    or fat tree of network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1
+    if the predictions do not hold, and 3 if this machine cannot make the network.
     """
     chosen = NETWORKS[kind]
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:

@@ -47,7 +47,7 @@ def check_available() -> None:
     if missing:
         raise UnavailableError(f"networks of namespaces need {', '.join(missing)}; on Debian: apt-get install "
                                f"{' '.join(dict.fromkeys(missing.values()))}")
-    job = {"torus": "2:mesh", "rate_bits_per_s": 10**7, "mtu": 1500, "tie": "parity", "runs": [], "timeout_s": PROBE_S}
+    job = {"network": "2:mesh", "rate_bits_per_s": 10**7, "mtu": 1500, "tie": "parity", "runs": [], "timeout_s": PROBE_S}
     try:
         run_boxed(job, PROBE_S)
     except EmulationError as error:

@@ -12,8 +12,8 @@ _SENT = 8  # index of the bytes sent among the numbers after the device name
 
 
 def sent_bytes(network: EmulatedNetwork) -> Ints:
-    """Return the bytes that every link has sent, headers included: int64 array, shape ``torus.link_shape``."""
-    sent = np.zeros(network.torus.link_shape, dtype=np.int64)
+    """Return the bytes that every link has sent, headers included: int64 array, shape ``network.link_shape``."""
+    sent = np.zeros(network.network.link_shape, dtype=np.int64)
     for node, name in enumerate(network.nodes):
         with kernel.inside(name):
             devices = read_devices(Path("/proc/thread-self/net/dev").read_text())

@@ -10,8 +10,8 @@ import numpy as np
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import Comparison, compare_records
-from pencilmap.model.network.torus import format_torus
+from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_records
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -54,7 +54,7 @@ class Experiment:
             self.mapping(placement)  # report bad input before building the network
 
     def mapping(self, placement: str) -> Mapping:
-        return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
+        return as_mapping(place(placement, Site(self.network.network, 1), self.grid), placement)
 
     @property
     def least(self) -> Transform:
@@ -118,7 +118,7 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
             for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
     network = experiment.network
-    job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
+    job = {"network": network.text, "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
            "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
     found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
@@ -130,9 +130,11 @@ def launch_of(experiment: Experiment, program: Path, placement: str, transform: 
     options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP), *more]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
+    if not isinstance(experiment.network.network, Torus):
+        labels |= {TOPOLOGY: experiment.network.text, "routing": experiment.network.routing}
     for key, value in labels.items():
         options += ["--label", f"{key}={value}"]
-    name = ", ".join([f"{transform} on {experiment.network.torus}", str(experiment.grid), placement, *more[1:2]])
+    name = ", ".join([f"{transform} on {experiment.network.network}", str(experiment.grid), placement, *more[1:2]])
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
 
 
@@ -145,8 +147,9 @@ def _verified(experiment, program):
 
 def _options(experiment, transform):
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
-              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--coordinates": ("hostname",),
-              "--tasks-per-node": (1,)}
+              "--sync": ("clock",), "--tasks-per-node": (1,)}
+    if isinstance(experiment.network.network, Torus):
+        values |= {"--machine-torus": (experiment.network.network,), "--coordinates": ("hostname",)}
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 
@@ -163,6 +166,6 @@ def _result(experiment, placement, least, done):
 
 
 def _loads(experiment, placement, transform):
-    rule = routing(experiment.network.routing, experiment.network.torus)
+    rule = routing(experiment.network.routing, experiment.network.network)
     node_of_rank = experiment.mapping(placement).node_of_rank
-    return [rule.loads(experiment.network.torus, e, node_of_rank) for e in exchanges(experiment.grid, transform)]
+    return [rule.loads(experiment.network.network, e, node_of_rank) for e in exchanges(experiment.grid, transform)]

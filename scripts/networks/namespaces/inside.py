@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.network.kinds import network_named
 from pencilmap.scripts.networks.namespaces.build import build
 from pencilmap.scripts.networks.namespaces.counters import sent_bytes
 from pencilmap.scripts.networks.namespaces.kernel import backlog_drops
@@ -33,10 +33,10 @@ def main() -> None:
 
 
 def _work(job):
-    network = EmulatedNetwork(parse_torus(job["torus"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
+    network = EmulatedNetwork(network_named(job["network"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
     build(network)
     sent_bytes(network)
-    say(progress=f"network {network.torus} is up: {network.torus.n_nodes} namespaces, {network.torus.n_cables} cables")
+    say(progress=f"network {network.text} is up: {len(network.nodes)} namespaces, {network.n_cables} cables")
     for run in job["runs"]:
         say(progress=f"running {run['name']}")
         say(run=_run(network, run, job["timeout_s"]))

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, format_torus
 from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.scripts.networks.namespaces.wirings import Port, Wiring, wiring_of
 
 MOST_NODES = 256
 HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, as Blue Gene has a service network
@@ -26,14 +28,14 @@ class EmulationError(PencilmapError):
 
 @dataclass(frozen=True)
 class EmulatedNetwork:
-    """A torus or mesh for network namespaces; invalid settings raise EmulationError.
+    """A torus, mesh or fat tree for network namespaces; invalid settings raise EmulationError.
 
     >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
     >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use
     9.36
     """
 
-    torus: Torus  #: its bandwidth is ignored
+    network: Network  #: its bandwidth is ignored
     rate_bits_per_s: int  #: shaped rate of a link, headers included
     mtu: int = 1500  #: bytes of the largest IP packet
     #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
@@ -41,12 +43,14 @@ class EmulatedNetwork:
     tie: str = "parity"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.torus, Torus):
-            raise EmulationError("only a torus or mesh can be made of namespaces, not another network")
-        if not 2 <= self.torus.n_nodes <= MOST_NODES:
-            raise EmulationError(f"torus {self.torus} has {self.torus.n_nodes} nodes; 2 to {MOST_NODES} can be made")
-        if set(self.torus.cables) != {1}:
-            raise EmulationError(f"torus {self.torus} has several cables between neighbours; static routes use one")
+        if wiring_of(self.network, self.tie) is None:
+            raise EmulationError("only a torus, a mesh, or a fat tree whose hosts have one link can be made of namespaces, "
+                                 f"not {self.network.title}")
+        if not 2 <= self.network.n_nodes <= len(self.nodes) <= MOST_NODES:
+            raise EmulationError(f"{self.network.title} has {self.network.n_nodes} nodes"
+                                 f"{self._switches()}; 2 to {MOST_NODES} can be made")
+        if set(getattr(self.network, "cables", (1,))) != {1}:
+            raise EmulationError(f"{self.network.title} has several cables between neighbours; static routes use one")
         if not 64_000 <= self.rate_bits_per_s <= 10**10:
             raise EmulationError(f"rate {self.rate_bits_per_s} bit/s must be 64 kbit/s to 10 Gbit/s")
         if not 576 <= self.mtu <= 65535:
@@ -54,15 +58,33 @@ class EmulatedNetwork:
         if self.tie not in TIES:
             raise EmulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
 
+    def _switches(self) -> str:
+        more = len(self.nodes) - self.network.n_nodes
+        return f" and {more} switches" if more else ""
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """Its places, cables and routing tables."""
+        return cast(Wiring, wiring_of(self.network, self.tie))
+
+    @property
+    def text(self) -> str:
+        """The network as `pencilmap.model.network.kinds.network_named` reads it."""
+        return format_torus(self.network) if isinstance(self.network, Torus) else str(self.network)
+
     @property
     def routing(self) -> str:
         """Name of the model's routing rule for the same routes."""
-        return f"dimension-order:{self.tie}"
+        return self.wiring.routing
 
     @property
     def nodes(self) -> list[str]:
-        """Names of the namespaces, by node number; they contain the coordinates."""
-        return Hosts(self.torus).names(range(self.torus.n_nodes))
+        """Names of the namespaces, by number: the hosts, then switches."""
+        return self.wiring.names
+
+    @property
+    def n_cables(self) -> int:
+        return len(self.cables())
 
     @property
     def payload_share(self) -> float:
@@ -79,54 +101,26 @@ class EmulatedNetwork:
         """Ten milliseconds of the link: less loses tokens if the kernel is late, more sends data above the rate."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
-    def neighbour(self, node: int, i: int, direction: int) -> int | None:
-        """Return the node next to `node` in dimension `i`, `direction` +1 or -1; None if the line ends there."""
-        coordinate, n = self._coordinate(node, i), self.torus.shape[i]
-        there = coordinate + direction
-        if not 0 <= there < n:
-            if not self.torus.is_ring(i):
-                return None
-            there %= n
-        return int(node + (there - coordinate) * self.torus.strides[i])
+    def ports(self, node: int) -> list[Port]:
+        """Return (i, direction, neighbour) of every link that leaves a namespace."""
+        return self.wiring.ports(node)
 
-    def ports(self, node: int) -> list[tuple[int, int, int]]:
-        """Return (dimension, direction, neighbour) of every link that leaves a node."""
-        return [(i, direction, there) for i in range(self.torus.n_dimensions) for direction in (1, -1)
-                if (there := self.neighbour(node, i, direction)) is not None]
-
-    def cables(self) -> list[tuple[int, int, int]]:
-        """Return (node, dimension, neighbour upwards) of every cable."""
-        return [(node, i, there) for node in range(self.torus.n_nodes) for i, direction, there in self.ports(node)
+    def cables(self) -> list[Port]:
+        """Return (namespace, i, neighbour) of every cable, from the end with direction +1."""
+        return [(node, i, there) for node in range(len(self.nodes)) for i, direction, there in self.ports(node)
                 if direction == 1]
 
-    def next_hop(self, node: int, target: int) -> tuple[int, int, int] | None:
-        """Return (dimension, direction, neighbour) of the next hop from `node` to `target`; None at the target."""
-        for i in range(self.torus.n_dimensions):
-            here, there = self._coordinate(node, i), self._coordinate(target, i)
-            if here != there:
-                direction = self._direction(i, here, there)
-                return i, direction, node + ((here + direction) % self.torus.shape[i] - here) * self.torus.strides[i]
-        return None
-
-    def _direction(self, i: int, here: int, there: int) -> int:
-        if not self.torus.is_ring(i):
-            return 1 if there > here else -1
-        n = self.torus.shape[i]
-        upwards = 2 * ((there - here) % n)
-        if upwards == n:
-            return 1 if self.tie == "plus" or here % 2 == 0 else -1
-        return 1 if upwards < n else -1
-
-    def _coordinate(self, node: int, i: int) -> int:
-        return node // self.torus.strides[i] % self.torus.shape[i]
+    def next_hop(self, node: int, target: int) -> Port | None:
+        """Return (i, direction, neighbour) of the next hop from a namespace to a host; None at the host."""
+        return self.wiring.next_hop(node, target)
 
     def device(self, i: int, direction: int) -> str:
-        """Return the name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
-        return self.torus.axes[i] + ("p" if direction > 0 else "m")
+        """Return the name of a namespace's end of a cable."""
+        return self.wiring.device(i, direction)
 
-    def link_index(self, i: int, direction: int, node: int) -> tuple[int, int, int]:
-        """Return the index of the link in an array of loads, see `Torus.link_shape`."""
-        return i, 0 if direction > 0 else 1, node
+    def link_index(self, i: int, direction: int, node: int) -> tuple[int, ...]:
+        """Return the index of the link in an array of loads."""
+        return self.wiring.link_index(i, direction, node)
 
 
 def address(node: int) -> str:
@@ -147,7 +141,7 @@ def _address(second, number):
 class LinkCheck:
     """The payload of a link beyond the run of a smaller transform, and its prediction; bytes of messages."""
 
-    link: str  #: ``0-3:x+``: the node that the link leaves, dimension and direction
+    link: str  #: ``0-3:x+``: the node that the link leaves, dimension and direction; on a tree its ends
     predicted_bytes: Fraction
     carried_bytes: float  #: bytes of the counter without headers and acknowledgements
 
@@ -169,19 +163,19 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
     Parameters
     ----------
     wire_bytes
-        Array of shape ``torus.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
+        Array of shape ``network.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
     loads, without
         Loads of the exchanges of a repetition of the transform, and of the smaller transform.
     """
     checks = []
-    for node, name in enumerate(network.nodes):
+    for node in range(len(network.nodes)):
         for i, direction, _ in network.ports(node):
             index = network.link_index(i, direction, node)
             predicted = _at(loads, index) - _at(without, index)
-            checks.append(LinkCheck(f"{name.removeprefix('node-')}:{network.torus.axes[i]}{'+' if direction > 0 else '-'}",
-                                    predicted * repetitions, float(np.asarray(wire_bytes)[index]) * network.payload_share))
+            checks.append(LinkCheck(network.wiring.link_name(i, direction, node), predicted * repetitions,
+                                    float(np.asarray(wire_bytes)[index]) * network.payload_share))
     return checks
 
 
 def _at(loads, index):
-    return sum((Fraction(int(load.values[index]), load.denominator) for load in loads), Fraction(0))
+    return sum((Fraction(load.values[index].item()) / load.denominator for load in loads), Fraction(0))

@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any
 
 from pencilmap.mapper.runs.compare import compare_record
-from pencilmap.model.network.torus import format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -71,7 +70,7 @@ def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transf
     program = ensure_built().mpi_runner
     each = [launch_of(experiment, program, placement, transform, ("--schedule", schedule, "--verify"))
             for placement, schedule in RUNS]
-    job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
+    job = {"network": network.text, "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
            "tie": network.tie, "runs": each * rounds, "timeout_s": timeout_s}
     records = [run["record"] for run in run_boxed(job, timeout_s * (len(each) * rounds + 1))]
     return rows_of([records[k::len(RUNS)] for k in range(len(RUNS))]), records

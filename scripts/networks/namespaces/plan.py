@@ -32,7 +32,7 @@ def cables(network: EmulatedNetwork) -> Iterator[str]:
 
 
 def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
-    """Yield the input of ``ip -n NODE -batch -``: addresses, links up, a route to every other node."""
+    """Yield the input of ``ip -n NODE -batch -``: addresses, links up, a route to every other host."""
     yield "link set lo up"
     yield "link add node type bridge"
     yield f"addr add {address(a)}/32 dev node"
@@ -40,7 +40,7 @@ def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
     yield f"addr add {service_address(a)}/16 dev mg"
     yield "link set mg up"
     yield from (f"link set {network.device(i, direction)} up" for i, direction, _ in network.ports(a))
-    for b in range(network.torus.n_nodes):
+    for b in range(network.network.n_nodes):
         if hop := network.next_hop(a, b):
             i, direction, via = hop
             yield (f"route add {address(b)}/32 via {address(via)} dev {network.device(i, direction)} onlink "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import routing
@@ -46,7 +46,7 @@ class Placed:
         """Return the loads of all links in an exchange, or in all at once."""
         network = self.mapping.network
         rule, found = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
-        loads = [rule.loads(network, each, self.mapping.node_of_rank) for each in found if shown in (each.name, AT_ONCE)]
+        loads = [rule.loads(network, each, self.mapping.ends) for each in found if shown in (each.name, AT_ONCE)]
         common = lcm(*(each.denominator for each in loads))
         return replace(loads[0], values=np.sum([each.values * (common // each.denominator) for each in loads], axis=0),
                        denominator=common)
@@ -71,11 +71,12 @@ class Placed:
 def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
     """Return the data of the tori, a single dict for equal placements, and for each placement the number of its view.
 
-    The number is None for a placement that is None or has a torus too large to draw.
+    The number is None for a placement that is None, or has a torus too large to draw or another network.
     """
     numbers, found, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for one in placed:
-        view = one.view() if one and one.mapping.network.n_nodes <= MAX_NODES else None
+        drawn = one and isinstance(one.mapping.network, Torus) and one.mapping.network.n_nodes <= MAX_NODES
+        view = one.view() if one and drawn else None
         key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
         if view and key not in numbers:
             numbers[key] = len(found)

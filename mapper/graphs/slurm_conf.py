@@ -7,12 +7,11 @@ levels; 22.05, run by tests/launchers/test_slurm_files.py. ``Include`` is follow
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
-from pencilmap.mapper.allocations.found import NO_TORUS
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -21,8 +20,6 @@ from pencilmap.model.base.reading import MOST_HOSTS
 
 UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
 KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
-WRITE_CABLES = (f"{NO_TORUS}write its cables to a file for `network`: host1 switch1 12.5 GB/s in each line, and "
-                "switch1 {'kind': 'switch'} for each switch")
 MOST_INCLUDES = 8
 MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-*+/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
@@ -54,10 +51,12 @@ class Statement(NamedTuple):
 
 @dataclass
 class Unit:
-    """A switch, a block or a ring: its hosts, and the level of a switch above its hosts."""
+    """A switch, a block or a ring: its hosts, the level of a switch above its hosts, the switches below, and its line."""
 
     hosts: tuple[str, ...]
     level: int = 0
+    children: tuple[str, ...] = ()
+    line: int = 0
 
 
 @dataclass
@@ -245,7 +244,8 @@ def _read_units(told, found):
         if "switches" in each.keys and "nodes" in each.keys and not shown:
             raise each.refuse(f"switch {each.value[:40]} has both Nodes= and Switches=; Slurm takes one of them")
         names = _unit_hosts(each, found, each.keys["nodes"]) if "nodes" in each.keys else ()
-        known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0)
+        children = tuple(each.hosts(each.keys["switches"])) if "switches" in each.keys else ()
+        known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0, children, each.line)
         if "switches" in each.keys and not shown:
             waiting.append(each)
     _resolve(waiting, found)
@@ -261,7 +261,7 @@ def _unit_hosts(each, found, text):
 def _resolve(waiting, found):
     """Set hosts and levels of switches above switches, once the children are known."""
     switches = found.units.get("switchname", {})
-    children = {each.value: each.hosts(each.keys["switches"]) for each in waiting}
+    children = {each.value: switches[each.value].children for each in waiting}
     for each in waiting:
         if strange := next((c for c in children[each.value] if c not in switches or c == each.value), None):
             raise each.refuse(f"switch {each.value[:40]} has an invalid child {strange[:40]}")
@@ -274,7 +274,8 @@ def _resolve(waiting, found):
     for name in order:
         below = [switches[child] for child in children[name]]
         hosts = below[0].hosts if len(below) == 1 else tuple(dict.fromkeys(host for unit in below for host in unit.hosts))
-        switches[name] = Unit(found.within(told[name], hosts), 1 + max(unit.level for unit in below))
+        level = 1 + max(unit.level for unit in below)
+        switches[name] = replace(switches[name], hosts=found.within(told[name], hosts), level=level)
 
 
 def _partitions(told, found, features):

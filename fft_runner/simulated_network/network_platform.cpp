@@ -1,14 +1,18 @@
-/* A torus or mesh for `smpirun -platform libtorus_platform.so`. The file named by PENCILMAP_PLATFORM describes it.
+/* A network for `smpirun -platform libnetwork_platform.so`. The file named by PENCILMAP_PLATFORM describes it: a torus or mesh,
+ * or a table of routes.
  *
  * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up to
- * twice the time, depending on the mapping (figures in README.md). Its classes cannot be extended from outside, except
- * NetZoneImpl. So the zone below is our own and gets every route from torus.cpp.
+ * twice the time, depending on the mapping (figures in README.md). Its other clusters do not split messages over paths. Its
+ * classes cannot be extended from outside, except NetZoneImpl. So the zones below are our own: one gets every route from
+ * torus.cpp, the other from the table.
  *
- * Links:
+ * Links of a torus:
  *   0-3-2:0+           leaves node (0, 3, 2) in dimension 0 upwards; one link in each direction of each cable
  *   0-3-2:injection    shared by all messages from the node, :ejection by all messages to the node; only with a limit
- *   loopback           between ranks of a node; as fast for many messages as for one */
+ * Links of a table have the names of the table. In both:
+ *   loopback           between ranks of a host; as fast for many messages as for one */
 #include "platform_file.hpp"
+#include "route_table.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -35,7 +39,7 @@ constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
 
 [[noreturn]] void give_up(const std::string &message)
 {
-    std::cerr << "torus_platform: " << message << std::endl;
+    std::cerr << "network_platform: " << message << std::endl;
     /* No destructors: SimGrid is only half built, and its destructors would bury the message under a backtrace. */
     std::_Exit(EXIT_FAILURE);
 }
@@ -74,13 +78,52 @@ class LinkUsage
     }
 };
 
-class TorusZone : public routing::NetZoneImpl
+/* Hosts are created first and in the order of their numbers, so that a NetPoint's id is the number of its host. */
+class Zone : public routing::NetZoneImpl
 {
+  protected:
     const pencilmap::Platform platform_;
+
+    StandardLinkImpl *make_link(const std::string &name, double bandwidth_bytes_per_s, double latency_s)
+    {
+        return get_iface()->create_link(name, bandwidth_bytes_per_s)->set_latency(latency_s)->seal()->get_impl();
+    }
+
+    void make_host(const std::string &name)
+    {
+        get_iface()->create_host(name, platform_.speed_flops)->seal();
+    }
+
+    void make_loopback()
+    {
+        loopback_ = get_iface()
+                        ->create_link("loopback", platform_.loopback_bytes_per_s)
+                        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+                        ->seal()
+                        ->get_impl();
+    }
+
+    StandardLinkImpl *loopback_ = nullptr;
+
+  public:
+    Zone(const std::string &name, const pencilmap::Platform &platform) : NetZoneImpl(name), platform_(platform)
+    {
+    }
+
+    virtual void build() = 0;
+
+    void get_graph(const s_xbt_graph_t *, std::map<std::string, xbt_node_t, std::less<>> *,
+                   std::map<std::string, xbt_edge_t, std::less<>> *) override
+    {
+        /* only SimGrid's drawings of platforms ask for this */
+    }
+};
+
+class TorusZone : public Zone
+{
     const pencilmap::Torus &torus_ = platform_.torus;
     std::vector<StandardLinkImpl *> cables_; /* links along the cables, at cable_index() */
     std::vector<StandardLinkImpl *> injections_, ejections_;
-    StandardLinkImpl *loopback_ = nullptr;
 
     int node_count() const
     {
@@ -90,11 +133,6 @@ class TorusZone : public routing::NetZoneImpl
     size_t cable_index(int node, int dimension, int direction) const
     {
         return (static_cast<size_t>(node) * torus_.shape.dims + dimension) * 2 + (direction > 0);
-    }
-
-    StandardLinkImpl *make_link(const std::string &name, double bandwidth_bytes_per_s, double latency_s)
-    {
-        return get_iface()->create_link(name, bandwidth_bytes_per_s)->set_latency(latency_s)->seal()->get_impl();
     }
 
     void make_cables(int node, const std::string &name)
@@ -110,7 +148,7 @@ class TorusZone : public routing::NetZoneImpl
     void make_node(int node)
     {
         const std::string name = pencilmap::coordinate_text(torus_coordinate(&torus_.shape, node));
-        get_iface()->create_host("node-" + name, platform_.speed_flops)->seal();
+        make_host("node-" + name);
         make_cables(node, name);
         if (platform_.injection_bytes_per_s > 0) {
             injections_.push_back(make_link(name + ":injection", platform_.injection_bytes_per_s, 0));
@@ -119,21 +157,16 @@ class TorusZone : public routing::NetZoneImpl
     }
 
   public:
-    TorusZone(const std::string &name, const pencilmap::Platform &platform) : NetZoneImpl(name), platform_(platform)
+    TorusZone(const std::string &name, const pencilmap::Platform &platform) : Zone(name, platform)
     {
         cables_.resize(cable_index(node_count(), 0, -1));
     }
 
-    /* Nodes are created first and in the order of their numbers, so that a NetPoint's id is its node number. */
-    void build()
+    void build() override
     {
         for (int node = 0; node < node_count(); node++)
             make_node(node);
-        loopback_ = get_iface()
-                        ->create_link("loopback", platform_.loopback_bytes_per_s)
-                        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
-                        ->seal()
-                        ->get_impl();
+        make_loopback();
         seal();
     }
 
@@ -155,22 +188,56 @@ class TorusZone : public routing::NetZoneImpl
         if (!ejections_.empty())
             links.push_back(ejections_[target->id()]);
     }
+};
 
-    void get_graph(const s_xbt_graph_t *, std::map<std::string, xbt_node_t, std::less<>> *,
-                   std::map<std::string, xbt_edge_t, std::less<>> *) override
+class TableZone : public Zone
+{
+    const pencilmap::RouteTable table_;
+    std::vector<StandardLinkImpl *> links_;
+
+  public:
+    TableZone(const std::string &name, const pencilmap::Platform &platform, pencilmap::RouteTable table)
+        : Zone(name, platform), table_(std::move(table))
     {
-        /* only SimGrid's drawings of platforms ask for this */
+    }
+
+    void build() override
+    {
+        for (const std::string &host : table_.hosts)
+            make_host(host);
+        for (const auto &link : table_.links)
+            links_.push_back(make_link(link.name, link.bandwidth_bytes_per_s, 0));
+        make_loopback();
+        seal();
+    }
+
+    void get_local_route(const routing::NetPoint *source, const routing::NetPoint *target, routing::Route *into,
+                         double *latency_s) override
+    {
+        const auto &route = table_.route(source->id(), target->id());
+        for (const int link : route.links)
+            into->link_list_.push_back(links_[link]);
+        if (route.links.empty()) /* the same host, or two hosts without a link between them */
+            into->link_list_.push_back(loopback_);
+        if (latency_s)
+            *latency_s += route.latency_s;
     }
 };
+
+std::ifstream opened(const std::string &path, const std::string &named_by)
+{
+    std::ifstream file(path);
+    if (!file)
+        give_up(named_by + "='" + path + "' cannot be opened: " + std::strerror(errno));
+    return file;
+}
 
 pencilmap::Platform platform_from_environment()
 {
     const char *path = std::getenv(platform_variable);
     if (!path || !*path)
         give_up(std::string(platform_variable) + " is not set; it must name a platform file, see README.md");
-    std::ifstream file(path);
-    if (!file)
-        give_up(std::string(platform_variable) + "='" + path + "' cannot be opened: " + std::strerror(errno));
+    std::ifstream file = opened(path, platform_variable);
     try {
         return pencilmap::read_platform(file, path);
     } catch (const pencilmap::PlatformFileError &error) {
@@ -178,7 +245,19 @@ pencilmap::Platform platform_from_environment()
     }
 }
 
-void count_usage(TorusZone &zone, const std::string &path)
+Zone *zone_of(const pencilmap::Platform &platform)
+{
+    if (platform.routes_file.empty())
+        return new TorusZone("torus", platform);
+    std::ifstream file = opened(platform.routes_file, "routes");
+    try {
+        return new TableZone("table", platform, pencilmap::read_route_table(file, platform.routes_file));
+    } catch (const pencilmap::PlatformFileError &error) {
+        give_up(error.what());
+    }
+}
+
+void count_usage(Zone &zone, const std::string &path)
 {
     static LinkUsage usage;
     zone.get_iface()->get_network_model()->set_bw_factor_cb([](double size_bytes, const s4u::Host *, const s4u::Host *,
@@ -219,7 +298,7 @@ extern "C" void load_platform(const s4u::Engine &);
 void load_platform(const s4u::Engine &)
 {
     const pencilmap::Platform platform = platform_from_environment();
-    auto *zone = new TorusZone("torus", platform);
+    Zone *zone = zone_of(platform);
     zone->build();
     if (!platform.usage_file.empty())
         count_usage(*zone, platform.usage_file);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "torus.hpp"
+#include "values.hpp"
 
 #include <istream>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,7 @@ namespace pencilmap
 {
 
 struct Platform {
+    std::string routes_file; /* file of hosts, links and routes (route_table.hpp); empty: a torus */
     Torus torus;
     std::vector<double> bandwidth_bytes_per_s; /* of a link, for each dimension */
     std::vector<int> cables; /* between neighbours, for each dimension; they act as a wider cable */
@@ -24,12 +25,6 @@ struct Platform {
     std::map<double, double> message_s; /* time of a rank to start a message, from so many bytes on */
     int ports = 1; /* messages that a rank starts at a time */
     std::string usage_file; /* file for the bytes of every link at the end; empty: none */
-};
-
-/* The message gives file, line, the value and the allowed values. */
-class PlatformFileError : public std::runtime_error
-{
-    using std::runtime_error::runtime_error;
 };
 
 Platform read_platform(std::istream &text, const std::string &name);

@@ -4,7 +4,6 @@
 #include "common/torus.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <sstream>
@@ -16,58 +15,6 @@ namespace
 {
 
 constexpr long max_nodes = 1L << 20; /* keeps node numbers and link names far from any overflow */
-
-/* Thrown by the value readers; read_platform adds file and line. */
-class ValueError : public std::runtime_error
-{
-    using std::runtime_error::runtime_error;
-};
-
-std::string trimmed(const std::string &text)
-{
-    const char *blank = " \t\r";
-    const size_t first = text.find_first_not_of(blank);
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-std::vector<std::string> words(const std::string &text)
-{
-    std::istringstream stream(text);
-    std::vector<std::string> result;
-    for (std::string word; stream >> word;)
-        result.push_back(word);
-    return result;
-}
-
-double number(const std::string &text, bool may_be_zero)
-{
-    size_t used = 0;
-    double value = NAN;
-    try {
-        value = std::stod(text, &used);
-    } catch (const std::logic_error &) { /* not a number, or outside double: refused below */
-    }
-    if (used != text.size() || !std::isfinite(value))
-        throw ValueError("'" + text + "' is not a number");
-    if (may_be_zero ? value < 0 : value <= 0)
-        throw ValueError("'" + text + (may_be_zero ? "' must be 0 or above" : "' must be above 0"));
-    return value;
-}
-
-double positive(const std::string &text)
-{
-    return number(text, false);
-}
-
-int whole(const std::string &text, long least, long most)
-{
-    const bool digits = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
-    const long value = digits ? std::stol(text) : least - 1;
-    if (value < least || value > most)
-        throw ValueError("'" + text + "' must be a whole number from " + std::to_string(least) + " to " +
-                         std::to_string(most));
-    return static_cast<int>(value);
-}
 
 /* One value for each dimension, or a single value for all. */
 template <typename T, typename Reader>
@@ -131,7 +78,7 @@ void read_message_cost(Platform &platform, const std::string &text)
     for (const std::string &word : words(text)) {
         const size_t colon = word.find(':');
         const double from = colon == std::string::npos ? 0 : positive(word.substr(0, colon));
-        if (!platform.message_s.insert({from, number(word.substr(colon + 1), true)}).second)
+        if (!platform.message_s.insert({from, not_negative(word.substr(colon + 1))}).second)
             throw ValueError("'" + text + "' has two costs of one size");
     }
     if (!platform.message_s.count(0))
@@ -146,8 +93,8 @@ const struct Key {
     {"shape", read_shape},
     {"bandwidth_bytes_per_s", read_bandwidth},
     {"cables", read_cables},
-    {"latency_s", [](Platform &p, const std::string &text) { p.latency_s = number(text, true); }},
-    {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = number(text, true); }},
+    {"latency_s", [](Platform &p, const std::string &text) { p.latency_s = not_negative(text); }},
+    {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = not_negative(text); }},
     {"loopback_bytes_per_s", [](Platform &p, const std::string &text) { p.loopback_bytes_per_s = positive(text); }},
     {"speed_flops", [](Platform &p, const std::string &text) { p.speed_flops = positive(text); }},
     {"message_s", read_message_cost},
@@ -155,6 +102,7 @@ const struct Key {
     {"tie", read_tie},
     {"order", read_order},
     {"usage_file", [](Platform &p, const std::string &text) { p.usage_file = text; }},
+    {"routes", [](Platform &p, const std::string &text) { p.routes_file = text; }},
 };
 
 std::string key_names()
@@ -196,10 +144,23 @@ std::map<std::string, Line> read_lines(std::istream &text, const std::string &na
     }
     if (text.bad())
         throw PlatformFileError(name + ": cannot be read to its end");
-    for (const char *needed : {"shape", "bandwidth_bytes_per_s"})
-        if (!lines.count(needed))
-            throw PlatformFileError(name + ": " + needed + " is missing");
     return lines;
+}
+
+/* A network is a shape, or a file of routes. */
+void check_network(const std::map<std::string, Line> &lines, const std::string &name)
+{
+    if (!lines.count("routes")) {
+        for (const char *needed : {"shape", "bandwidth_bytes_per_s"})
+            if (!lines.count(needed))
+                throw PlatformFileError(name + ": " + needed + " is missing");
+        return;
+    }
+    for (const char *key :
+         {"shape", "cables", "latency_s", "injection_bytes_per_s", "bandwidth_bytes_per_s", "tie", "order"})
+        if (lines.count(key))
+            throw PlatformFileError(name + " line " + std::to_string(lines.at(key).number) + ": " + key +
+                                    " belongs to a shape, and routes are given; leave one of the two out");
 }
 
 } // namespace
@@ -207,6 +168,7 @@ std::map<std::string, Line> read_lines(std::istream &text, const std::string &na
 Platform read_platform(std::istream &text, const std::string &name)
 {
     const std::map<std::string, Line> lines = read_lines(text, name);
+    check_network(lines, name);
     Platform platform;
     for (const Key &key : keys) {
         const auto line = lines.find(key.name);

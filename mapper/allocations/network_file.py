@@ -1,0 +1,66 @@
+"""Files of switches and cables (`pencilmap.mapper.graphs`), as the network that a job runs on."""
+
+from dataclasses import replace
+
+from pencilmap.mapper.allocations.found import Fact, Found
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs import GRAPHS, parse_graph
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import kind_of
+
+READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot")
+_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree"}
+
+
+def looks_like(document: Document) -> bool:
+    return any(GRAPHS[name].looks_like(document) for name in READ)
+
+
+def find(document: Document) -> Found:
+    """Return the network of the file."""
+    return with_network(Found(), document, refuse=True)
+
+
+def with_network(found: Found, document: Document, refuse: bool = False) -> Found:
+    """Return facts together with the network of their file, or with the reason why the file is no network.
+
+    Raises
+    ------
+    PencilmapError
+        With `refuse`, in place of the reason.
+    """
+    try:
+        network = parse_graph(document)
+    except PencilmapError as error:
+        if refuse:
+            raise
+        return replace(found, missing=str(error))
+    if not isinstance(network, GraphNetwork):
+        return found
+    own = () if any(fact.what == "network" for fact in found.facts) else (Fact("network", summary(network), document.label),)
+    return replace(found, facts=(*found.facts, *own), network=network, path=document.label)
+
+
+def summary(network: GraphNetwork) -> str:
+    """Return the kind of a network and its counts.
+
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> summary(network_named("fat-tree:leaves=4,hosts=4,up=2"))
+    'a fat tree of 16 hosts, 6 switches, 4 leaves'
+    """
+    switches = len(network.vertices) - network.n_nodes
+    levels = [f"{len(level.names)} {plural(level.name, len(level.names))}" for level in network.levels]
+    kind = _ARTICLES.get(kind_of(network).name, f"a {kind_of(network).name}")
+    return ", ".join([f"{kind} of {network.n_nodes} hosts", f"{switches} switches", *levels])
+
+
+def plural(word: str, count: int) -> str:
+    """Return a word for several things.
+
+    >>> plural("leaf", 2), plural("switch", 2), plural("pod", 1)
+    ('leaves', 'switches', 'pod')
+    """
+    if count == 1:
+        return word
+    return "leaves" if word == "leaf" else f"{word}es" if word.endswith("ch") else f"{word}s"

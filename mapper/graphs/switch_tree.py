@@ -1,0 +1,149 @@
+"""A tree of switches from a file that names switches and hosts, but neither cables nor speeds.
+
+The number of cables upwards follows from an option, or is assumed: as many cables leave a switch as enter it from below.
+A switch whose hosts are fewer levels below than others of its level gets a unit of its own on the levels between.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pencilmap.model.base.errors import GraphError, PencilmapError
+from pencilmap.model.network.graph import MOST_CABLES
+
+OPTIONS = ("taper", "up")
+TOP = "top"  # name of a switch that a file implies
+ASSUMED = ("{label} tells no numbers of cables: as many are assumed to leave each switch upwards as enter it from below; "
+           "write taper=2 (half as many) or up=8 (of each leaf) after the name of the file: {label},taper=2")
+STATED = "{label} tells no numbers of cables: {option} was given, and the levels above a leaf {above}"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch of a file: its hosts or the switches below it, and the line that defines it."""
+
+    name: str
+    hosts: Sequence[str] = ()
+    children: Sequence[str] = ()
+    line: int | None = None
+
+
+Refuse = Callable[[str, int | None], PencilmapError]
+
+
+def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | None = None, up: int | None = None) -> Any:
+    """Return the networkx graph of a tree.
+
+    Parameters
+    ----------
+    label : str
+        Name of the file, for notes.
+    switches : sequence of Switch
+        In the order of the file.
+    refuse : callable
+        Message and line -> error to raise.
+    taper : int, optional
+        Cables that enter a switch from below for each cable upwards, at every level.
+    up : int, optional
+        Cables upwards of each leaf, in place of `taper`. Switches above them have as many cables upwards as enter from
+        below.
+
+    Raises
+    ------
+    PencilmapError
+        If the switches are not one tree.
+    """
+    import networkx as nx  # slow to import, and only graphs need networkx
+
+    named = {switch.name: switch for switch in switches}
+    above = _above(named, refuse)
+    height = _heights(named, refuse)
+    graph = nx.Graph(notes=[_note(label, taper, up)])
+    for switch in switches:
+        for host in switch.hosts:
+            if host in named:
+                raise refuse(f"{host[:40]} is both a host and a switch", switch.line)
+            graph.add_node(host, kind="host")
+    graph.add_nodes_from(named, kind="switch")
+    cables = _cables(named, height, taper, up)
+    for switch in switches:
+        graph.add_edges_from(((switch.name, host) for host in switch.hosts), cables=1)
+        if switch.name in above:
+            _join(graph, switch.name, above[switch.name], height, cables[switch.name])
+    return graph
+
+
+def _above(named, refuse):
+    """Return the switch above each switch."""
+    above: dict[str, str] = {}
+    for name, switch in named.items():
+        for child in switch.children:
+            if child in above:
+                raise refuse(f"switch {child[:40]} is below both {above[child][:40]} and {name[:40]}; name the switches "
+                             "that share the switches below as one switch", switch.line)
+            above[child] = name
+    tops = [name for name in named if name not in above]
+    if len(tops) > 1:
+        raise refuse(f"switches {tops[0][:40]} and {tops[1][:40]} are not joined: the file names no switch above both; add "
+                     f"it, for Slurm as SwitchName={TOP} Switches={','.join(tops[:2])[:60]}", named[tops[1]].line)
+    return above
+
+
+def _heights(named, refuse):
+    """Return the levels below each switch."""
+    height: dict[str, int] = {}
+    waiting = [(name, False) for name in named]
+    begun = set()
+    while waiting:
+        name, ready = waiting.pop()
+        if name in height:
+            continue
+        if ready:
+            height[name] = 1 + max((height[child] for child in named[name].children), default=-1)
+        elif name in begun:
+            raise refuse(f"switch {name[:40]} is below itself", named[name].line)
+        else:
+            begun.add(name)
+            waiting.append((name, True))
+            waiting += [(child, False) for child in named[name].children if child not in height]
+    return height
+
+
+def _cables(named, height, taper, up):
+    """Return the cables upwards of each switch."""
+    found: dict[str, int] = {}
+    for name in sorted(named, key=height.__getitem__):
+        switch = named[name]
+        below = len(switch.hosts) + sum(found[child] for child in switch.children)
+        found[name] = min(MOST_CABLES, max(1, up if up and not height[name] else -(-below // (taper or 1))))
+    return found
+
+
+def _join(graph, name, above, height, cables):
+    """Add the cables to the switch above, through a switch of its own on each level that this switch does not reach."""
+    chain = [name, *(f"{name}+{level}" for level in range(1, height[above] - height[name]))]
+    graph.add_nodes_from(chain[1:], kind="switch")
+    for lower, upper in zip(chain, [*chain[1:], above]):
+        graph.add_edge(lower, upper, cables=cables)
+
+
+def _note(label, taper, up):
+    if taper is None and up is None:
+        return ASSUMED.format(label=label)
+    if up:
+        return STATED.format(label=label, option=f"up={up}", above="have as many upwards as from below")
+    return STATED.format(label=label, option=f"taper={taper}", above="have the same taper")
+
+
+def option(label: str, given: Mapping[str, str]) -> dict[str, int]:
+    """Return the options that a file name carries, checked.
+
+    >>> option("topology.conf", {"taper": "2"})
+    {'taper': 2}
+    """
+    if len(given) > 1:
+        raise GraphError(f"{label}: give taper=RATIO or up=CABLES, one of both")
+    for name, text in given.items():
+        if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text)):
+            raise GraphError(f"{label}: {name}={text[:20]} is not possible; a whole number of 1 or more is needed")
+    return {name: int(text) for name, text in given.items()}

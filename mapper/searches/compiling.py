@@ -1,0 +1,69 @@
+"""Compilation of the inner loops of searches by numba, with a cache on disk, so that only the first search compiles.
+
+Numba caches beside the source, or in the user's cache folder. If it can write to neither, the cache is a folder of the user
+among the temporary files. Without any cache every process compiles again.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numba
+from numba.core import event
+
+from pencilmap.mapper.base.progress import say
+
+COMPILING = "compiling the searches for this machine, which takes about ten seconds; later runs use the stored code"
+
+
+class _Told(event.Listener):
+    """Report the first compilation of a process."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, event: object) -> None:
+        if not self.told:
+            say(COMPILING)
+        self.told = True
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+@cache
+def _listen() -> None:
+    event.register("numba:compile", _Told())
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile with numba at the first call, or load the stored code."""
+    _listen()
+    for use_folder in (lambda: True, _use_private_folder):
+        try:
+            if use_folder():
+                return numba.njit(cache=True)(function)
+        except RuntimeError:  # numba has no folder for a cache
+            continue
+    return numba.njit(function)
+
+
+def _use_private_folder() -> bool:
+    folder = private_folder()
+    if folder is not None:
+        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    return folder is not None
+
+
+def private_folder() -> Path | None:
+    """Return a folder among the temporary files that only this user can write, or None. Stored code is run when loaded."""
+    folder = Path(tempfile.gettempdir()) / f"pencilmap-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        state = folder.lstat()
+    except OSError:
+        return None
+    is_private = folder.is_dir() and not folder.is_symlink() and state.st_uid == os.getuid() and not state.st_mode & 0o077
+    return folder if is_private else None

@@ -1,0 +1,428 @@
+"""One search for every network of hosts and switches: seeds, swaps, and a judgement under every routing.
+
+Idea: (1) Make closed-form seeds (`pencilmap.mapper.searches.network_seeds`). (2) Anneal the best of them by swaps, on the
+loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by counts on fat trees, by a table of
+routes elsewhere. (3) On fat trees, lessen the loads of static routes by the Latin rule and by swaps inside leaves, which
+leave the traffic between leaves as it is; then lessen both by further swaps. (4) Judge every candidate under each routing of
+the network. Candidates whose worst cost is above that of the launch order, or of its transpose, are out. So the answer is
+never worse than the launcher in either orientation of the grid. Of the others, the answer is the candidate with the least
+regret, which is the largest factor from the least cost of any candidate under a routing to its own.
+Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
+Cost: `EVALUATIONS` swaps by counts, or as many by routes as take a similar time.
+Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.searches import counted_swaps
+from pencilmap.mapper.searches.network_seeds import Ground, seeds
+from pencilmap.mapper.searches.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.network.dragonfly import Dragonfly
+from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.network import Network, link_weights
+from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.routing.tree_loads import static_cables
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import Objective, in_sequence
+
+EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
+ENTRIES = 150_000_000     # of the table of routes, changed by all swaps of a round
+POLISHED = 3              # candidates whose swaps are continued under static routes
+FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
+SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
+HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
+ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
+LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
+NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
+MOST_KEPT = 16           # results
+MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
+EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search."""
+
+    mapping: Mapping
+    costs: dict[str, Fraction]  #: objective under each routing that was judged
+    seed: str  #: name of the seed from which it comes
+    evaluations: int
+    cut: bool  #: whether seconds ended the search
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The loads that swaps see: units with cables, and a table of routes."""
+
+    unit: Ints  #: int array, shape (S, L); units of each slot
+    length: Floats  #: float array, shape (U,); length of a byte on the cables of each unit, relative to the fastest class
+    routes: RouteTable | None
+    within: Ints  #: int array, shape (S,); part of the network in which the rank of each slot stays
+    both: bool = False  #: whether the objective by counts alone and the objective with all routes are added
+
+
+def boards(ground: Ground) -> list[Board]:
+    """Return the loads under the default routing of a network, then those of a polish inside leaves."""
+    network = ground.network
+    anywhere = np.zeros(len(ground.node), dtype=np.int64)
+    unit, length = _units(ground)
+    if isinstance(network, FatTree):
+        found, static = [Board(unit, length, None, anywhere)], static_routes(network)
+        parts = ground.levels[0], anywhere
+        return found if static is None else [*found, *(Board(unit, length, static, part, both=True) for part in parts)]
+    routes = minimal_routes(network) if isinstance(network, Dragonfly) else shortest_routes(network)
+    return [Board(unit, length, routes, anywhere)]
+
+
+def _units(ground: Ground) -> tuple[Ints, Floats]:
+    """Return the units of each slot, numbered from 0 over all levels, and the length of a byte on their cables."""
+    network = ground.site.network
+    if not isinstance(network, SwitchedNetwork):
+        return np.zeros((len(ground.node), 0), dtype=np.int64), np.zeros(0)
+    weights = [float(weight) for weight in link_weights(network)]
+    end = network.ends(ground.node, ground.slot)
+    planes: dict[bytes, float] = {}
+    for plane in network.planes():                       # planes between the same switches are one
+        key = plane.switch.tobytes()
+        planes[key] = planes.get(key, 0.0) + float(plane.share)
+    host = np.unique(end, return_inverse=True)[1]
+    columns, lengths = [host], [np.full(int(host.max()) + 1, weights[0] / len(network.planes()))]
+    if isinstance(network, FatTree):
+        for switches, share in planes.items():
+            switch = np.frombuffer(switches, dtype=np.int64)[end]
+            for level, (above, cables) in enumerate(zip(network.above, network.cables_up)):
+                used, number = np.unique(above[switch], return_inverse=True)
+                columns.append(sum(map(len, lengths)) + number)
+                lengths.append(share * weights[level + 1] / cables[used])
+    return np.stack(columns, axis=1), np.concatenate(lengths)
+
+
+class Swaps:
+    """The state of the swaps on a board.
+
+    Parameters
+    ----------
+    ground : Ground
+    board : Board
+    wanted : Objective
+    seed : int
+    """
+
+    def __init__(self, ground: Ground, board: Board, wanted: Objective, seed: int = 1) -> None:
+        grid, S, network = ground.grid, len(ground.node), ground.site.network
+        groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
+        E, U = len(groups), len(board.length)
+        group = np.full((E, S), -1)
+        for e, some in enumerate(groups):
+            group[e, some] = np.arange(len(some))[:, None]
+        size = np.array([some.shape[1] for some in groups])
+        factor = 4 * network.n_nodes / (grid.n_tasks * size)
+        routes = board.routes or RouteTable(np.zeros(0, dtype=np.int64), 0, np.zeros(1, dtype=np.int64),
+                                            np.zeros(0, dtype=np.int64), np.zeros(0))
+        point = routes.points[network.ends(ground.node, ground.slot)] if board.routes else np.zeros(S, dtype=np.int64)
+        below, start_below = _listed(board.unit, U)
+        inside, start_inside = _listed(board.within[:, None], int(board.within.max()) + 1)
+        places, terms = U + routes.n_links, list(wanted.terms) * (2 if board.both else 1)
+        seen = np.full(len(terms), places)
+        seen[:len(terms) // 2 if board.both else 0] = U
+        self.ground = ground
+        self.seed = seed
+        self.state = counted_swaps.State(
+            size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)),
+            first_count=np.array([len(some) for some in groups]), unit=board.unit,
+            point=point.astype(np.int64), routes=routes.start, link=routes.link, weight=routes.weight, factor=factor,
+            inverse=factor[:, None] * board.length,
+            share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
+            worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64),
+            below=below, start_below=start_below, inside=inside, start_inside=start_inside,
+            slot_of=np.zeros(S, dtype=np.int64),
+            rank_in=np.zeros(S, dtype=np.int64), count=tuple(np.zeros(U * len(some), dtype=np.int32) for some in groups),
+            value=np.zeros((E, places)), power=np.zeros(len(terms) + 1), saved=np.zeros(len(terms) + 1),
+            before=np.zeros((E, places)), touched=np.zeros(places, dtype=np.int64), stamp=np.zeros(places, dtype=np.int64),
+            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64),
+            random=np.ones(1, dtype=np.uint64), best_slot=np.zeros(S, dtype=np.int64), best=np.full(2, np.inf))
+
+    def cost(self, slots: Ints) -> float:
+        """Return the objective of a placement, given the slot of each rank."""
+        s, P = self.state, len(slots)
+        s.slot_of[:P] = slots
+        s.slot_of[P:] = np.setdiff1d(np.arange(len(s.slot_of)), slots)
+        s.rank_in[s.slot_of] = np.arange(len(s.slot_of))
+        return float(counted_swaps.fill(s))
+
+    def anneal(self, slots: Ints, evaluations: int, deadline: float, hot: float = HOT, cold: float = COLD) -> Ints:
+        """Return a placement that costs no more; the search ends early at a time of the monotonic clock."""
+        s = self.state
+        s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
+        s.best[0] = self.cost(slots)
+        s.best_slot[:] = s.slot_of
+        ratio = (cold / hot) ** (1 / len(SLICES))
+        for i, exponent in enumerate(SLICES):
+            if s.best[0] <= 0 or monotonic() > deadline:
+                break
+            counted_swaps.fill(s)
+            s.power[-1] = s.best[0]
+            counted_swaps.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
+                                hot * ratio**(i + 1))
+        return s.best_slot[:len(slots)].copy()
+
+
+def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
+    """Return the slots of each of n units, and the place of the first of each."""
+    unit, slot = columns.ravel(), np.arange(len(columns)).repeat(columns.shape[1])
+    start = np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=n))])
+    return slot[np.argsort(unit, kind="stable")].astype(np.int64), start.astype(np.int64)
+
+
+def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed: int = 1, evaluations: int = EVALUATIONS,
+           seconds: float | None = None, rules: Sequence[str] = ()) -> Found:
+    """Search for a placement with the least worst objective under all routings of a network.
+
+    Parameters
+    ----------
+    site : Site
+        A network of hosts and switches, or any graph, with any usable nodes.
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+    seed : int
+        Seed of the random numbers.
+    evaluations : int
+        Swaps by counts; swaps by routes are fewer in proportion.
+    seconds : float, optional
+        Time limit.
+    rules : sequence of str
+        Routings that count; all routings of the network by default.
+
+    Raises
+    ------
+    GridError
+        If the grid does not fit the site.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), evaluations=1000)
+    >>> {name: round(float(cost), 3) for name, cost in found.costs.items()}
+    {'minimal': 4.667, 'valiant': 7.333}
+    """
+    site.check_grid(grid)
+    return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), seed, evaluations,
+                   monotonic() + (float("inf") if seconds is None else seconds), rules).found()
+
+
+def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, **options: Any) -> Mapping:
+    """Return the placement that `search` finds, with notes for a reader. Options are those of `search`.
+
+    The last results are kept.
+    """
+    key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted,
+           tuple(sorted(options.items())))
+    if key not in _found:
+        found = search(site, grid, wanted, **options)
+        _found[key] = site.network, replace(found.mapping, notes=notes(site, found))
+        if len(_found) > MOST_KEPT:
+            del _found[next(iter(_found))]
+    return _found[key][1]
+
+
+_found: dict[Any, tuple[Network, Mapping]] = {}  # the last results; a network in use keeps its id
+
+
+def notes(site: Site, found: Found) -> tuple[str, ...]:
+    """Return sentences about a result for a reader."""
+    judged = ", ".join(f"{name} {float(cost):.4g}" for name, cost in found.costs.items())
+    lines = [EQUAL] if all_equal(site) else []
+    if len(found.costs) > 1:
+        lines.append(f"placement chosen by its cost under {judged}")
+    if found.cut:
+        lines.append("the search was CUT SHORT by its time limit; another run may find another placement")
+    return tuple(lines)
+
+
+def all_equal(site: Site) -> bool:
+    """Return whether all placements cost the same under an even split.
+
+    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
+    host's own link carries the largest load, whatever the placement.
+    """
+    if not isinstance(site.network, FatTree) or site.tasks_per_node > 1 or site.network.links_per_host > 1:
+        return False
+    unit, length = _units(Ground(site, ProcessGrid(site.n_slots, 1)))
+    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
+
+
+class _Search:
+    def __init__(self, ground: Ground, wanted: Objective, seed: int, evaluations: int, deadline: float,
+                 rules: Sequence[str] = ()) -> None:
+        self.ground, self.wanted, self.seed, self.evaluations, self.deadline = ground, wanted, seed, evaluations, deadline
+        self.used, self.report = 0, now_and_then(lambda line: say(f"search: {line}"))
+        self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
+        self.parts = exchanges(ground.grid)
+        self.known: dict[bytes, dict[str, Fraction]] = {}
+        bound = lower_bound(ground.site, ground.grid).value if wanted == in_sequence(2) else Fraction(0)
+        self.enough = float(bound) * (1 + 1e-9)
+
+    def found(self) -> Found:
+        """Return the best candidate."""
+        first, *others = boards(self.ground)
+        if len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts) > MOST_COUNTS:
+            others = []
+            candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
+        else:
+            candidates = self._annealed(first)
+        if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
+            candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
+        for board in others:
+            candidates = self._polished(board, candidates)
+        name = self._chosen(candidates)
+        return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used,
+                     monotonic() > self.deadline)
+
+    def _chosen(self, candidates):
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders."""
+        costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
+        limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
+        allowed = {name: some for name, some in costs.items() if max(some) <= limit}
+        least = [min(some) for some in zip(*allowed.values())]
+
+        def regret(name):
+            return max((float(cost / low) for cost, low in zip(allowed[name], least) if low), default=0.0)
+
+        return min(allowed, key=lambda name: (round(regret(name), 9), allowed[name]))
+
+    def _annealed(self, board):
+        """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
+        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.seed), {}, {}
+        for name, slots in seeds(self.ground):
+            self.report(f"seed {name}")
+            if monotonic() > self.deadline and len(kept) > 1:
+                break
+            kept[name], costs[name] = slots, swaps.cost(slots)
+        best = _different(costs)
+        found = {name: kept[name] for name in LAUNCHED if name in kept}
+        found |= {name: kept[name] for name in best[:FEW]}
+        for place, hot in ROUNDS:
+            name = best[min(place, len(best) - 1)]
+            if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
+                break
+            swapped = f"{name}, swapped from {hot:g}"
+            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot)
+            if swaps.cost(found[swapped]) <= self.enough:
+                break
+        return found
+
+    def _polished(self, board, candidates):
+        """Return all candidates, and the best after further swaps: those that cost least by default and here."""
+        swaps = Swaps(self.ground, board, self.wanted, self.seed)
+        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
+        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
+        found = dict(candidates)
+        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
+            if costs[name] > self.enough * (1 + board.both):
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED)
+        return found
+
+    def _anneal(self, swaps, board, slots, parts, hot=HOT):
+        self.report(f"cost {swaps.cost(slots):.4g}")
+        number = self.evaluations // parts
+        if board.routes is not None:
+            row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
+            entries = 4 * swaps.state.size.sum() * row
+            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
+        self.used += number
+        return swaps.anneal(slots, number, self.deadline, hot)
+
+    def _is_best(self, slots):
+        return max(self._judged(slots).values()) <= self.enough
+
+    def _judged(self, slots):
+        """Return the objective under each routing."""
+        key = slots.tobytes()
+        if key not in self.known:
+            mapping, costs = self._mapping(slots), {}
+            for name, rule in self.rules.items():
+                try:
+                    costs[name] = self.wanted.of_loads(routed_joint(mapping.network, self.parts, mapping.ends, rule))
+                except RoutingError:  # such as static routes on a tree with different numbers of cables
+                    continue
+            self.known[key] = costs
+        return self.known[key]
+
+    def _mapping(self, slots):
+        ground = self.ground
+        return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
+                       "best")
+
+
+def _different(costs):
+    """Return the names with the least costs, one for each cost, the least first."""
+    found = {}
+    for name, cost in costs.items():
+        found.setdefault(round(cost, 9), name)
+    return [found[cost] for cost in sorted(found)]
+
+
+def judged_routings(network: GraphNetwork) -> list[str]:
+    """Return the routings under which candidates are judged, the default first."""
+    names = kind_of(network).bracket or routings_of(network)
+    return [name for name in names if name not in NEVER_WORST]
+
+
+def latin(ground: Ground, slots: Ints) -> Ints:
+    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
+
+    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
+    every row, every column and every leaf spreads its receivers over all cables.
+    """
+    tree, T = ground.site.network, ground.site.tasks_per_node
+    assert isinstance(tree, FatTree)
+    R, P = ground.grid.shape[0], len(slots)
+    rank_in = np.full(len(ground.node), -1)
+    rank_in[slots] = np.arange(P)
+    held = rank_in.reshape(-1, T)
+    port = static_cables(tree, np.arange(tree.n_nodes), 0)[ground.node[::T]]
+    cables, leaf = int(tree.cables_up[0][0]), ground.levels[0][::T]
+    wanted = np.array([_diagonal(some[some >= 0], R) % cables for some in held])
+    new = held.copy()
+    for unit in np.unique(leaf):
+        hosts = np.flatnonzero(leaf == unit)
+        free = {c: hosts[port[hosts] == c].tolist() for c in range(cables)}
+        late = []
+        for host in hosts.tolist():
+            if free[wanted[host]]:
+                new[free[wanted[host]].pop(0)] = held[host]
+            else:
+                late.append(host)
+        for host, there in zip(late, (h for some in free.values() for h in some)):
+            new[there] = held[host]
+    found = np.empty(P, dtype=np.int64)
+    place = np.flatnonzero(new.ravel() >= 0)
+    found[new.ravel()[place]] = place
+    return found
+
+
+def _diagonal(ranks, R):
+    """Return the diagonal of the block of ranks of a host."""
+    if not len(ranks):
+        return 0
+    p, q = np.unique(ranks % R), np.unique(ranks // R)
+    return int(p[0] // len(p) + q[0] // len(q))

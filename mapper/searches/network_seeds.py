@@ -1,0 +1,246 @@
+"""First placements on hosts below switches, in closed form: launch orders, strips, mixed tilings, packed and spread lines.
+
+A line is a row, or, if turned, a column. All seeds place whole blocks of neighbouring ranks, so they differ in the
+traffic that leaves a unit (a host, a leaf, a group):
+
+launch order, transposed
+    Ranks row by row, or column by column, in the launcher's order of slots. So no seed is worse than the launcher on this
+    grid or on its transpose.
+strips
+    Strips of a few ranks of every row, and in a strip blocks that fill a host.
+mixed
+    A share of every unit holds whole rows, and the rest holds pieces across them. Below the floor of the hosts' own links
+    the traffic of rows out of a unit is free.
+packed
+    Whole lines in units that have room for them. Other lines get the units that fit best, so full units hold one piece.
+spread
+    The same, but lines without a unit of their own are spread over all units, a piece in each. Dealt: the hosts of a unit
+    are taken in turn from its smaller units, so that the pieces are spread there, too.
+
+Cost: sorting the ranks once for each seed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.partition import halves
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+
+WIDTHS = 10                                     # of strips, for each shape of blocks
+SHARES = tuple(i / 20 for i in range(3, 18))    # of whole rows in a unit
+WHOLE = (1.0, 0.75, 0.5, 0.0)                   # of a unit that may hold whole lines
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The slots of a site on a graph, numbered node by node in the order of its list, and the units above them."""
+
+    site: Site
+    grid: ProcessGrid
+
+    @property
+    def network(self) -> GraphNetwork:
+        assert isinstance(self.site.network, GraphNetwork)
+        return self.site.network
+
+    @cached_property
+    def node(self) -> Ints:
+        """Node of each slot: int array, shape (S,)."""
+        return self.site.allocation.nodes.repeat(self.site.tasks_per_node)
+
+    @cached_property
+    def slot(self) -> Ints:
+        """Number of each slot in its node: int array, shape (S,)."""
+        return np.tile(np.arange(self.site.tasks_per_node), self.site.allocation.n_nodes)
+
+    @cached_property
+    def levels(self) -> list[Ints]:
+        """For each level of the network, from the smallest units to the largest, the unit of each slot.
+
+        Parts that cables alone show stand for the levels of a graph without levels.
+        """
+        units = [level.unit for level in self.network.levels] or halves(self.network)
+        return [np.unique(unit[self.node], return_inverse=True)[1] for unit in units]
+
+    @cached_property
+    def launch(self) -> Ints:
+        """Slot of each rank in the launcher's order."""
+        mapping = launched(self.site, self.grid)
+        first = np.zeros(self.site.network.n_nodes, dtype=np.int64)
+        first[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes) * self.site.tasks_per_node
+        return first[mapping.node_of_rank] + mapping.slot_of_rank
+
+    @cached_property
+    def sorted(self) -> Ints:
+        """As many slots as ranks, unit by unit: int array, shape (P,)."""
+        keys = [self.slot, np.arange(len(self.node)) // self.site.tasks_per_node, *self.levels]
+        return np.lexsort(keys)[:self.grid.n_tasks]
+
+    def dealt(self, level: int) -> Ints:
+        """Return the slots of `sorted` with the hosts of each unit in turn over the next smaller units."""
+        host = self.sorted - self.slot[self.sorted]
+        smaller = (self.levels[level - 1] if level else host)[self.sorted]
+        begin = np.flatnonzero(np.concatenate([[True], smaller[1:] != smaller[:-1]]))
+        place = np.arange(len(smaller)) - np.repeat(begin, np.diff(np.concatenate([begin, [len(smaller)]])))
+        keys = [self.slot[self.sorted], smaller, place // self.site.tasks_per_node]
+        return self.sorted[np.lexsort([*keys, *(unit[self.sorted] for unit in self.levels[level:])])]
+
+
+def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
+    """Yield names of placements, and the slot of each rank."""
+    yield "launch order", ground.launch
+    if len(ground.grid.shape) != 2:
+        return
+    R, C = ground.grid.shape
+    ranks = np.arange(R * C).reshape(C, R)
+    yield "transposed", _filled(ranks.T.ravel(), ground.launch)
+    yield "sorted", _filled(ranks.ravel(), ground.sorted)
+    yield "sorted, transposed", _filled(ranks.T.ravel(), ground.sorted)
+    for lines, turned in ((ranks, ""), (ranks.T, ", turned")):
+        for name, order in strips(lines, ground.site.tasks_per_node):
+            yield name + turned, _filled(order, ground.sorted)
+        for i, level in enumerate(ground.levels):
+            unit = level[ground.sorted]
+            if 1 < len(np.unique(unit)) < len(unit):
+                dealt = ground.dealt(i)
+                for name, order in (*mixed(lines, unit), *packed(lines, unit, ground.site.tasks_per_node)):
+                    yield name + turned, _filled(order, ground.sorted)
+                    if i and "spread" in name:
+                        yield f"{name}, dealt{turned}", _filled(order, dealt)
+
+
+def _filled(order, slots):
+    """Return the slot of each rank, if ranks fill the slots in this order."""
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = slots[:len(order)]
+    return found
+
+
+def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
+    """Yield orders of the ranks: strips of some width, and in a strip blocks that fill a host.
+
+    Parameters
+    ----------
+    lines : int array, shape (lines, length)
+        Ranks of each line.
+    tasks : int
+        Tasks of a host.
+
+    Examples
+    --------
+    >>> dict(strips(np.arange(8).reshape(2, 4), 1))["strips 2 wide of 1x1"].tolist()
+    [0, 1, 4, 5, 2, 3, 6, 7]
+    """
+    n, length = lines.shape
+    v, u = np.mgrid[:n, :length]
+    blocks = [(a, tasks // a) for a in divisors(tasks) if length % a == 0 and n % (tasks // a) == 0] or [(1, 1)]
+    for a, b in blocks:
+        widths = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
+        for w in sorted(widths, key=lambda w: (length % w, w))[:WIDTHS]:
+            order = np.lexsort([some.ravel() for some in (u % a, v % b, u % w // a, v // b, u // w)])
+            yield f"strips {w} wide of {a}x{b}", lines.ravel()[order]
+
+
+def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
+    """Yield orders of the ranks: each unit holds its share of whole lines, then pieces across the other lines.
+
+    Parameters
+    ----------
+    lines : int array, shape (lines, length)
+    unit : int array, shape (P,)
+        Unit of each slot, units one after the other.
+    """
+    n = len(lines)
+    sizes = np.diff(np.flatnonzero(np.concatenate([[True], np.diff(unit) != 0, [True]])))
+    for share in SHARES:
+        whole = round(share * n)
+        if 0 < whole < n:
+            along, across = lines[:whole].ravel(), lines[whole:].T.ravel()
+            yield f"mixed {share:.2f}", _merged(along, across, sizes)
+
+
+def _merged(along, across, sizes):
+    order, i, j = [], 0, 0
+    for size in sizes.tolist():
+        here = round(len(along) * (i + j + size) / (len(along) + len(across))) - i
+        here = max(0, min(here, size, len(along) - i), size - (len(across) - j))
+        order += [along[i:i + here], across[j:j + size - here]]
+        i, j = i + here, j + size - here
+    return np.concatenate(order)
+
+
+def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
+    """Yield orders of the ranks: whole lines in units with room for them, other lines packed or spread.
+
+    Parameters are those of `mixed`, and the tasks of a host.
+    """
+    border = np.flatnonzero(np.concatenate([[True], np.diff(unit) != 0, [True]]))
+    sizes = np.diff(border)
+    for share in WHOLE if sizes.max() >= lines.shape[1] else WHOLE[:1]:
+        for name, spread in (("packed", 0), ("spread", 1), (f"spread by {tasks}", tasks)):
+            if (name == "packed" and share < 1) or name == "spread by 1":
+                continue
+            yield f"{name}, {share:g} whole", _laid(lines, sizes, share, spread)
+
+
+def _laid(lines, sizes, share, spread):
+    """Return the ranks in the order of the units: first whole lines, then the other lines packed (0) or spread by pieces."""
+    n, length = lines.shape
+    free, held, line = sizes.copy(), [[] for _ in sizes], 0
+    for u in np.argsort(-sizes, kind="stable").tolist():
+        for _ in range(min(int(share * sizes[u]) // length, n - line)):
+            held[u].append(lines[line])
+            free[u] -= length
+            line += 1
+    rest = lines[line:]
+    stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
+    for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
+        held[u].append(np.roll(rest[k], -k * stride)[first:last] if spread else rest[k][first:last])
+    return np.concatenate([ranks for some in held for ranks in some])
+
+
+def _spread(n, length, free, piece):
+    """Yield for each line its pieces: (line, (first, last, unit)); pieces go to the units with most room."""
+    free = free.copy()
+    for k in range(n):
+        first = 0
+        while first < length:
+            for u in np.argsort(-free, kind="stable").tolist():
+                last = min(length, first + min(piece, int(free[u])))
+                if last > first:
+                    yield k, (first, last, u)
+                    free[u] -= last - first
+                    first = last
+
+
+def _fitted(n, length, free):
+    """Yield pieces as `_spread`: each unit, the fullest first, takes one piece of the line whose rest it fits best."""
+    left, begun, late = np.full(n, length), np.zeros(n, dtype=np.int64), []
+    for u in np.argsort(-free, kind="stable").tolist():
+        fits = np.flatnonzero(left >= free[u])
+        if not free[u]:
+            continue
+        if not len(fits):
+            late.append(u)
+            continue
+        k = int(fits[left[fits].argmin()])
+        yield k, (int(begun[k]), int(begun[k] + free[u]), u)
+        begun[k] += free[u]
+        left[k] -= free[u]
+    for u in late:
+        room = int(free[u])
+        while room:
+            k = int(left.argmax())
+            taken = min(room, int(left[k]))
+            yield k, (int(begun[k]), int(begun[k] + taken), u)
+            begun[k] += taken
+            left[k] -= taken
+            room -= taken

@@ -1,0 +1,209 @@
+"""Meshes of JAX for the two all-to-alls of a pencil FFT on a TPU slice, in the order that loads its links least.
+
+    >>> from pencilmap.jax import make_mesh                                           # doctest: +SKIP
+    >>> mesh = make_mesh(jax.devices(), (8, 16), ("row", "column"))                   # doctest: +SKIP
+
+The coordinates of the devices give the slice, and their kind gives its rings and twists. JAX is an extra of this package:
+``pip install pencilmap[jax]``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.placements.best import candidates
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import GridError, MachineError
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import Objective
+
+MACHINES = {  # kind of the devices, as JAX names it: the machine of this package
+    "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p", "TPU7x": "tpu7x"}
+
+
+def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names: tuple[str, str], schedule: str = SEQUENCE,
+              network: str | None = None) -> Any:
+    """Return a mesh whose all-to-alls along both axes load the links of the slice least.
+
+    Parameters
+    ----------
+    devices : sequence of jax.Device or None
+        All devices of one slice; None: ``jax.devices()``.
+    shape : (int, int)
+        Devices along the first and the second axis of the mesh.
+    axis_names : (str, str)
+        Their names. Groups of an all-to-all along the first axis are the rows of the grid.
+    schedule : str
+        How the two all-to-alls follow each other, see `pencilmap.SCHEDULES`: ``sequence``, ``two-way``, ...
+    network : str, optional
+        Network of the slice instead of that of the kind of its devices: ``4x4x8`` (the plain torus), ``4x4x8:twisted``,
+        ``4x4x2:mesh``. Devices without coordinates fill its nodes in their order.
+
+    Returns
+    -------
+    jax.sharding.Mesh
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If JAX is not installed.
+    GridError
+        If the shape has not as many devices.
+    MachineError
+        If the devices do not fill a box, or their kind is unknown.
+
+    Notes
+    -----
+    The order of JAX itself (``jax.experimental.mesh_utils.create_device_mesh``) is one of the candidates, so no mesh loads
+    the busiest link more than JAX's own.
+    """
+    jax = _jax()
+    devices = list(jax.devices() if devices is None else devices)
+    return jax.sharding.Mesh(device_order(devices, shape, schedule, network), axis_names)
+
+
+def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str = SEQUENCE,
+                 network: str | None = None) -> np.ndarray:
+    """Return the devices of the mesh, see `make_mesh`: object array of that shape.
+
+    Devices without coordinates, as those of a CPU, keep their order unless `network` is given.
+    """
+    shape = tuple(map(int, shape))  # type: ignore[assignment]  # numpy's numbers, too
+    if len(shape) != 2 or shape[0] * shape[1] != len(devices) or min(shape) < 1:
+        raise GridError(f"a mesh of {'x'.join(map(str, shape))} does not take {len(devices)} devices; give two extents whose "
+                        "product is the number of devices")
+    if network is None and not hasattr(devices[0], "coords"):
+        return _array(devices).reshape(shape)
+    slice_, grid = slice_of(devices, network), ProcessGrid(*shape)
+    wanted = objectives(schedule, grid)[0]
+    orders = [_array(slice_.devices)[_rank_of_mesh(as_mapping(placed, "best"), slice_)]
+              for placed in candidates(slice_.site, grid, wanted)]
+    orders += [_array(devices).reshape(shape), *_own_order(devices, shape)]
+    return min(orders, key=lambda order: cost(order, slice_, wanted))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The network of a slice, and its devices in the order of nodes and slots."""
+
+    site: Site
+    devices: tuple[Any, ...]
+
+    @property
+    def network(self) -> Network:
+        return self.site.network
+
+
+def slice_of(devices: Sequence[Any], network: str | None = None) -> Slice:
+    """Return the slice of some devices.
+
+    Raises
+    ------
+    MachineError
+        If the devices do not fill a box, or their kind is unknown and no network is given.
+    """
+    if not hasattr(devices[0], "coords"):
+        named = network_named(network or "")
+        tasks = len(devices) // named.n_nodes
+        if not tasks or tasks * named.n_nodes != len(devices):
+            raise MachineError(f"{named.title} has {named.n_nodes} nodes, but there are {len(devices)} devices")
+        return Slice(Site(named, tasks), tuple(devices))
+    if len({getattr(device, "slice_index", 0) for device in devices}) > 1:
+        raise MachineError("the devices are of several slices; make one mesh for each slice")
+    coords = np.array([device.coords for device in devices], dtype=np.int64)
+    core = np.array([getattr(device, "core_on_chip", 0) for device in devices], dtype=np.int64)
+    low, extents = coords.min(axis=0), np.ptp(coords, axis=0) + 1
+    cores = int(core.max()) + 1
+    d = max(1, len(extents) - (len(extents) == 3 and extents[2] == 1 and _is_flat(devices[0])))
+    box = tuple(extents[:d].tolist())
+    found = _network(devices[0], box, network)
+    node = (coords - low)[:, :d] @ np.array(found.strides)
+    place = node * cores + core
+    if len(devices) != found.n_nodes * cores or len(set(place.tolist())) != len(devices):
+        raise MachineError(f"{len(devices)} devices do not fill a box of {'x'.join(map(str, box))} chips with {cores} cores; "
+                           "give all devices of the slice, each once")
+    return Slice(Site(found, cores), tuple(devices[k] for k in np.argsort(place)))
+
+
+def cost(order: np.ndarray, slice_: Slice, wanted: Objective) -> Fraction:
+    """Return the objective of an array of devices, under the default routing of the network."""
+    place = {id(device): k for k, device in enumerate(slice_.devices)}
+    rank = np.array([place[id(device)] for device in order.T.ravel()])
+    grid, rule = ProcessGrid(*order.shape), routing(default_routing(slice_.network), slice_.network)
+    return wanted.of_loads(routed_joint(slice_.network, exchanges(grid), rank // slice_.site.tasks_per_node, rule))
+
+
+def _network(device: Any, box: tuple[int, ...], network: str | None) -> Any:
+    if network is not None:
+        found = network_named(network)
+        if found.shape != box:
+            raise MachineError(f"`network` {network} has other extents than the devices, {'x'.join(map(str, box))}")
+        return found
+    if device.device_kind not in MACHINES:
+        raise MachineError(f"the rings of devices of kind {device.device_kind!r} are not known; give `network`, e.g. "
+                           f"{'x'.join(map(str, box))} or {'x'.join(map(str, box))}:mesh; known are {', '.join(MACHINES)}")
+    machine = load_machine(MACHINES[device.device_kind])
+    rule, text = machine.partition_rule(), "x".join(map(str, box))
+    if rule.allows(box):
+        return machine.partition(text)
+    standing = tuple(sorted(box))      # the table lists shapes with the shortest extent first; a slice may lie otherwise
+    if not rule.allows(standing):
+        return machine.with_shape(f"{text}:mesh").torus  # a part of a slice
+    if standing in rule.twisted:
+        return machine.with_shape(f"{text}:twisted").torus
+    return machine.with_shape(text if all(rule.torus(standing).wrap) else f"{text}:mesh").torus
+
+
+def _is_flat(device: Any) -> bool:
+    """Return whether pods of that kind have two dimensions, so that the third coordinate is always 0."""
+    kind = MACHINES.get(device.device_kind)
+    return kind is not None and load_machine(kind).torus.n_dimensions == 2
+
+
+def _rank_of_mesh(mapping: Mapping, slice_: Slice) -> Ints:
+    """Return for each place of the mesh the number of the device in the slice; the first axis is the place in a row."""
+    place = mapping.node_of_rank * slice_.site.tasks_per_node + mapping.slot_of_rank
+    return np.asarray(place.reshape(mapping.grid.shape[::-1]).T)
+
+
+def _own_order(devices: Sequence[Any], shape: tuple[int, int]) -> list[np.ndarray]:
+    """Return the orders of JAX for the mesh, without and with split axes; JAX refuses some."""
+    from jax.experimental import mesh_utils
+
+    found = []
+    for split in (False, True):
+        try:
+            found.append(mesh_utils.create_device_mesh(shape, devices, allow_split_physical_axes=split))
+        except (NotImplementedError, ValueError, AssertionError):
+            continue
+    return found
+
+
+def _array(devices: Sequence[Any]) -> np.ndarray:
+    """Return devices as an array of objects, which NumPy does not look into."""
+    found = np.empty(len(devices), dtype=object)
+    found[:] = devices
+    return found
+
+
+def _jax() -> Any:
+    try:
+        import jax
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install "
+                                  "pencilmap[jax]", name="jax") from error
+    return jax

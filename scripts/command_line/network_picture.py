@@ -1,0 +1,102 @@
+"""A network of switches in the terminal: its levels and groups, and the nodes of a job in them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pencilmap.mapper.allocations.network_file import plural
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.network.graph import GraphNetwork
+
+MOST_UNITS = 24  # units with a line each
+WIDTH = 40       # columns of the line of a unit
+USED, FREE = "#", "."
+
+
+def network_lines(network: GraphNetwork, nodes: Ints | None) -> Iterator[str]:
+    """Yield the lines of a picture.
+
+    Parameters
+    ----------
+    network : GraphNetwork
+    nodes : int array, optional
+        Nodes of the job.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> print("\\n".join(network_lines(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]))))
+    2 switches at the top
+      3 leaves, 2 cables upwards each
+        12 hosts, 4 on each leaf
+    nodes of the job: # 3 of 12 hosts
+      leaf0  ##..  2 of 4
+      leaf1  #...  1 of 4
+      and 1 other leaf without nodes of the job
+    """
+    yield from _tree(network) if isinstance(network, FatTree) else _levels(network)
+    if nodes is not None and network.levels and nodes.size < network.n_nodes:
+        yield f"nodes of the job: {USED} {nodes.size} of {network.n_nodes} hosts"
+        yield from _units(network, nodes)
+
+
+def _tree(tree):
+    """Yield a line for each level of a tree, from the top."""
+    depth = len(tree.above)
+    yield f"{tree.switches[-1]} {plural('switch', tree.switches[-1])} at the top"
+    for i in range(depth - 1, -1, -1):
+        name, cables = tree.levels[i].name, tree.cables_up[i]
+        switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
+        yield (f"{'  ' * (depth - i)}{len(cables)} {plural(name, len(cables))}{switches}, "
+               f"{_span(cables)} cable{'s' * (int(cables.max()) > 1)} upwards each")
+    hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
+    links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
+    yield f"{'  ' * (depth + 1)}{tree.n_nodes} hosts, {_span(hosts)} on each {tree.levels[0].name}{links}"
+
+
+def _levels(network):
+    """Yield a line for each level of another network, from the largest units."""
+    for i, level in enumerate(reversed(network.levels)):
+        hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
+        hosts = hosts[hosts > 0]
+        yield f"{'  ' * i}{len(level.names)} {plural(level.name, len(level.names))}, {_span(hosts)} hosts each"
+    yield f"{'  ' * len(network.levels)}{network.n_nodes} hosts, {len(network.vertices) - network.n_nodes} switches"
+
+
+def _span(numbers):
+    low, high = int(numbers.min()), int(numbers.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _units(network, nodes):
+    """Yield a line for each unit that holds nodes of the job: of the smallest level that has few enough."""
+    level = next((level for level in network.levels if len(_held(network, level, nodes)) <= MOST_UNITS), network.levels[-1])
+    held, size = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
+    names = {unit: _name(network, level, unit) for unit in held}
+    width = max(map(len, names.values()))
+    scale = max(1, -(-int(size.max()) // WIDTH))
+    for unit, count in list(held.items())[:MOST_UNITS]:
+        bar = USED * -(-count // scale)
+        bar = bar.ljust(-(-int(size[unit]) // scale), FREE)
+        yield f"  {names[unit]:{width}}  {bar}  {count} of {size[unit]}"
+    more = len(held) - MOST_UNITS
+    if more > 0:
+        yield f"  and {more} more {plural(level.name, more)} with nodes of the job"
+    rest = len(level.names) - len(held)
+    if rest:
+        yield f"  and {rest} other {plural(level.name, rest)} without nodes of the job"
+
+
+def _held(network, level, nodes):
+    """Return the number of nodes of the job in each unit that has any: dict from unit."""
+    units, counts = np.unique(level.unit[nodes], return_counts=True)
+    return dict(zip(units.tolist(), counts.tolist()))
+
+
+def _name(network, level, unit):
+    """Return the name of the switch of a unit, or of the unit if it has several switches."""
+    switches = np.flatnonzero(level.unit[network.n_nodes:] == unit)
+    if switches.size == 1:
+        return network.vertices[network.n_nodes + int(switches[0])]
+    return f"{level.name} {level.names[unit]}"

@@ -1,0 +1,271 @@
+"""The routes of single messages on networks of switches, graphs and twisted tori, for the simulated network.
+
+A message may be split over several routes. So a route is a part of the message on every link: ``{link number: Fraction}``.
+The loads of `pencilmap.model.routing` come from counts of whole exchanges; these routes share no code with them, except on
+twisted tori. So a simulation checks the counts.
+
+The route of a message consists of pieces that many messages share: its host links, and the way between two switches.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.dragonfly import GLOBAL, LOCAL
+from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.routing.twisted_paths import routes_of as displacements
+
+Shares = dict[int, Fraction]
+Piece = tuple[Any, ...]  # hashable name of a part of a route
+WHOLE = Fraction(1)
+SIMULATED = ("shortest-path", "each-hop", "static", "minimal", "valiant", "dimension-order")  # rules with routes
+PARTS = 1 << 20  # shares of twisted tori are floats: the nearest fractions with at most this denominator
+
+
+def routes_on(network: Any, rule: str) -> "Routes":
+    """Return the routes of a rule.
+
+    Raises
+    ------
+    RoutingError
+        If the rule does not work on the network, or gives no routes of single messages.
+    """
+    value = routing(rule, network)
+    if isinstance(value, DimensionOrder):
+        return TwistedRoutes(network, tuple(value.dimensions(network)))
+    known = [name for name in routings_of(network) if name in SIMULATED]
+    if rule not in known:
+        raise RoutingError(f"routing {rule} gives loads, and no route of a message to simulate; take one of "
+                           f"{', '.join(known)}")
+    if isinstance(network, TwistedTorus):
+        return TwistedRoutes(network, None)
+    ways = Ways(network)
+    if isinstance(network, SwitchedNetwork):
+        return SwitchRoutes(network, ways.rules[rule], by_target=rule == "static")
+    return Routes(network, ways.rules[rule])
+
+
+class Routes:
+    """Routes between the hosts of a graph, which are vertices on the way."""
+
+    def __init__(self, network: Any, between: Callable[[Piece], Shares]) -> None:
+        self.network, self.between, self.links = network, between, cache(self._links)
+
+    def pieces(self, source: int, target: int) -> list[Piece]:
+        """Return the pieces of the route from one end to another."""
+        return [(source, target)]
+
+    def _links(self, piece: Piece) -> Shares:
+        """Return the part of a message on each link of a piece of its route; `links` remembers it."""
+        return self.between(piece)
+
+    def bytes_per_s(self, link: int) -> float:
+        """Return the bandwidth of all cables of a link."""
+        classes = self.network.class_of_link
+        return float(self.network.cables[link]) * self.network.bandwidth[0 if classes is None else int(classes[link])]
+
+    def name(self, link: int) -> str:
+        """Return a name for a link without blanks."""
+        return f"link{link}"
+
+
+class SwitchRoutes(Routes):
+    """Routes between hosts on switches, in planes if every message is split over the links of its host."""
+
+    def __init__(self, network: Any, between: Callable[[Piece], Shares], by_target: bool) -> None:
+        super().__init__(network, between)
+        self.by_target = by_target  # whether the way between two switches depends on the receiving end
+        self.first = (network.n_nodes + network.switch_of_link).tolist()  # vertex at the end of each host link
+        self.planes = 1 if network.use == "task" else network.links_per_host
+
+    def pieces(self, source: int, target: int) -> list[Piece]:
+        up, down = (range(end * self.planes, (end + 1) * self.planes) for end in (source, target))
+        back = len(self.first)  # the host links downwards follow all that run upwards
+        return [piece for i, j in zip(up, down)
+                for piece in ((i,), (self.first[i], self.first[j], target if self.by_target else 0), (back + j,))]
+
+    def _links(self, piece: Piece) -> Shares:
+        if len(piece) == 1:
+            return {piece[0]: Fraction(1, self.planes)}
+        return {link: part / self.planes for link, part in self.between(piece).items()}
+
+
+class TwistedRoutes(Routes):
+    """Routes by displacement. A link has the number of its place in an array of ``link_shape``."""
+
+    def __init__(self, torus: TwistedTorus, order: tuple[int, ...] | None) -> None:
+        self.routes, self.away = displacements(torus, order), cache(self._away)
+        super().__init__(torus, self._moved)
+
+    def _moved(self, piece: Piece) -> Shares:
+        """Move the route of a displacement to its source."""
+        torus, (source, target) = self.network, piece
+        away = int(torus.nearest_node(torus.coordinates(target) - torus.coordinates(source)))
+        channels, nodes, shares = self.away(away)
+        leaves = torus.sums(nodes, np.array([source]))[:, 0]
+        return dict(zip((channels * torus.n_nodes + leaves).tolist(), shares))
+
+    def _away(self, displacement: int) -> tuple[Ints, Ints, list[Fraction]]:
+        """Return channel, node and share of each link on the way from node 0."""
+        routes, found = self.routes, dict[tuple[int, int], Fraction]()
+        links = slice(routes.start[displacement], routes.start[displacement + 1])
+        for channel, node, share in zip(*(part[links].tolist() for part in (routes.channel, routes.node, routes.share))):
+            found[channel, node] = found.get((channel, node), Fraction(0)) + Fraction(share).limit_denominator(PARTS)
+        channels, nodes = np.array(list(found), dtype=np.int64).reshape(-1, 2).T
+        return channels, nodes, list(found.values())
+
+    def bytes_per_s(self, link: int) -> float:
+        i = link // (2 * self.network.n_nodes)
+        return self.network.bandwidth[i] * self.network.cables[i]
+
+
+class Ways:
+    """The ways from vertex to vertex by each rule: a piece is two vertices, and the receiving end behind the second."""
+
+    def __init__(self, network: Any) -> None:
+        self.network, self.to = network, cache(self._to)
+        self.kind = ([network.link_classes[i] for i in network.class_of_link.tolist()]
+                     if network.class_of_link is not None else [network.link_classes[0]] * len(network.source))
+        self.rules: dict[str, Callable[[Piece], Shares]] = {
+            "shortest-path": lambda piece: self.spread(piece[0], piece[1]),
+            "each-hop": lambda piece: self.spread(piece[0], piece[1], each_hop=True),
+            "static": lambda piece: self.static(*piece),
+            "minimal": lambda piece: self.minimal(piece[0], piece[1]),
+            "valiant": lambda piece: self.valiant(piece[0], piece[1]),
+        }
+
+    @cached_property
+    def out(self) -> dict[int, list[tuple[int, int]]]:
+        """Links that leave each vertex, and their ends; links of hosts are omitted where there are switches."""
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for link, (a, b) in enumerate(zip(self.network.source.tolist(), self.network.target.tolist())):
+            if self.kind[link] != HOST or not isinstance(self.network, SwitchedNetwork):
+                found[a].append((link, b))
+        return found
+
+    def _to(self, target: int, local: bool) -> tuple[dict[int, int], dict[int, int]]:
+        """Return hops and number of shortest paths from every vertex to a target, over all links or local links."""
+        hops, paths, waiting = {target: 0}, {target: 1}, deque([target])
+        while waiting:
+            b = waiting.popleft()
+            for link, a in self._into[b]:
+                if local and self.kind[link] != LOCAL:
+                    continue
+                if a not in hops:
+                    hops[a], paths[a] = hops[b] + 1, 0
+                    waiting.append(a)
+                if hops[a] == hops[b] + 1:
+                    paths[a] += paths[b]
+        return hops, paths
+
+    @cached_property
+    def _into(self) -> dict[int, list[tuple[int, int]]]:
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for a, links in self.out.items():
+            for link, b in links:
+                found[b].append((link, a))
+        return found
+
+    def spread(self, source: int, target: int, each_hop: bool = False, local: bool = False) -> Shares:
+        """Split a message over all shortest paths: evenly over the paths, or by capacity at every vertex."""
+        hops, paths = self.to(target, local)
+        shares: Shares = {}
+        level = {source: WHOLE}
+        for left in range(hops[source] - 1, -1, -1):
+            following: dict[int, Fraction] = defaultdict(Fraction)
+            for vertex, amount in level.items():
+                nearer = [(link, b) for link, b in self.out[vertex] if hops.get(b) == left
+                          and not (local and self.kind[link] != LOCAL)]
+                weights = [self.network.capacities[link] if each_hop else paths[b] for link, b in nearer]
+                for (link, b), weight in zip(nearer, weights):
+                    shares[link] = amount * weight / sum(weights)
+                    following[b] += shares[link]
+            level = following
+        return shares
+
+    def static(self, source: int, target: int, end: int) -> Shares:
+        """Up by the digits of the receiving end; down by the cables that the receiving leaf would take upwards."""
+        up, down = self._ladder(source, end), self._ladder(target, end)
+        level = next(i for i, (one, other) in enumerate(zip(up, down)) if one[1] == other[1])
+        links = [link for link, _ in up[1:level + 1]] + [self.back[link] for link, _ in down[1:level + 1]]
+        return dict.fromkeys(links, WHOLE)
+
+    def _ladder(self, vertex: int, digits: int) -> list[tuple[int, int]]:
+        """Return link and switch of every level on the way up from a leaf; the first link is none."""
+        found = [(-1, vertex)]
+        while ports := [(link, b) for link, b in self.out[vertex] if vertex < b]:  # switches are numbered upwards
+            digits, port = divmod(digits, len(ports))
+            found.append(ports[port])
+            vertex = ports[port][1]
+        return found
+
+    @cached_property
+    def back(self) -> dict[int, int]:
+        """The same cable in the other direction: every class has its links upwards first, in the same order."""
+        found: dict[int, int] = {}
+        for i in range(len(self.network.link_classes)):
+            links = np.flatnonzero(self.network.class_of_link == i)
+            up, down = links[:len(links) // 2].tolist(), links[len(links) // 2:].tolist()
+            found.update(zip(up + down, down + up))
+        return found
+
+    def _group(self, vertex: int) -> int:
+        return (vertex - self.network.n_nodes) // self.network.per_group
+
+    @cached_property
+    def _cables(self) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
+        """Global links between two groups: link, vertex that it leaves, vertex at its end."""
+        found: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        for a, links in self.out.items():
+            for link, b in links:
+                if self.kind[link] == GLOBAL:
+                    found[self._group(a), self._group(b)].append((link, a, b))
+        return found
+
+    def minimal(self, source: int, target: int) -> Shares:
+        """At most one global cable, evenly over the cables with the fewest local hops."""
+        if self._group(source) == self._group(target):
+            return self.spread(source, target, local=True)
+        ways = self._cables[self._group(source), self._group(target)]
+        hops = [self._local_hops(source, a) + self._local_hops(b, target) for _, a, b in ways]
+        least = [way for way, n in zip(ways, hops) if n == min(hops)]
+        return _sum((Fraction(1, len(least)), part) for link, a, b in least for part in (
+            self.spread(source, a, local=True), {link: WHOLE}, self.spread(b, target, local=True)))
+
+    def valiant(self, source: int, target: int) -> Shares:
+        """Through every third group evenly, over the nearest cables to it; from there minimal."""
+        ends = {self._group(source), self._group(target)}
+        thirds = set(range(self.network.groups)) - ends
+        if len(ends) == 1 or not thirds:
+            return self.minimal(source, target)
+        return _sum((share / len(thirds), part) for third in thirds for share, part in self._through(source, target, third))
+
+    def _through(self, source: int, target: int, third: int) -> Iterator[tuple[Fraction, Shares]]:
+        ways = self._cables[self._group(source), third]
+        hops = [self._local_hops(source, a) for _, a, _ in ways]
+        least = [way for way, n in zip(ways, hops) if n == min(hops)]
+        for link, a, b in least:
+            for part in (self.spread(source, a, local=True), {link: WHOLE}, self.minimal(b, target)):
+                yield Fraction(1, len(least)), part
+
+    def _local_hops(self, source: int, target: int) -> int:
+        return self.to(target, True)[0][source]
+
+
+
+
+def _sum(parts: Iterable[tuple[Fraction, Shares]]) -> Shares:
+    found: Shares = defaultdict(Fraction)
+    for share, links in parts:
+        for link, part in links.items():
+            found[link] += share * part
+    return found

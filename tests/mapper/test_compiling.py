@@ -1,0 +1,65 @@
+"""Compilation of the searches: its cache, also if the usual folders cannot be written, and its message."""
+
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+from numba.core import event
+
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.mapper.searches import compiling
+from tests.patience import patience
+
+
+def test_without_any_folder_for_a_cache_it_compiles_without(monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    assert compiling.compiled(lambda x: x + 1)(2) == 3
+
+
+def test_if_numba_finds_no_folder_the_cache_is_a_private_folder(monkeypatch, tmp_path):
+    """The usual folders are beside the source and in the user's home."""
+    from numba.core import caching
+
+    given = [kind for kind in caching.CacheImpl._locator_classes if "UserProvided" in kind.__name__]
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", given)
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert compiling.compiled(lambda x: x + 1)(2) == 3
+    [folder] = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700 and list(folder.rglob("*.nbi"))
+
+
+@pytest.mark.parametrize("mode, usable", [(0o700, True), (0o770, False), (0o777, False)])
+def test_a_folder_that_others_can_write_is_not_used(monkeypatch, tmp_path, mode, usable):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = tmp_path / f"pencilmap-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(mode)
+    assert compiling.private_folder() == (folder if usable else None)
+
+
+def test_a_link_to_a_folder_is_not_used(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "other").mkdir(mode=0o700)
+    (tmp_path / f"pencilmap-{os.getuid()}").symlink_to(tmp_path / "other")
+    assert compiling.private_folder() is None
+
+
+def test_the_first_compilation_of_a_process_is_reported_once():
+    said = []
+    with heard_by(said.append), event.install_listener("numba:compile", compiling._Told()):
+        for factor in (2, 3):
+            assert numba.njit(lambda x, factor=factor: x * factor)(5) == 5 * factor
+    assert said.count(compiling.COMPILING) >= 1 and len(said) <= 2  # the listener of the process may report it, too
+
+
+@pytest.mark.parametrize("words", ["from pencilmap.mapper.plan import plan", "import pencilmap.scripts.command_line.cli"])
+def test_numba_is_not_loaded_before_a_search(words):
+    code = (f"{words}\nimport sys\nfrom pencilmap.mapper.plan import plan\nfrom pencilmap.mapper.setting import setting\n"
+            "plan(setting(torus='8x8x8', fft='64', bandwidth='1 GB/s'), effort='quick')\n"
+            "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60))
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["False", "False"], "")

@@ -1,0 +1,189 @@
+"""The search on networks of hosts and switches: loads of its swaps, its answers, and the figures that it must reach."""
+
+import random
+from fractions import Fraction
+from itertools import permutations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pencilmap.mapper.searches import network_search
+from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
+from pencilmap.mapper.searches.network_seeds import seeds
+from pencilmap.mapper.searches.partition import halves
+from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.kinds import network_named
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict import predict
+from pencilmap.model.traffic.objective import at_once, in_sequence
+
+TREE_72, TREE_128, TREE_512 = (f"fat-tree:leaves={n},hosts={h},taper=2" for n, h in ((9, 8), (8, 16), (32, 16)))
+DRAGONFLY_72, DRAGONFLY_342, DRAGONFLY_1056 = (f"dragonfly:a={2 * n},p={n},h={n}" for n in (2, 3, 4))
+SMALL = ["fat-tree:leaves=3,hosts=2,up=1", "fat-tree:leaves=2,hosts=3,up=2", "dragonfly:a=2,p=1,h=1", "hyperx:3x2,hosts=1",
+         "dragonfly-plus:leaves=1,spines=1,hosts=2,groups=3"]
+
+
+def site_of(text, tasks=1, hosts=None):
+    """A site on a network that a text names, or that is given."""
+    network = network_named(text) if isinstance(text, str) else text
+    return Site(network, tasks, None if hosts is None else Allocation(network, hosts))
+
+
+def drawn_hosts(text, number):
+    """Hosts of a job drawn at random from a whole machine, with the generators that drew the published lists."""
+    n = network_named(text).n_nodes
+    if text.startswith("fat-tree"):
+        return sorted(random.Random(1).sample(range(n), number))
+    return np.sort(np.random.default_rng(1).choice(n, number, replace=False))
+
+
+def mapping_of(ground, slots):
+    return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots])
+
+
+def cost_under(mapping, rule):
+    return predict(mapping, routing_name=rule).cost
+
+
+def launched_costs(site, grid):
+    """Costs under all routings that are judged, of the launch order and its transpose."""
+    ground = Ground(site, grid)
+    found = dict(seeds(ground))
+    return [[cost_under(mapping_of(ground, found[name]), rule) for rule in judged_routings(site.network)]
+            for name in network_search.LAUNCHED]
+
+
+@pytest.mark.parametrize("text, tasks, grid", [
+    ("fat-tree:leaves=4,hosts=3,up=2,spines=1", 2, (4, 6)), ("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=1", 1, (4, 4)),
+    ("fat-tree:leaves=4,hosts=4,up=2,links=2,rails=2", 1, (4, 2)), ("dragonfly:a=3,p=2,h=1", 1, (6, 4)),
+    ("dragonfly:a=4,p=2,groups=3,cables=3", 2, (8, 6)), ("hyperx:3x2,hosts=2", 3, (6, 6)),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=3", 1, (3, 6)), ("dragonfly:a=3,p=2,h=1,links=2", 1, (6, 4))])
+@pytest.mark.parametrize("objective", [in_sequence(2), at_once(2)])
+def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
+    site, grid = site_of(text, tasks), ProcessGrid(*grid)
+    ground = Ground(site, grid)
+    swaps = Swaps(ground, boards(ground)[0], objective)
+    slots = np.random.default_rng(3).permutation(len(ground.node))[:grid.n_tasks]
+    prediction = predict(mapping_of(ground, slots))
+    wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
+    assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
+    better = swaps.anneal(slots, 4000, float("inf"), hot=0.05)
+    assert swaps.state.best[0] == pytest.approx(swaps.cost(better), abs=1e-9) and swaps.cost(better) <= swaps.cost(slots)
+
+
+def test_swaps_see_the_loads_of_static_routes():
+    ground = Ground(site_of("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=1"), ProcessGrid(4, 4))
+    slots = np.random.default_rng(5).permutation(16)
+    both = Swaps(ground, boards(ground)[1], in_sequence(2)).cost(slots)
+    mapping = mapping_of(ground, slots)
+    assert both == pytest.approx(float(cost_under(mapping, "shortest-path") + cost_under(mapping, "static")))
+
+
+def test_seeds_put_every_rank_on_a_slot_of_its_own():
+    hosts = random.Random(2).sample(range(24), 13)
+    ground = Ground(site_of("fat-tree:leaves=6,hosts=4,up=2,pods=3,core=2", 2, hosts), ProcessGrid(2, 13))
+    found = dict(seeds(ground))
+    assert len(found) > 20
+    assert all(sorted(slots) == list(range(26)) for slots in found.values())
+
+
+def test_seeds_work_with_idle_slots():
+    network = network_named("dragonfly:a=3,p=2,h=1")
+    site = Site(network, 2, idle=True)
+    for slots in dict(seeds(Ground(site, ProcessGrid(5, 7)))).values():
+        assert len(set(slots.tolist())) == 35
+
+
+def test_the_latin_rule_spreads_receivers_over_all_cables():
+    ground = Ground(site_of(TREE_128), ProcessGrid(8, 16))
+    slots = dict(seeds(ground))["mixed 0.50"]
+    costs = [cost_under(mapping_of(ground, some), "static") for some in (slots, latin(ground, slots))]
+    assert costs[0] > 9 and costs[1] == 9
+    assert cost_under(mapping_of(ground, latin(ground, slots)), "shortest-path") == Fraction(35, 4)
+
+
+def test_the_same_seed_finds_the_same_placement():
+    site, grid = site_of(DRAGONFLY_72, hosts=drawn_hosts(DRAGONFLY_72, 42)), ProcessGrid(6, 7)
+    first, again, other = (search(site, grid, seed=seed, evaluations=100_000) for seed in (1, 1, 2))
+    assert first.mapping.node_of_rank.tolist() == again.mapping.node_of_rank.tolist()
+    assert first.costs == again.costs and other.evaluations > 0
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_no_placement_of_a_small_machine_beats_the_bound_or_the_search(text):
+    site, grid = site_of(text), ProcessGrid(2, 3)
+    ground = Ground(site, grid)
+    bound = lower_bound(site, grid).value
+    for rule in judged_routings(site.network):
+        swaps = [cost_under(mapping_of(ground, np.array(slots)), rule) for slots in permutations(range(6))]
+        assert bound <= min(swaps)
+        assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == min(swaps)
+
+
+def test_a_graph_without_levels_is_divided_into_its_leaves():
+    tree = network_named("fat-tree:leaves=4,hosts=4,up=2")
+    graph = nx.Graph()
+    graph.add_nodes_from((name, {"kind": "host" if v < 16 else "switch"}) for v, name in enumerate(tree.vertices))
+    graph.add_edges_from((tree.vertices[a], tree.vertices[b]) for a, b in zip(tree.source, tree.target))
+    leaves = [set(np.flatnonzero(part == number)) for part in halves(from_networkx(graph, "tree")) for number in set(part)]
+    assert all(set(range(4 * leaf, 4 * leaf + 4)) in leaves for leaf in range(4))
+
+
+@pytest.mark.parametrize("graph", [nx.hypercube_graph(5), nx.random_regular_graph(4, 30, seed=1), nx.grid_2d_graph(5, 6)],
+                         ids=["hypercube", "random", "mesh"])
+def test_on_a_graph_the_answer_is_never_worse_than_the_launcher(graph):
+    site = site_of(from_networkx(graph, "graph"))
+    grid = ProcessGrid(4, 8) if site.n_slots == 32 else ProcessGrid(5, 6)
+    found = search(site, grid, evaluations=100_000)
+    assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
+
+
+@pytest.mark.parametrize("text, number, tasks, grid", [
+    ("fat-tree:leaves=6,hosts=6,taper=3", 24, 1, (4, 6)), ("fat-tree:leaves=6,hosts=6,taper=2", 20, 2, (5, 8)),
+    ("fat-tree:leaves=8,hosts=4,taper=2,pods=2,core-taper=2", 21, 1, (3, 7)), ("hyperx:4x3,hosts=3", 25, 1, (5, 5)),
+    ("dragonfly:a=4,p=3,groups=4,cables=2", 35, 1, (5, 7)),
+    ("dragonfly-plus:leaves=3,spines=2,hosts=3,groups=4", 28, 2, (7, 8)),
+    ("fat-tree:leaves=6,hosts=5,up=4,links=2,rails=2", 12, 1, (3, 4)),
+    ("dragonfly:a=4,p=2,h=1,links=2,rails=2", 15, 2, (5, 6))])
+def test_the_worst_cost_is_never_above_that_of_the_launcher(text, number, tasks, grid):
+    n = network_named(text).n_nodes
+    site = site_of(text, tasks, sorted(random.Random(7).sample(range(n), min(number, n))))
+    grid = ProcessGrid(*grid) if site.n_slots == grid[0] * grid[1] else ProcessGrid(2, site.n_slots // 2)
+    site = Site(site.network, tasks, site.allocation, idle=True)
+    found = search(site, grid, evaluations=60_000)
+    assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
+    assert max(found.costs.values()) == max(cost_under(found.mapping, rule) for rule in found.costs)
+
+
+#: network, hosts in use (0: all), tasks, grid, routing for which it is searched (None: all), most cost under each routing
+MUST_REACH = [
+    (TREE_128, 0, 1, (8, 16), None, {"shortest-path": 8.75, "static": 9.0}),
+    (TREE_512, 0, 1, (8, 64), None, {"shortest-path": 10.8125}),
+    (DRAGONFLY_72, 0, 1, (6, 12), None, {"minimal": 7.67}),
+    (DRAGONFLY_72, 42, 1, (6, 7), None, {"minimal": 6.762}),
+    (DRAGONFLY_342, 0, 1, (9, 38), None, {"minimal": 7.451}),
+    (DRAGONFLY_342, 0, 1, (38, 9), None, {"minimal": 7.451}),
+    (DRAGONFLY_342, 204, 1, (12, 17), None, {"minimal": 7.432}),
+    pytest.param(TREE_72, 0, 1, (8, 9), "shortest-path", {"shortest-path": 10.28}, marks=pytest.mark.slow),
+    pytest.param(TREE_72, 0, 1, (8, 9), "static", {"static": 10.612}, marks=pytest.mark.slow),
+    pytest.param(TREE_512, 0, 8, (64, 64), None, {"shortest-path": 9.75}, marks=pytest.mark.slow),
+    pytest.param(TREE_512, 288, 8, (48, 48), "shortest-path", {"shortest-path": 7.75}, marks=pytest.mark.slow),
+    pytest.param(TREE_512, 288, 1, (6, 48), "shortest-path", {"shortest-path": 9.44}, marks=pytest.mark.slow),
+    pytest.param(TREE_128, 72, 1, (8, 9), "shortest-path", {"shortest-path": 7.06}, marks=pytest.mark.slow),
+    pytest.param(TREE_72, 42, 8, (16, 21), "shortest-path", {"shortest-path": 7.25}, marks=pytest.mark.slow),
+    pytest.param(DRAGONFLY_1056, 0, 1, (24, 44), None, {"minimal": 9.2}, marks=pytest.mark.slow),
+    pytest.param(DRAGONFLY_1056, 630, 1, (21, 30), None, {"minimal": 7.677}, marks=pytest.mark.slow),
+    pytest.param("hyperx:4x4,hosts=4", 0, 1, (8, 8), None, {"shortest-path": 16 / 2.097}, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("text, used, tasks, grid, rule, most", MUST_REACH)
+def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
+    site, grid = site_of(text, tasks, drawn_hosts(text, used) if used else None), ProcessGrid(*grid)
+    costs = search(site, grid, rules=(rule,) if rule else ()).costs
+    scale = site.allocation.n_nodes / site.network.n_nodes  # the figures count the hosts in use
+    assert all(float(costs[name]) * scale <= limit + 1e-9 for name, limit in most.items()), costs

@@ -1,0 +1,113 @@
+"""`pencilmap network` in a job on switches: sources, picture, and the commands to type next."""
+
+import os
+
+import pytest
+
+from pencilmap.mapper.allocations import look_around
+from pencilmap.mapper.allocations.slurm import topology_files
+from tests.mapper.test_network_files import CORPUS
+
+JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "tux[2-4,9]", "SLURM_TASKS_PER_NODE": "2(x4)"}
+PICTURE = ("1 switch at the top\n  3 leaves, 4 cables upwards each\n    12 hosts, 4 on each leaf\n"
+           "nodes of the job: # 4 of 12 hosts\n  leaf0  ##..  2 of 4\n  leaf1  #...  1 of 4\n  leaf2  #...  1 of 4\n")
+
+
+@pytest.fixture
+def job(monkeypatch, tmp_path):
+    """A job whose slurm.conf is in tmp_path, and a PATH without the programs of this machine."""
+    for name in list(os.environ):
+        if name.startswith(("SLURM", "FLUX", "PBS")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, value in (JOB | {"SLURM_CONF": str(tmp_path / "slurm.conf")}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def program(folder, name, text):
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize("name, sample", [("topology.conf", "slurm"), ("topology.yaml", "slurm-yaml")])
+def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
+    (job / name).write_bytes((CORPUS / sample).read_bytes())
+    status, out, err = pencilmap("network", "--no-hardware")
+    assert status == 0, err
+    assert PICTURE in out and "tells no numbers of cables" in " ".join(out.split())
+    typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
+    assert typed.endswith(f"pencilmap network -o nodes.txt pencilmap plan --network {job / name} --tasks-per-node 2 "
+                          "--nodes nodes.txt --fft 512")
+    status, out, err = pencilmap("network", "--no-hardware", "-o", "nodes.txt")
+    assert status == 0 and (job / "nodes.txt").read_text() == "tux2\ntux3\ntux4\ntux9\n"
+    status, out, err = pencilmap("predict", "--network", str(job / name), "--tasks-per-node", "2", "--nodes", "nodes.txt",
+                                 "--grid", "2x4", "-p", "default")
+    assert status == 0 and "4 of 12 nodes" in out, err
+
+
+def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
+    program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
+    status, out, _ = pencilmap("network", "--no-hardware")
+    assert status == 0 and PICTURE in out and "topology.txt tells no numbers" in " ".join(out.split())
+    typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
+    assert "scontrol show topology > topology.txt pencilmap network topology.txt -o nodes.txt pencilmap plan" in typed
+    found = pencilmap_json.one("network", "--no-hardware")
+    assert found["network"]["levels"] == {"leaf": 3} and found["torus"] is None and len(found["nodes"]) == 4
+
+
+def test_a_file_that_is_not_read_is_no_hindrance(job, pencilmap):
+    (job / "topology.conf").write_text("nonsense\n")
+    program(job, "scontrol", "echo Topology information is not available; exit 1")
+    status, out, err = pencilmap("network", "--no-hardware")
+    assert status == 0 and "missing: the network: give the shape of a torus" in " ".join(out.split()), err
+
+
+def test_files_are_looked_for_in_slurm_jobs_alone():
+    assert topology_files({}) == [] and topology_files({"PBS_NODEFILE": "x"}) == []
+    assert str(topology_files({"SLURM_JOB_ID": "1"})[1]) == "/etc/slurm/topology.conf"
+
+
+def test_the_place_of_this_node_is_a_fact():
+    environ = JOB | {"SLURM_TOPOLOGY_ADDR": "spine.leaf0.tux2", "SLURM_TOPOLOGY_ADDR_PATTERN": "switch.switch.node"}
+    place = "place of this node", "spine.leaf0.tux2 (switch.switch.node)", "SLURM_TOPOLOGY_ADDR"
+    assert place in look_around(environ).facts
+    without = JOB | {"SLURM_TOPOLOGY_ADDR": "tux2", "SLURM_TOPOLOGY_ADDR_PATTERN": "node"}
+    assert not [fact for fact in look_around(without).facts if fact.what == "place of this node"]
+
+
+def test_a_flux_job_asks_for_its_hosts(job, pencilmap, monkeypatch):
+    for name in JOB:
+        monkeypatch.delenv(name)
+    for name, value in (("FLUX_JOB_ID", "f1"), ("FLUX_JOB_NNODES", "3"), ("FLUX_JOB_SIZE", "6")):
+        monkeypatch.setenv(name, value)
+    program(job, "flux", "echo 'tux[0-1,8]'")
+    status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--no-hardware")
+    assert status == 0, err
+    assert "nodes of the job: # 3 of 12 hosts\n  leaf0  ##..  2 of 4\n  leaf2  #...  1 of 4\n" in out
+    assert "--tasks-per-node 2" in out
+
+
+def test_a_pbs_job_finds_its_nodes_in_a_fabric(job, pencilmap, monkeypatch):
+    for name in JOB:
+        monkeypatch.delenv(name)
+    (job / "hosts").write_text("cn01\ncn01\ncn04\ncn04\n")
+    monkeypatch.setenv("PBS_NODEFILE", str(job / "hosts"))
+    status, out, err = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
+    assert status == 0 and "nodes of the job: # 2 of 4 hosts\n  leaf0  #.  1 of 2\n  leaf1  #.  1 of 2\n" in out, err
+
+
+def test_a_job_on_another_network_says_which_host_is_unknown(job, pencilmap):
+    status, out, _ = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
+    assert status == 0 and "missing: host tux2 in" in " ".join(out.split())
+
+
+def test_a_network_by_text_has_a_picture(pencilmap, monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("SLURM", "FLUX", "PBS")):
+            monkeypatch.delenv(name)
+    status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--network", "dragonfly:a=4,p=2,h=2", "--no-hardware")
+    assert status == 0, err
+    assert "9 groups, 8 hosts each\n  36 switches, 2 hosts each\n    72 hosts, 36 switches\n" in out
+    assert "pencilmap plan --network dragonfly:a=4,p=2,h=2 --fft 512" in " ".join(out.replace("\\\n", "").split())

@@ -1,0 +1,91 @@
+"""`pencilmap plan`: its first choice is the one that `map` writes and `predict` predicts; notes and exit statuses."""
+
+import json
+import random
+import re
+
+import pytest
+
+from pencilmap.mapper.plan import plan
+from pencilmap.mapper.setting import setting
+from pencilmap.scripts.command_line import tables
+from tests.documents import ROOT
+
+SHAPES = ("4x4", "4x4:mesh", "6x2", "4x2x2", "8x2", "3x4", "2x2x2", "4wx3")
+QUICK = ("--effort", "quick")
+
+
+def questions(number):
+    """Return random questions: options of a network and a transform."""
+    rng = random.Random(44)
+    for _ in range(number):
+        network, tasks = rng.choice(SHAPES), rng.choice((1, 1, 2))
+        size = "x".join(str(rng.choice((16, 24, 32, 36))) for _ in range(3))
+        costs = rng.choice((["--bandwidth", f"{rng.randint(1, 9)} GB/s"], ["-m", "bluegene-l"]))
+        named = network if costs[0] == "--bandwidth" or ":" in network or "w" in network else f"{network}:torus"
+        yield ["--network", named, "-t", str(tasks), "--fft", size, *costs]
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("words", list(questions(30)), ids=" ".join)
+def test_all_commands_and_python_make_the_same_first_choice(words, pencilmap_json, tmp_path):
+    planned = pencilmap_json("plan", *words, *QUICK)[0]
+    written = pencilmap_json.one("map", *words, *QUICK, "-f", "hostfile", "-o", tmp_path / "hosts")["predictions"][0]
+    assert all(written[key] == planned[key] for key in ("decomposition", "grid", "placement", "schedule", "total_s", "t_s"))
+    grid = "x".join(map(str, planned["grid"]))
+    again = pencilmap_json("predict", *words, "--decomposition", planned["decomposition"], "--grid", grid, "-p",
+                           planned["way"],
+                           "--schedule", planned["schedule"]["name"], "-e", planned["exchange"])[0]
+    assert again["schedule"]["time_s"] == pytest.approx(planned["schedule"]["time_s"])
+    options = dict(zip(words[::2], words[1::2]))
+    best = plan(setting(machine=options.get("-m"), network=options["--network"], tasks_per_node=int(options["-t"]),
+                        bandwidth=options.get("--bandwidth"), fft=options["--fft"]), effort="quick").best
+    assert (best.decomposition.name, str(best.grid), best.schedule) == (
+        planned["decomposition"], grid, planned["schedule"]["name"])
+    assert best.seconds == pytest.approx(planned["seconds"])
+
+
+def test_a_number_of_nodes_ranks_the_shapes(pencilmap, pencilmap_json):
+    words = ("plan", "-m", "bluegene-l", "--nodes", "1024", "--fft", "128", *QUICK)
+    found = pencilmap_json(*words)
+    assert {p["torus"] for p in found} <= {"8x8x16", "8x16x8", "16x8x8"}
+    assert pencilmap(*words)[0] == 0
+    one = pencilmap_json("plan", "-m", "bluegene-l", "--nodes", "8x8x16", "--fft", "128", *QUICK)
+    assert {p["torus"] for p in one} == {"8x8x16"}
+
+
+def test_the_other_objective_ranks_the_exchanges(pencilmap_json):
+    words = ("plan", "-m", "bluegene-l", "--network", "4x4:torus", "--fft", "64", *QUICK, "--top", "99")
+    for by in ("transform", "exchanges"):
+        seconds = [p["seconds"] for p in pencilmap_json(*words, "--by", by)]
+        assert seconds[0] <= 1.01 * min(seconds)
+    total, exchanges = (pencilmap_json(*words, "--by", by)[0]["seconds"] for by in ("transform", "exchanges"))
+    assert exchanges < total
+
+
+def test_a_note_is_short_and_said_once(pencilmap, monkeypatch):
+    words = ("predict", "-m", "fugaku", "--nodes", "4x6x16", "-t", "1", "--grid", "16x24", "--fft", "512", "-p",
+             "default", "-p",
+             "default:xyzt")
+    _, out, _ = pencilmap(*words)
+    monkeypatch.setattr(tables, "LINE", 80)
+    notes = [line for line in out.splitlines() if line.startswith("note: ")]
+    assert len(notes) == len(set(notes)) > 0 and all(len(note) <= 90 for note in notes)
+    assert all((ROOT / re.search(r"\((docs/\S+\.md)\)", note)[1]).exists() for note in notes)
+
+
+@pytest.mark.parametrize("words, status", [
+    (("network", "--machines"), 0), (("predict", "--network", "4x4", "--grid", "3x3", "-p", "default"), 1),
+    (("predict", "-m", "nothing", "--grid", "3x3"), 1), (("compare", "no-such-file"), 1), (("prdict",), 2),
+    (("predict", "--network", "4x4"), 2), (("predict", "--nothing"), 2), (("plan", "--network", "4x4", "--by", "luck"), 2)])
+def test_the_exit_status_tells_a_refusal_from_a_wrong_command_line(words, status, pencilmap):
+    found, out, err = pencilmap(*words)
+    assert found == status and bool(out) == (not status) and (err.startswith("error: ") if status else not err)
+
+
+def test_the_reference_documents_statuses_commands_and_the_schema():
+    text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    assert all(f"| {status} |" in text for status in (0, 1, 2, 3))
+    schema = json.loads((ROOT / "scripts" / "command_line" / "answers.schema.json").read_text("utf-8"))
+    named = {name.split()[0] for name in schema["properties"]["command"]["enum"]}
+    assert [name for name in named if f"`{name}`" not in text] == [] and "answers.schema.json" in text

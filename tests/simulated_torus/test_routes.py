@@ -1,0 +1,155 @@
+"""Routes of single messages on networks of every kind: against the model's loads, and the table that SimGrid reads."""
+
+import re
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.kinds import KINDS, network_named
+from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.scripts.networks import route_table
+from pencilmap.scripts.networks.route_table import RouteTableError, table_text
+from pencilmap.scripts.networks.routes import SIMULATED, routes_on
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError
+
+NETWORKS = ("fat-tree:leaves=3,hosts=2,up=2", "fat-tree:leaves=4,hosts=2,up=4,spines=2,pods=2,core=2",
+            "fat-tree:leaves=4,hosts=2,up=2,links=2", "fat-tree:leaves=4,hosts=2,up=2,rails=2,use=task",
+            "dragonfly:a=2,p=1,h=2", "dragonfly:a=2,p=2,groups=3,cables=3,links=2,use=task",
+            "dragonfly-plus:leaves=2,spines=2,hosts=1,groups=3,cables=2", "hyperx:2x3,hosts=1,cables=2", "2x4:twisted",
+            "3x2x4:twist=xz1,yz2")
+PAIRS = [(text, rule) for text in NETWORKS for rule in routings_of(network_named(text)) if rule in SIMULATED]
+
+
+def launched(text, tasks=2):
+    """Return a mapping with two rows and the ranks in a drawn order."""
+    network = network_named(text, bandwidth=1e9)
+    n = network.n_nodes * tasks // 2 * 2
+    ranks = np.random.default_rng(3).permutation(n)
+    return Mapping(network, ProcessGrid(2, n // 2), tasks, ranks // tasks, ranks % tasks)
+
+
+def messages(mapping, exchange):
+    """Yield the ends of every message between nodes, and the node of each."""
+    ends = mapping.ends
+    for group in exchange.members:
+        for a in group:
+            for b in group:
+                if mapping.node_of_rank[a] != mapping.node_of_rank[b]:
+                    yield int(ends[a]), int(ends[b])
+
+
+def test_every_kind_with_a_table_is_here():
+    kinds = {kind.type for kind in KINDS.values()} - {Torus, KINDS["graph"].type}
+    assert {type(network_named(text)) for text in NETWORKS} == kinds
+
+
+@pytest.mark.parametrize("text, rule", PAIRS)
+def test_routes_of_all_messages_add_up_to_the_loads(text, rule):
+    mapping = launched(text)
+    network = mapping.network
+    routes = routes_on(network, rule)
+    for exchange in exchanges(mapping.grid):
+        found = defaultdict(Fraction)
+        for a, b in messages(mapping, exchange):
+            for piece in routes.pieces(a, b):
+                for link, part in routes.links(piece).items():
+                    found[link] += part
+        loads = routing(rule, network).loads(network, exchange, mapping.ends).bytes().reshape(-1)
+        places = network.place_of_link if hasattr(network, "place_of_link") else np.arange(len(loads))
+        unit = max(loads) / max(map(float, found.values()))
+        assert loads[places] == pytest.approx([float(found[link] * Fraction(unit)) for link in range(len(places))], rel=1e-6)
+
+
+def of_table(text):
+    """Return bandwidth of each link, and the links of each route with the number of their uses."""
+    bandwidth, routes = {}, {}
+    for line in text.splitlines():
+        word, *rest = line.split()
+        if word == "link":
+            bandwidth[rest[0]] = float(rest[1])
+        elif word == "route":
+            uses = Counter()
+            for use in rest[3:]:
+                name, times = re.fullmatch(r"([^*]+)(?:\*(\d+))?", use).groups()
+                uses[name] += int(times or 1)
+            routes[rest[0], rest[1]] = (float(rest[2]), uses)
+    return bandwidth, routes
+
+
+@pytest.mark.parametrize("text, rule", PAIRS)
+def test_the_busiest_link_of_the_table_takes_the_predicted_time(text, rule):
+    """Also where links with equal use became one link."""
+    mapping = launched(text)
+    simulated = SimulatedNetwork(mapping.network, rule=rule)
+    names = simulated.hosts(mapping)
+    bandwidth, routes = of_table(simulated.files(names)["routes.txt"])
+    for exchange in exchanges(mapping.grid):
+        seconds = defaultdict(float)
+        for group in exchange.members:
+            for a in group:
+                for b in group:
+                    for link, times in routes.get((names[a], names[b]), (0, {}))[1].items():
+                        seconds[link] += times / bandwidth[link]
+        loads = routing(rule, mapping.network).loads(mapping.network, exchange, mapping.ends)
+        size = exchange.total_bytes / exchange.size / mapping.n_tasks
+        assert max(seconds.values()) * size == pytest.approx(loads.bytes().max() / 1e9, rel=1e-6)
+
+
+def test_cables_with_the_same_messages_become_one_link_and_others_stay():
+    for rule, links in (("shortest-path", 2 * 9 * 8 + 2 * 9), ("static", 2 * 9 * 8 + 2 * 9 * 4)):
+        network = SimulatedNetwork(network_named("fat-tree:leaves=9,hosts=8,up=4", bandwidth=1e9), rule=rule)
+        text = network.files(list(network.network.vertices[:72]))["routes.txt"]
+        assert len(re.findall("^link ", text, re.MULTILINE)) == links
+
+
+def test_latency_and_injection_are_in_the_table():
+    network = SimulatedNetwork(network_named("fat-tree:leaves=2,hosts=2,up=1", bandwidth=1e9), 1e-6, 5e8)
+    bandwidth, routes = of_table(network.files(["n0000-00", "n0000-01", "n0001-00"])["routes.txt"])
+    seconds, links = routes["n0000-00", "n0001-00"]
+    assert seconds == pytest.approx(4e-6) and routes["n0000-00", "n0000-01"][0] == pytest.approx(2e-6)
+    assert {"node0:injection", "node2:ejection"} < set(links) and bandwidth["node0:injection"] == 5e8
+
+
+def test_two_links_of_a_host_need_no_network():
+    network = SimulatedNetwork(network_named("fat-tree:leaves=2,hosts=2,up=2,rails=2,use=task", bandwidth=1e9))
+    _, routes = of_table(network.files(["n0000-00.0", "n0000-00.1", "n0000-01.0"])["routes.txt"])
+    assert routes["n0000-00.0", "n0000-00.1"] == (0.0, {})
+    assert len(routes["n0000-00.1", "n0000-01.0"][1]) == 3  # from one rail to the other, up and down as one link
+
+
+@pytest.mark.parametrize("text, options, error, message", [
+    ("dragonfly:a=2,p=2,h=1", {"rule": "ideal-adaptive"}, RoutingError, "ideal-adaptive gives loads, .*valiant"),
+    ("4x8:twisted", {"rule": "optimal-minimal"}, RoutingError, "gives loads, and no route .*shortest-path, dimension-order"),
+    ("fat-tree:leaves=2,hosts=2,up=1", {"rule": "minimal"}, RoutingError, "does not work on network fat-tree"),
+    ("4x4", {"rule": "dimension-order"}, SimulationError, "rule dimension-order is for other networks than a torus"),
+])
+def test_rules_without_routes_are_refused(text, options, error, message):
+    with pytest.raises(error, match=message):
+        SimulatedNetwork(network_named(text, bandwidth=1e9), **options)
+
+
+@pytest.mark.parametrize("host", ["n0000-02", "n0000-00.2", "n0000-00.x", "node-0"])
+def test_hosts_of_other_networks_are_refused(host):
+    network = SimulatedNetwork(network_named("fat-tree:leaves=2,hosts=2,up=2,rails=2,use=task", bandwidth=1e9))
+    with pytest.raises(SimulationError, match="is not a host of network fat-tree"):
+        network.end_of(host)
+
+
+def test_limits_name_the_number(monkeypatch):
+    routes = routes_on(network_named("hyperx:4x4x4,hosts=1", bandwidth=1e9), "shortest-path")
+    ends = {f"h{i}": i for i in range(64)}
+    monkeypatch.setattr(route_table, "MOST_PARTS", 5)
+    with pytest.raises(RouteTableError, match="more parts than a simulation can have on one link, 5"):
+        table_text(routes, ends, {i: i for i in range(64)})
+    monkeypatch.setattr(route_table, "MOST_HOSTS", 63)
+    with pytest.raises(RouteTableError, match="64 hosts are too many for a simulation by routes; 63 are possible"):
+        table_text(routes, ends, {i: i for i in range(64)})
+    assert isinstance(routes.network, SwitchedNetwork)
