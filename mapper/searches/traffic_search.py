@@ -18,7 +18,7 @@ from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.routing.route_tables import route_tables
+from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.traffic.program import Traffic
 
 WORK = {"quick": 0.0, "normal": 4e8, "thorough": 6e9}  # changed loads of links

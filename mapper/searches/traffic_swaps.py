@@ -14,7 +14,7 @@ import numpy as np
 
 from pencilmap.mapper.searches.routed_swaps import compiled
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.routing.route_tables import RouteTables
+from pencilmap.model.predict.route_tables import RouteTables
 from pencilmap.model.traffic.program import Traffic
 
 SWAPS_OF_RANK = 20_000  # most swaps of a search for each rank

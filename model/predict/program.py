@@ -11,8 +11,8 @@ import numpy as np
 
 from pencilmap.model.network.network import GraphLink, TorusLink
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.route_tables import largest_loads
 from pencilmap.model.routing import default_routing, routing
-from pencilmap.model.routing.route_tables import largest_loads
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
 

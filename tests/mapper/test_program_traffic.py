@@ -20,8 +20,8 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
+from pencilmap.model.predict.route_tables import largest_loads, route_tables
 from pencilmap.model.routing import default_routing, routing
-from pencilmap.model.routing.route_tables import largest_loads, route_tables
 from pencilmap.model.traffic.grid_factors import grid_of
 from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
 from tests.patience import patience
