@@ -71,7 +71,7 @@ def compiled(function: Callable) -> Callable:
     for use_folder in (lambda: True, _use_private_folder):
         try:
             if use_folder():
-                found = numba.njit(cache=True)(function)
+                found: Any = numba.njit(cache=True)(function)
                 found._cache._cache_file = _Stored(found._cache._cache_file)
                 return found
         except RuntimeError:  # numba has no folder for a cache
