@@ -26,3 +26,9 @@ def test_twisted_tori_are_drawn_in_the_terminal_alone(pencilmap, tmp_path):
 def test_a_simulation_is_refused_in_a_sentence(pencilmap):
     status, _, err = pencilmap("simulate", *TWISTED, "--fft", "8", "--bandwidth", "1 GB/s", "-p", "default")
     assert status and "twisted torus 2x4:twisted has twists" in err
+
+
+def test_a_machine_lists_its_twisted_partitions(pencilmap):
+    out = pencilmap("network", "--machine", "tpu-v4", "--nodes", "128")[1]
+    assert "4x4x8:twisted" in out.splitlines() and "twisted are 4x4x8, 4x8x8" in " ".join(out.split())
+    assert "twisted" not in pencilmap("network", "--machine", "bluegene-l", "--nodes", "1024")[1]
