@@ -182,7 +182,8 @@ class Partitions:
 
     def __str__(self) -> str:
         ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
-        return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}"
+        twisted = f"; twisted are {', '.join(map(_times, self.twisted))}" if self.twisted else ""
+        return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}{twisted}"
 
 
 def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -85,7 +85,7 @@ def _costs(costs):
 def _show_partitions(machine, n_nodes, as_json):
     from pencilmap.model.machines.machine import machine_partitions
 
-    found = machine_partitions(machine, n_nodes)
+    found = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
     if not found:
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
                              f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")

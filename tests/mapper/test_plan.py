@@ -189,7 +189,7 @@ def test_one_task_of_threads_sends_fewer_messages():
 @pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
 def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
     """The least time of an exchange, from no link load, is below its prediction."""
-    where = setting(fft="24x16x20", torus=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
+    where = setting(fft="24x16x20", network=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
     object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
     for grid in ("3x4", "2x6"):
         [leader] = where.predictions(grid, ["default"])
@@ -228,7 +228,7 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
 def test_grids_are_first_compared_without_a_search(monkeypatch):
     shares = []
     monkeypatch.setattr("pencilmap.mapper.where.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
-    plan(setting(fft="64", torus="16x9", bandwidth="1 GB/s"), effort="quick")
+    plan(setting(fft="64", network="16x9", bandwidth="1 GB/s"), effort="quick")
     assert shares and set(shares) == {0}
 
 
@@ -262,7 +262,7 @@ def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_ext
 
 
 def test_a_large_machine_is_planned_with_products_alone():
-    where = setting(fft="4096", torus="32x32x16", bandwidth="1 GB/s")
+    where = setting(fft="4096", network="32x32x16", bandwidth="1 GB/s")
     assert where.n_slots > LARGE
     found = plan(where)
     assert all(isinstance(c.placed, Product) for c in found.choices) and found.best.certificate < 1.5
