@@ -138,14 +138,16 @@ def blocks(site: Site, grid: RankGrid) -> Starts:
     shapes.sort(key=lambda shape: (sum(1 / b for b in shape), shape))
     for shape in shapes[:4] or [(1,) * len(grid.extents)]:
         cell = grid.coordinates // np.array(shape)
-        yield f" in {'x'.join(map(str, shape))}", _halved(site, len(cell), lambda ranks, n, cell=cell: _across(cell, ranks))
+        yield f" in {'x'.join(map(str, shape))}", _halved(site, len(cell), _across(cell))
 
 
-def _across(cell, ranks):
-    """Return the ranks in order across the longest side of their cells; cells stay together."""
-    some = cell[ranks]
-    axes = np.argsort(np.ptp(some, axis=0), kind="stable")
-    return ranks[np.lexsort([ranks, *(some[:, i] for i in axes)])]
+def _across(cell: Ints) -> Callable[[Ints, int], Ints]:
+    """Return a function: ranks in order across the longest side of their cells; cells stay together."""
+    def in_order(ranks, n):
+        some = cell[ranks]
+        axes = np.argsort(np.ptp(some, axis=0), kind="stable")
+        return ranks[np.lexsort([ranks, *(some[:, i] for i in axes)])]
+    return in_order
 
 
 def partition(site: Site, traffic: Traffic) -> Ints:
@@ -236,7 +238,8 @@ def grown(traffic: Traffic) -> Ints:
     matrix = traffic.total.bytes
     matrix = (matrix + matrix.T).tocsr()
     n, bound = traffic.n_ranks, np.zeros(traffic.n_ranks)
-    found, heap, number = np.full(n, -1), [], 0
+    found, number = np.full(n, -1), 0
+    heap: list[tuple[float, int]] = []
     for first in range(n):
         if found[first] >= 0:
             continue

@@ -225,14 +225,14 @@ class Swaps:
         from scipy.sparse import coo_array  # slow to import
 
         parts = []
-        for f, matrix in enumerate(phases):
+        for phase, matrix in enumerate(phases):
             m = matrix.tocoo()
             both = coo_array((np.ones(2 * m.nnz), (np.r_[m.row, m.col], np.r_[m.col, m.row])), shape=m.shape).tocsr()
             r, o = both.nonzero()
             csr = matrix.tocsr()
             sent, got = np.asarray(csr[r, o]).ravel(), np.asarray(csr[o, r]).ravel()
             kept = r != o
-            parts.append((r[kept], o[kept], np.full(int(kept.sum()), f), sent[kept], got[kept]))
+            parts.append((r[kept], o[kept], np.full(int(kept.sum()), phase), sent[kept], got[kept]))
         r, o, f, sent, got = (np.concatenate(column) for column in zip(*parts)) if parts else [np.zeros(0, np.int64)] * 5
         order = np.argsort(r, kind="stable")
         self.rows = np.concatenate([[0], np.cumsum(np.bincount(r, minlength=self.P))]).astype(np.int64)

@@ -17,7 +17,6 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus, ring_link_loads
@@ -219,6 +218,7 @@ def _minimal(network: Dragonfly, arcs: Arcs, switches: Ints) -> Legs:
     number = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(arcs.source, arcs.target))
               if a // n == b // n}
     global_arcs = np.flatnonzero(arcs.source // n != arcs.target // n)
+    assert network.class_of_link is not None
     kind = network.class_of_link[arcs.index[global_arcs]]
     place = np.empty(2 * len(network.global_ends), np.int64)
     place[network.place_of_link[arcs.index[global_arcs]] - kind * network.link_shape[1]] = global_arcs
@@ -256,6 +256,6 @@ def _minimal(network: Dragonfly, arcs: Arcs, switches: Ints) -> Legs:
     return np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], float)
 
 
-def largest_loads(network: GraphNetwork | Torus, loads: Any) -> float:
+def largest_loads(network: Network, loads: Any) -> float:
     """Return the load of the busiest link on the scale of `RouteTables`."""
     return float(max((float(load) * rate for load, rate in zip(loads.largest(), _rates(network))), default=0.0))
