@@ -12,8 +12,8 @@ from tests.patience import patience
 
 
 @pytest.fixture
-def discover(tmp_path):
-    """Start discover with an lstopo of given duration; its temporary folders are in `temporary`."""
+def network(tmp_path):
+    """Start `network` with an lstopo of given duration; its temporary folders are in `temporary`."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "temporary").mkdir()
     lstopo = tmp_path / "bin" / "lstopo-no-graphics"
@@ -21,7 +21,7 @@ def discover(tmp_path):
     lstopo.chmod(0o755)
 
     def start(takes):
-        return subprocess.Popen([sys.executable, "-m", "pencilmap", "discover"], stdout=subprocess.PIPE, text=True,
+        return subprocess.Popen([sys.executable, "-m", "pencilmap", "network"], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.PIPE, start_new_session=True, env=os.environ | {
                                     "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "LSTOPO_TAKES": str(takes),
                                     "TMPDIR": str(tmp_path / "temporary")})
@@ -36,15 +36,15 @@ def wait_for_folders(folder, number):
     return [mark.parent for mark in found]
 
 
-def test_what_a_killed_command_leaves_is_removed_by_the_next_and_what_is_in_use_is_not(discover, tmp_path):
+def test_what_a_killed_command_leaves_is_removed_by_the_next_and_what_is_in_use_is_not(network, tmp_path):
     temporary = tmp_path / "temporary"
-    killed, running = discover(15), discover(15)
+    killed, running = network(15), network(15)
     try:
         assert len(wait_for_folders(temporary, 2)) == 2
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate(timeout=patience(60))
         assert len(list(temporary.iterdir())) == 2
-        discover(0).communicate(timeout=patience(60))
+        network(0).communicate(timeout=patience(60))
         [kept] = temporary.iterdir()
         os.kill(running.pid, signal.SIGTERM)
         _, told = running.communicate(timeout=patience(60))
