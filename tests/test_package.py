@@ -165,4 +165,4 @@ def test_the_description_for_an_index_has_commands_of_the_readme_and_no_link_int
     text = (ROOT / project["readme"]).read_text("utf-8")
     commands = re.findall(r"^    (pencilmap .*)$", text, re.MULTILINE)
     assert "](" not in text and len(commands) == 2
-    assert [c for c in commands if f"$ {c}\n" not in (ROOT / "README.md").read_text("utf-8")] == []
+    assert [c for c in commands if f"$ {c}" not in (ROOT / "README.md").read_text("utf-8")] == []

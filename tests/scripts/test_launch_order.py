@@ -60,6 +60,7 @@ MACHINES = {  # the possible orders of the launcher, and the options of a small 
                                                                                      "--network 8x4:torus -t 2 -g 8x8"),
     "tpu-v3": ([JAX], "--network 8x8:torus -t 2 -g 8x16"), "tpu-v4": ([JAX], "--network 4x4x4:torus -t 1 -g 4x16"),
     "tpu-v5p": ([JAX], "--network 4x4x8:torus -t 1 -g 4x32"), "trainium2": ([NEURON], "--network 4x4:torus -t 4 -g 4x16"),
+    "tpu7x": ([JAX], "--network 4x4x4:torus -t 2 -g 8x16"),
     "trainium2-ultraserver": ([NEURON], "--network 4x4x4:torus -t 2 -g 8x16"),
 }
 LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],
@@ -252,15 +253,18 @@ def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_pat
     check_gains(pencilmap, words, where, [(hosts_in_turn, first_axis_fastest)])
 
 
-def test_discover_tells_the_launch_order_and_its_reason(pencilmap, monkeypatch):
+def test_network_tells_the_launch_order_and_its_reason(pencilmap_json, monkeypatch):
+    def told():
+        facts = pencilmap_json.one("network", "--no-hardware")["facts"]
+        return next((fact["value"], fact["source"]) for fact in facts if fact["what"] == "launch order")
+
     monkeypatch.setenv("SLURM_JOB_NODELIST", "n[0-3]")
-    out = pencilmap("network", "--no-hardware")[1]
-    assert re.search(r"launch order +Slurm's block order \(ranks fill each node first\) +the job around this command", out)
+    assert told() == ("Slurm's block order (ranks fill each node first)", "the job around this command (Slurm)")
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
-    out = pencilmap("network", "--no-hardware")[1]
-    assert re.search(r"launch order +Slurm's cyclic order \(ranks go round the nodes\) +SLURM_DISTRIBUTION=cyclic", out)
+    assert told() == ("Slurm's cyclic order (ranks go round the nodes)", "SLURM_DISTRIBUTION=cyclic")
     monkeypatch.setenv("SLURM_DISTRIBUTION", "arbitrary")
-    assert "Slurm's arbitrary order, which is no order of axes or slots" in pencilmap("network", "--no-hardware")[1]
+    assert "Slurm's arbitrary order, which is no order of axes or slots" in told()[0]
+
 
 
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):

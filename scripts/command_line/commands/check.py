@@ -21,7 +21,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check", cls=Page, usual="machine network nodes fft traffic grid format hosts routing draw json")
+@click.command("check", cls=Page, usual="machine network nodes fft traffic grid format routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")

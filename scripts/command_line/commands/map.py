@@ -30,7 +30,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 PLACING = ("placement", "schedule", "robust")  # options of a new placement, for which a given file has no use
 
 
-@click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output hosts from")
+@click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
 @with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, EFFORT, TRAFFIC, *FROM,
               FORMAT_TO_WRITE)

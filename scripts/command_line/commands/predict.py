@@ -38,7 +38,7 @@ from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
 
-@click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing wide json")
+@click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing json")
 @on_machine
 @with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @with_options(HALO, TRAFFIC)
