@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from itertools import islice
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.starts import axis_orders, slots_of
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.factors import factorisations
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
@@ -158,7 +159,7 @@ def partition(site: Site, traffic: Traffic) -> Ints:
                                                                             kind="stable")])
 
 
-def vibration(matrix) -> np.ndarray:
+def vibration(matrix: Any) -> Floats:
     """Return the slowest vibration of a graph, or an approximation: float array, shape (n,).
 
     >>> from scipy.sparse import csr_array
