@@ -301,7 +301,7 @@ def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path)
     options = {"network": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
     where = setting(**options)
     status, out, err = pencilmap("plan", "--network", options["network"], "-t", "4", "--decomposition", "pencil", "-n",
-                                 "160")
+                                 "160", "-p", "default", "--schedule", "sequence", "-e", "alltoallv")
     assert status == 0, err
     taken = where.grid(re.search(r"^take (\S+) default", out, re.MULTILINE)[1])
     grids = {p.grid for p in where.predictions("best", ["default:nt"])}
