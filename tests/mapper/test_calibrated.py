@@ -1,6 +1,7 @@
 """From run records to a machine file: the file has the figures behind the records."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -58,7 +59,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert found.costs.contention == pytest.approx(TRUTH.contention, rel=0.02)
     assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
     assert found.figures["contention"].source == f"pencilmap study calibrate {runs} (rule all, 36 of 36 times fitted)"
-    assert "injection_per_node   " in out and "cannot be separated" in out
+    assert re.search(r"injection_per_node .*not determined: cannot be\s+separated", out)
 
 
 @pytest.mark.slow
