@@ -72,7 +72,8 @@ def compiled(function: Callable) -> Callable:
         try:
             if use_folder():
                 found: Any = numba.njit(cache=True)(function)
-                found._cache._cache_file = _Stored(found._cache._cache_file)
+                if found is not function:  # with NUMBA_DISABLE_JIT, numba returns the function itself
+                    found._cache._cache_file = _Stored(found._cache._cache_file)
                 return found
         except RuntimeError:  # numba has no folder for a cache
             continue

@@ -87,7 +87,7 @@ class Ground:
     def dealt(self, level: int) -> Ints:
         """Return the slots of `sorted` with the hosts of each unit in turn over the next smaller units."""
         host = self.sorted - self.slot[self.sorted]
-        smaller = (self.levels[level - 1] if level else host)[self.sorted]
+        smaller = self.levels[level - 1][self.sorted] if level else host
         begin = np.flatnonzero(np.concatenate([[True], smaller[1:] != smaller[:-1]]))
         place = np.arange(len(smaller)) - np.repeat(begin, np.diff(np.concatenate([begin, [len(smaller)]])))
         keys = [self.slot[self.sorted], smaller, place // self.site.tasks_per_node]

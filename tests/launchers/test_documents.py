@@ -19,6 +19,6 @@ def test_every_format_has_its_command_in_the_how_to(name):
 
 
 def test_options_that_the_document_names_exist(pencilmap):
-    _, out, _ = pencilmap("map", "--help")
+    _, out, _ = pencilmap("map", "--help-all")
     for option in re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE):
         assert option in out

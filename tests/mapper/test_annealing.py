@@ -277,8 +277,8 @@ def test_seconds_cut_the_search_and_the_answer_says_so():
 def test_an_interrupt_gives_the_best_so_far():
     site, grid = SITES[0]
 
-    def interrupt(line):
-        if "evaluations" in line:
+    def interrupt(line, share=None):
+        if share is not None:
             raise KeyboardInterrupt
 
     found = search(site, grid, budget=SHORT, report=interrupt)
@@ -349,13 +349,13 @@ def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slo
         assert drawn == expected | ({-7} if missing else set()), node
 
 
-def test_progress_tells_evaluations_and_the_best_cost_so_far():
+def test_progress_tells_the_share_of_evaluations_and_the_best_cost_so_far():
     site, grid = SITES[5]
     heard = []
-    found = search(site, grid, budget=SHORT, report=heard.append)
-    told = [re.fullmatch(r"(\d+) evaluations, best (\S+) \(from .+\)", line) for line in heard]
-    counts, best = zip(*((int(one[1]), float(one[2])) for one in told if one))
-    assert len(counts) > 3 and list(counts) == sorted(counts) and counts[-1] <= found.evaluations
+    found = search(site, grid, budget=SHORT, report=lambda line, share=None: heard.append((line, share)))
+    told = [(re.fullmatch(r"best (\S+) \(from .+\)", line), share) for line, share in heard]
+    shares, best = zip(*((share, float(one[1])) for one, share in told if one))
+    assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT.evaluations <= found.evaluations
     assert min(best) == pytest.approx(found.cost, rel=1e-3), "the same as of what is returned"
 
 

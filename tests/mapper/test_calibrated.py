@@ -1,6 +1,7 @@
 """From run records to a machine file: the file has the figures behind the records."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -58,7 +59,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert found.costs.contention == pytest.approx(TRUTH.contention, rel=0.02)
     assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
     assert found.figures["contention"].source == f"pencilmap study calibrate {runs} (rule all, 36 of 36 times fitted)"
-    assert "injection_per_node   " in out and "cannot be separated" in out
+    assert re.search(r"injection_per_node .*not determined: cannot be\s+separated", out)
 
 
 @pytest.mark.slow
@@ -173,7 +174,8 @@ def test_every_machine_of_the_package_is_written_and_read_back(name, tmp_path):
     path = tmp_path / f"{name}.toml"
     path.write_text(machine_text(machine, machine.figures), "utf-8")
     again = load_machine(str(path))
-    assert (again.torus, again.costs, again.figures) == (machine.torus, machine.costs, machine.figures)
+    assert (again.costs, again.figures) == (machine.costs, machine.figures)
+    assert (again.network.title, again.network.bandwidth) == (machine.network.title, machine.network.bandwidth)
 
 
 def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):

@@ -62,6 +62,11 @@ def test_stored_code_is_used_again(tmp_path):
     assert [run_loop(tmp_path, 1, asked).stdout for _ in range(2)] == ["2 0\n", "2 1\n"]
 
 
+def test_without_compilation_the_loops_run_as_python(tmp_path):
+    done = run_loop(tmp_path, 1, "print(loop(1))", env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    assert (done.stdout, done.stderr) == ("2\n", "")
+
+
 def test_code_for_other_arguments_is_stored_under_other_names(tmp_path):
     """Each of two processes finds an empty cache: the names may not depend on what is stored already."""
     names = []

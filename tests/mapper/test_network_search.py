@@ -187,3 +187,13 @@ def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
     costs = search(site, grid, rules=(rule,) if rule else ()).costs
     scale = site.allocation.n_nodes / site.network.n_nodes  # the figures count the hosts in use
     assert all(float(costs[name]) * scale <= limit + 1e-9 for name, limit in most.items()), costs
+
+
+@pytest.mark.parametrize("text, unused", [("fat-tree:leaves=3,hosts=2,up=1", [5]), ("hyperx:2x3,hosts=1", [0, 4])])
+def test_slots_that_stay_idle_are_in_no_seed(text, unused):
+    network = network_named(text)
+    nodes = [node for node in range(network.n_nodes) if node not in unused]
+    ground = Ground(Site(network, 2, Allocation(network, np.array(nodes)), idle=True), ProcessGrid(2, 3))
+    for level in range(len(ground.levels)):
+        assert sorted(ground.dealt(level)) == sorted(ground.sorted)
+    assert all(len(np.unique(slots)) == 6 and slots.max() < 2 * len(nodes) for _, slots in seeds(ground))

@@ -24,9 +24,9 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.maintenance.advice import CASES, LEAST, PAGE, SEED, WITHIN, drawn, judged
 
-SMALL = {"torus": "4x2", "bandwidth": "1 GB/s"}
-ODD = {"torus": "3x2", "bandwidth": "1 GB/s"}
-TINY = {"torus": "2x2", "bandwidth": "1 GB/s"}
+SMALL = {"network": "4x2", "bandwidth": "1 GB/s"}
+ODD = {"network": "3x2", "bandwidth": "1 GB/s"}
+TINY = {"network": "2x2", "bandwidth": "1 GB/s"}
 
 
 def every_way(where, by):
@@ -68,7 +68,7 @@ def drawn_question(draw):
     """Return the arguments of a setting: small tori and meshes, with and without transform, rates and failed nodes."""
     shape, tasks = draw.choice(SHAPES), draw.choice((1, 1, 2))
     sizes = [draw.choice((16, 20, 24, 30)) for _ in range(3)] if draw.random() < 0.4 else [draw.choice((16, 32))] * 3
-    given = {"torus": shape, "tasks_per_node": tasks, "fft": "x".join(map(str, sizes)), "bandwidth": "1 GB/s"}
+    given = {"network": shape, "tasks_per_node": tasks, "fft": "x".join(map(str, sizes)), "bandwidth": "1 GB/s"}
     if draw.random() < 0.2:
         given["failed"] = "-".join("1" for _ in shape.partition(":")[0].split("x"))
     for name in ("fft", "bandwidth"):

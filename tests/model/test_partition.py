@@ -178,7 +178,7 @@ shape = {value = "4x4", source = "here", certain = true}
 tasks_per_node = {value = 1, source = "here", certain = true}
 link_bandwidth = {value = "1 GB/s", source = "here", certain = true}
 ''', "plain.toml")
-    with pytest.raises(MachineError, match=r"machine plain has no rule.*`torus`"):
+    with pytest.raises(MachineError, match=r"machine plain has no rule.*`network`"):
         plain.partition("4x4")
     assert plain.doubts(plain.torus) == ()
 

@@ -98,5 +98,5 @@ def test_predictions_have_a_range_only_where_the_machine_was_calibrated():
     found = setting(machine="bluegene-l", fft="64").predictions("8x64", ("default",))[0]
     assert found.time_range_s == pytest.approx((low * found.time_s, high * found.time_s))
     assert found.as_dict()["time_range_s"] == list(found.time_range_s)
-    for other in ({"machine": "bluegene-l", "bandwidth": "1 GB/s"}, {"torus": "8x8x8", "bandwidth": "1 GB/s"}):
+    for other in ({"machine": "bluegene-l", "bandwidth": "1 GB/s"}, {"network": "8x8x8", "bandwidth": "1 GB/s"}):
         assert setting(**other, fft="64").predictions("8x64", ("default",))[0].time_range_s is None
