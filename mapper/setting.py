@@ -21,6 +21,7 @@ from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
+from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -100,6 +101,24 @@ class Setting(Where):
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         assert isinstance(question.exchange, str)
         return self._ranked(placements, routing, (question.exchange,), (question.schedule,), question.direction)
+
+    def program(self, traffic: str | PathLike[str], placements: Iterable[str] = (BEST,), routing: str | None = None,
+                effort: str = "normal", seed: int = 1) -> PlacedProgram:
+        """Return placements of any program from a file of its traffic, the launcher's order first.
+
+        Parameters
+        ----------
+        traffic : path or str
+            In a format of `pencilmap.mapper.traffic_files.TRAFFIC_FILES`.
+        placements, routing, effort, seed
+            See `pencilmap.mapper.programs.place_program`.
+
+        Raises
+        ------
+        TrafficError
+            If the file is not understood, or its ranks do not fit the slots.
+        """
+        return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     @property
     def _alone(self) -> "Setting":

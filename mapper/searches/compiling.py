@@ -2,16 +2,22 @@
 
 Numba caches beside the source, or in the user's cache folder. If it can write to neither, the cache is a folder of the user
 among the temporary files. Without any cache every process compiles again.
+Numba numbers the files of a function in an index, which it writes before the file. So two processes at once, or a process
+that ends in between, leave an index that names code for other arguments or for an older source; such code reads and writes
+anywhere. Here the name of a file is a digest of arguments, source and machine instead.
 """
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 from pencilmap.mapper.base.progress import say
 
@@ -38,13 +44,36 @@ def _listen() -> None:
     event.register("numba:compile", _Told())
 
 
+class _Stored(IndexDataCacheFile):
+    """The stored code of a function: a file for each signature, without an index."""
+
+    def __init__(self, numbered: IndexDataCacheFile) -> None:
+        self._base = numbered._index_name.removesuffix(".nbi")
+        super().__init__(numbered._cache_path, self._base, numbered._source_stamp)
+
+    def _name(self, key: object) -> str:
+        digest = hashlib.sha256(repr((self._version, self._source_stamp, key)).encode()).hexdigest()
+        return f"{self._base}.{digest[:24]}.nbc"
+
+    def save(self, key: object, data: object) -> None:
+        self._save_data(self._name(key), data)
+
+    def load(self, key: object) -> Any:
+        try:
+            return self._load_data(self._name(key))
+        except FileNotFoundError:
+            return None
+
+
 def compiled(function: Callable) -> Callable:
     """Compile with numba at the first call, or load the stored code."""
     _listen()
     for use_folder in (lambda: True, _use_private_folder):
         try:
             if use_folder():
-                return numba.njit(cache=True)(function)
+                found: Any = numba.njit(cache=True)(function)
+                found._cache._cache_file = _Stored(found._cache._cache_file)
+                return found
         except RuntimeError:  # numba has no folder for a cache
             continue
     return numba.njit(function)

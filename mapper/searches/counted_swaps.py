@@ -42,7 +42,7 @@ unit : int64 array, shape (S, L)
 point : int64 array, shape (S,)
     Point of each slot in the table of routes.
 routes, link, weight : int64, int64 and float arrays
-    Table of routes, see `pencilmap.model.routing.route_table`; the links of points a < b begin at ``routes[a * n + b]``.
+    Table of routes, see `pencilmap.mapper.searches.route_table`; the links of points a < b begin at ``routes[a * n + b]``.
 factor : float array, shape (E,)
     Length of a message on a link of capacity 1.
 inverse : float array, shape (E, U)

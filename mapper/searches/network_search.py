@@ -24,6 +24,7 @@ import numpy as np
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.searches import counted_swaps
 from pencilmap.mapper.searches.network_seeds import Ground, seeds
+from pencilmap.mapper.searches.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.every_placement import lower_bound
@@ -37,7 +38,6 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import routing, routings_of
-from pencilmap.model.routing.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint

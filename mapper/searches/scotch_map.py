@@ -15,7 +15,7 @@ import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -70,8 +70,8 @@ def task_graph(grid: ProcessGrid) -> str:
     return "\n".join([*lines, *(" ".join([str(len(some)), *some]) for some in edges)]) + "\n"
 
 
-def network_graph(torus: Torus) -> str:
-    """Return the nodes and cables of a torus in Scotch's graph format.
+def network_graph(network: Network) -> str:
+    """Return the vertices and cables of a network in Scotch's graph format.
 
     >>> from pencilmap.model.network.torus import Torus
     >>> print(network_graph(Torus((3,), (False,))).rstrip())
@@ -82,11 +82,11 @@ def network_graph(torus: Torus) -> str:
     2 0 2
     1 1
     """
-    arcs = torus.arcs()
-    neighbours: list[list[int]] = [[] for _ in range(torus.n_nodes)]
+    arcs = network.arcs()
+    neighbours: list[list[int]] = [[] for _ in range(arcs.n_vertices)]
     for source, target in sorted(set(zip(arcs.source.tolist(), arcs.target.tolist()))):
         neighbours[source].append(target)
-    lines = ["0", f"{torus.n_nodes} {sum(map(len, neighbours))}", "0 000"]
+    lines = ["0", f"{arcs.n_vertices} {sum(map(len, neighbours))}", "0 000"]
     lines += [" ".join(map(str, [len(some), *some])) for some in neighbours]
     return "\n".join(lines) + "\n"
 
@@ -97,7 +97,7 @@ def _targets(site, folder):
     (folder / "network.grf").write_text(network_graph(torus))
     nodes = np.sort(site.allocation.nodes)
     (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
-    _run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "network.tgt")
+    run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "network.tgt")
     yield folder / "network.tgt"
     kind = {True: "torus", False: "mesh"}.get(torus.wrap[0] if len(set(torus.wrap)) == 1 else None)
     if kind and site.allocation.is_complete:
@@ -106,7 +106,7 @@ def _targets(site, folder):
 
 
 def _mapped(site, grid, folder, target, strategy):
-    _run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
+    run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
     lines = (folder / "out.map").read_text().split("\n")[1:]
     node = np.full(grid.n_tasks, -1, dtype=np.int64)
     for line in filter(None, lines):
@@ -115,7 +115,8 @@ def _mapped(site, grid, folder, target, strategy):
     return _seated(site, grid, node)
 
 
-def _run(*command):
+def run(*command: object) -> None:
+    """Run a program of Scotch. Raises PlacementError if it fails."""
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired as error:

@@ -15,6 +15,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
+from pencilmap.model.traffic.exchange import Exchange
 
 POINT, ONE_SIDED, STATED, MODELLED, MEASURED = range(5)
 KINDS = ("point-to-point", "one-sided", "collective", "collective, modelled", "collective, measured")
@@ -121,6 +122,14 @@ class Phase:
     def messages(self) -> Any:
         """Return the messages from row to column: sparse int array, shape (P, P)."""
         return self._matrix(self.pairs.messages)
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """The bytes of each pair of ranks as a message, for routing rules."""
+        found = self.bytes.tocoo()
+        return Exchange(self.name, letters="", members=np.stack([found.row, found.col], axis=1).astype(np.int64),
+                        group_weight=found.data.astype(np.int64), send_weight=np.array([1, 0]),
+                        receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=max(1, int(found.data.sum())))
 
     def _matrix(self, values):
         from scipy.sparse import coo_array  # slow to import

@@ -8,13 +8,13 @@ from statistics import median
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, is_scheduled, percent, to_limit, value
+from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, is_scheduled, percent, value
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second

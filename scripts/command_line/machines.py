@@ -2,7 +2,9 @@
 
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.machines.files import machine_names, package_figures
-from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
+
+NETWORK = 20  # characters of a line of a network, so that the list of machines fits a terminal
 
 
 def show_machine(name: str, n_nodes: int | None, as_json: bool) -> None:
@@ -36,7 +38,10 @@ def show_machines(wide: bool, as_json: bool) -> None:
 def _line(name, keys, wide):
     title, figures = package_figures(name)
     cells = [_marked(figures.get(key, figures.get("network") if key == "shape" else None), key) for key in keys]
-    return [name, *([title] if wide else []), *(cells if wide else (cell.replace(", ", ",\n") for cell in cells))]
+    if not wide:
+        cells = [broken(cell, NETWORK, ":,") if key == "shape" else cell.replace(", ", ",\n")
+                 for key, cell in zip(keys, cells)]
+    return [name, *([title] if wide else []), *cells]
 
 
 def _marked(figure, key):
@@ -46,7 +51,7 @@ def _marked(figure, key):
     if key == "formats":
         return figure.value[0]
     text = figure.value["rule"] if key == "partition" else _text(figure.value)
-    return f"{text}  " if figure.certain else f"{text} *"
+    return f"{text} *" if not figure.certain else text if ", " in text else f"{text}  "
 
 
 def _show_one(machine, as_json):

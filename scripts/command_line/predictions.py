@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 
 import click
 
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -76,20 +75,6 @@ def percent(ratio: float | None) -> str:
         return "-"
     found = f"{100 * (ratio - 1):.0f}"
     return f"{'0' if found == '-0' else found} %"
-
-
-def to_limit(certificate: float | None) -> str:
-    """Return the distance to the proved limit, or "-" without a limit. Small distances are rounded up.
-
-    >>> to_limit(1.0), to_limit(1.0004), to_limit(1.264), to_limit(None)
-    ('0 %', '0.1 %', '26 %', '-')
-    """
-    if certificate is None:
-        return "-"
-    if certificate <= 1 + 1e-9:
-        return "0 %"
-    above = 100 * (certificate - 1)
-    return f"{above:.0f} %" if above >= 10 else f"{ceil(10 * above - 1e-6) / 10:g} %"
 
 
 def certificate_of(p: Prediction) -> float | None:

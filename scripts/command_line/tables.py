@@ -156,15 +156,15 @@ def _room(err=False):
     return LINE if _is_plain(err) else min(LINE, console(err).width)
 
 
-def broken(text: str) -> str:
-    """Break a placement or schedule after commas into lines of at most 24 characters.
+def broken(text: str, most: int = NARROW_NAME, marks: str = ",") -> str:
+    """Break a placement, schedule or network after commas or other marks into lines of at most 24 or `most` characters.
 
     >>> broken("digits:x=c2r4,y=c2r4,z=c2r4").splitlines()
     ['digits:x=c2r4,y=c2r4,', 'z=c2r4']
     """
     lines = [""]
-    for word in re.findall(r"[^,]*,|[^,]+$", text):
-        if lines[-1] and len(lines[-1] + word) > NARROW_NAME:
+    for word in re.findall(f"[^{marks}]*[{marks}]|[^{marks}]+$", text):
+        if lines[-1] and len(lines[-1] + word) > most:
             lines.append("")
         lines[-1] += word
     return "\n".join(lines)

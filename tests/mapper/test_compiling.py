@@ -29,7 +29,48 @@ def test_if_numba_finds_no_folder_the_cache_is_a_private_folder(monkeypatch, tmp
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert compiling.compiled(lambda x: x + 1)(2) == 3
     [folder] = tmp_path.iterdir()
-    assert folder.stat().st_mode & 0o777 == 0o700 and list(folder.rglob("*.nbi"))
+    assert folder.stat().st_mode & 0o777 == 0o700 and list(folder.rglob("*.nbc"))
+
+
+LOOP = """
+from pencilmap.mapper.searches.compiling import compiled
+
+@compiled
+def loop(x):
+    return x + {added}
+"""
+
+
+def run_loop(folder, added, call, **more):
+    """Run `call` in a process of its own, with a source that adds a number, and with the cache of earlier processes."""
+    (folder / "loop.py").write_text(LOOP.format(added=added))
+    os.utime(folder / "loop.py", (added, added))
+    code = f"import sys; sys.path[:0] = {[str(folder), *sys.path]}; from loop import loop; {call}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60), **more)
+
+
+def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path):
+    dies = ("import os; from numba.core.caching import IndexDataCacheFile as File; "
+            "File._save_data = lambda *args: os._exit(7); loop(1)")
+    assert run_loop(tmp_path, 1, "print(loop(1))").stdout == "2\n"
+    assert run_loop(tmp_path, 2, dies).returncode == 7
+    assert run_loop(tmp_path, 2, "print(loop(1))").stdout == "3\n"
+
+
+def test_stored_code_is_used_again(tmp_path):
+    asked = "print(loop(1), sum(loop.stats.cache_hits.values()))"
+    assert [run_loop(tmp_path, 1, asked).stdout for _ in range(2)] == ["2 0\n", "2 1\n"]
+
+
+def test_code_for_other_arguments_is_stored_under_other_names(tmp_path):
+    """Each of two processes finds an empty cache: the names may not depend on what is stored already."""
+    names = []
+    for value in ("1", "1.0"):
+        assert run_loop(tmp_path, 1, f"loop({value})").stderr.count("Error") == 0
+        names.append({path.name for path in tmp_path.rglob("*.nbc")})
+        for path in tmp_path.rglob("*.nb?"):
+            path.unlink()
+    assert len(names[0]) == len(names[1]) == 1 and names[0] != names[1]
 
 
 @pytest.mark.parametrize("mode, usable", [(0o700, True), (0o770, False), (0o777, False)])
@@ -59,7 +100,7 @@ def test_the_first_compilation_of_a_process_is_reported_once():
 @pytest.mark.parametrize("words", ["from pencilmap.mapper.plan import plan", "import pencilmap.scripts.command_line.cli"])
 def test_numba_is_not_loaded_before_a_search(words):
     code = (f"{words}\nimport sys\nfrom pencilmap.mapper.plan import plan\nfrom pencilmap.mapper.setting import setting\n"
-            "plan(setting(torus='8x8x8', fft='64', bandwidth='1 GB/s'), effort='quick')\n"
+            "plan(setting(network='8x8x8', fft='64', bandwidth='1 GB/s'), effort='quick')\n"
             "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["False", "False"], "")

@@ -189,7 +189,7 @@ def test_one_task_of_threads_sends_fewer_messages():
 @pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
 def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
     """The least time of an exchange, from no link load, is below its prediction."""
-    where = setting(fft="24x16x20", torus=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
+    where = setting(fft="24x16x20", network=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
     object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
     for grid in ("3x4", "2x6"):
         [leader] = where.predictions(grid, ["default"])
@@ -228,7 +228,7 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
 def test_grids_are_first_compared_without_a_search(monkeypatch):
     shares = []
     monkeypatch.setattr("pencilmap.mapper.where.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
-    plan(setting(fft="64", torus="16x9", bandwidth="1 GB/s"), effort="quick")
+    plan(setting(fft="64", network="16x9", bandwidth="1 GB/s"), effort="quick")
     assert shares and set(shares) == {0}
 
 
@@ -253,16 +253,16 @@ def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_ext
         return {grid.shape for grid in _Wanted(where)._grids(where)}
 
     for fft, both in (("128", False), ("128x128x256", True)):
-        some = grids(fft=fft, torus="32x16x16")
+        some = grids(fft=fft, network="32x16x16")
         assert (64, 128) in some and ((128, 64) in some) == both
-    some = grids(fft="512", torus="17x241")
+    some = grids(fft="512", network="17x241")
     assert (17, 241) in some and (241, 17) not in some, "4097 nodes are many"
-    assert (64, 64) in grids(fft="128", torus="16x16x16")
-    assert {(4, 2), (2, 4)} <= grids(fft="8", torus="4x2")
+    assert (64, 64) in grids(fft="128", network="16x16x16")
+    assert {(4, 2), (2, 4)} <= grids(fft="8", network="4x2")
 
 
 def test_a_large_machine_is_planned_with_products_alone():
-    where = setting(fft="4096", torus="32x32x16", bandwidth="1 GB/s")
+    where = setting(fft="4096", network="32x32x16", bandwidth="1 GB/s")
     assert where.n_slots > LARGE
     found = plan(where)
     assert all(isinstance(c.placed, Product) for c in found.choices) and found.best.certificate < 1.5
@@ -275,25 +275,27 @@ def test_partitions_are_those_of_the_machine():
 
 
 def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
-    words = ("--torus", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
-    found = pencilmap_json.one("advise", *words, "--top", 3)
-    assert len(found["candidates"]) == 3 and found["deciding_term"] == "link_s" and found["measure"]
-    status, out, _ = pencilmap("advise", *words, "-t", 2, "--threads")
-    assert status == 0 and "the busiest links" in out and max(map(len, out.splitlines())) <= 80
+    words = ("plan", "--network", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+    found = pencilmap_json(*words, "--top", 3)
+    assert len(found) == 3 and found[0]["deciding_term"] == "link_s"
+    status, out, _ = pencilmap(*words, "-t", 2, "--threads", 2)
+    assert status == 0 and "to be sure, measure also" in out
+    assert "is the busiest links" in out and "the same cores as tasks or threads" in out
+    assert max(map(len, out.partition("time: ")[0].splitlines())) <= 80
 
 
 @pytest.mark.parametrize("words, part", [
-    (("--fft", "16"), "advice needs a machine"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
-                                                  "no partition of 500"),
-    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"), (("--torus", "4x4", "--bandwidth", "1 GB/s", "--fft", "2"),
-                                                                 "so that every task has data"),
-    (("--torus", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--fft", "16"), "no network: give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
+                                                           "no partition of 500"),
+    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
     (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
-    (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pencilmap predict takes a file of nodes"),
-    (("--torus", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
-def test_what_cannot_be_advised_is_told(pencilmap, words, part):
-    status, out, err = pencilmap("advise", *words)
-    assert status == 2 and out == "" and part in err
+    (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pyproject.toml line 1 column 1"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "2", "--fft", "16"),
+     "other tasks with --tasks-per-node")])
+def test_what_cannot_be_planned_is_told(pencilmap, words, part):
+    status, out, err = pencilmap("plan", *words)
+    assert status == 1 and out == "" and part in err
 
 
 def test_the_cases_of_the_validation_are_drawn_alike_each_time():
@@ -303,7 +305,7 @@ def test_the_cases_of_the_validation_are_drawn_alike_each_time():
 def test_the_page_has_the_first_choices_of_the_result_file():
     rows = read_result(result_file(PAGE, "advice"))
     assert [(row["torus"], row["transform"]) for row in rows] == [
-        (f"{case['torus']}, {case['tasks_per_node']} a node", case["fft"]) for case in drawn(SEED, CASES)]
+        (f"{case['network']}, {case['tasks_per_node']} a node", case["fft"]) for case in drawn(SEED, CASES)]
     ratios = [float(row["ratio"]) for row in rows]
     good, fastest = sum(ratio <= WITHIN for ratio in ratios), ratios.count(1)
     text = " ".join(PAGE.read_text("utf-8").split())

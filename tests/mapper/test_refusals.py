@@ -199,7 +199,7 @@ def test_a_mapper_of_others_that_fails_is_told(failure, words, monkeypatch):
 
     monkeypatch.setattr(scotch.subprocess, "run", run)
     with pytest.raises(PlacementError) as told:
-        scotch._run("gmap")
+        scotch.run("gmap")
     assert words in str(told.value) and len(str(told.value)) < 400
 
 

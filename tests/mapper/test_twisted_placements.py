@@ -132,16 +132,16 @@ def test_bases_are_for_whole_twisted_tori(name):
 
 
 def test_a_setting_ranks_placements_and_grids_of_a_twisted_torus():
-    where = setting(torus="2x4:twisted", fft="64", bandwidth="1 GB/s")
+    where = setting(network="2x4:twisted", fft="64", bandwidth="1 GB/s")
     best, order = where.predictions("2x4", ["best", "default"])
     assert best.time_s <= order.time_s and best.routing == "shortest-path"
     assert [p.time_s for p in where.predictions()] == sorted(p.time_s for p in where.predictions())
-    some = setting(torus="2x4:twisted", failed="0-0", idle=True)
+    some = setting(network="2x4:twisted", failed="0-0", idle=True)
     assert some.predictions("2x3", ["best"])[0].placement == "best"
     assert {text for text, p in PLACEMENTS.items() if p.anywhere or p.twisted} >= {"best", "default", "basis", "file"}
 
 
 def test_a_setting_on_a_machine_has_the_twists():
-    assert str(setting(machine="tpu-v5p", partition="4x4x8").network) == "4x4x8:twisted"
-    assert str(setting(machine="tpu-v5p", partition="4x4x8:torus").network) == "4x4x8"
-    assert str(setting(machine="tpu-v5p", torus="4x4x8:twisted").network) == "4x4x8:twisted"
+    assert str(setting(machine="tpu-v5p", network="4x4x8").network) == "4x4x8:twisted"
+    assert str(setting(machine="tpu-v5p", network="4x4x8:torus").network) == "4x4x8"
+    assert str(setting(machine="tpu-v5p", network="4x4x8:twisted").network) == "4x4x8:twisted"

@@ -290,6 +290,7 @@ def test_the_list_of_machines_shows_what_their_files_say(pencilmap, pencilmap_js
     _, out, _ = pencilmap("network", "--machines", "--wide")
     for machine in pencilmap_json("network", "--machines"):
         line = next(line for line in out.splitlines() if line.startswith(machine["name"]))
-        told = {"shape", "tasks_per_node", "link_bandwidth", "partition"}
-        assert machine["torus"].partition(":axes")[0] in line
+        told = {"shape", "network", "tasks_per_node", "link_bandwidth", "partition"}
+        network = machine["torus"].partition(":axes")[0] if "torus" in machine else machine["network"]
+        assert network in line
         assert ("*" in line) == bool(told & set(machine["uncertain"]))

@@ -13,6 +13,7 @@ from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import efficiency, rank_shapes, scale, weak_transform
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
 from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
@@ -43,7 +44,8 @@ def test_shapes_keep_their_order_where_dimensions_differ():
     assert not any(t.wrap[0] for t in torus_shapes(6, 2, wrap=False))
 
 
-@pytest.mark.parametrize("name", machine_names())
+@pytest.mark.parametrize("name", [name for name in machine_names()
+                                  if not isinstance(load_machine(name).network, GraphNetwork)])
 def test_partitions_of_a_machine_differ_by_more_than_order(name):
     machine = load_machine(name)
     sizes = machine.partition_rule().sizes()
@@ -183,7 +185,8 @@ def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
     assert times[0] <= 1.01 * min(times)  # in a tie the fewest messages come first
     assert len(found["shapes"]) + len(found["slower"]) == len(torus_shapes(1024, 3))
     status, out, _ = pencilmap(*arguments)
-    assert status == 0 and out.index("8x8x16") < out.index(found["shapes"][1]["torus"])
+    at = [out.index(s["torus"]) for s in found["shapes"]]
+    assert status == 0 and at == sorted(set(at))
     assert f"{len(found['slower'])} more shapes are not faster" in out
 
 

@@ -65,6 +65,7 @@ PASTED = ("  ",)  # lines for a shell or a job script
     (("map", "--from", "default.map", "--network", "4x4", "--grid", "4x4", "-f", "jax", "-o", LONG), ("wrote", "needs:")),
     (("network", "--no-hardware", "nodes"), ("torus", "options for the other")),
     (("network", "--no-hardware", "hosts"), ("missing:",)),
+    (("network", "--no-hardware", "topology.conf"), ("note:", "options for the other")),
     (("predict", *TORUS, "--bandwidth", "1Gbit"), ("error: '1Gbit'",)),
     (("predict", "--network", "4x4", "--grid", "2x4", "--placement", "default"), ("error: grid 2x4",)),
     (("map", *TORUS, "-f", "no-such-format", "-o", LONG), ("error:", "help:")),
@@ -72,7 +73,8 @@ PASTED = ("  ",)  # lines for a shell or a job script
 def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
     (tmp_path / "default.map").write_text("".join(f"{x} {y} 0\n" for y in range(4) for x in range(4)))
     (tmp_path / "nodes").write_text("0 0\n1 1\n")
-    (tmp_path / "hosts").write_text("SwitchName=s0 Nodes=some-node[0-7]x\n")
+    (tmp_path / "hosts").write_text("some-node\n")
+    (tmp_path / "topology.conf").write_text("SwitchName=s0 Nodes=some-node[0-7]x\n")
     said, _ = on_terminal(tmp_path, *words)
     assert [start for start in told if start not in said] == []
     wide = [line for line in said.splitlines() if len(line) > COLUMNS and " " in line.strip()]
@@ -85,7 +87,7 @@ def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
 
 
 ECHOES = {"cli.py": 1, "study.py": 1, "help.py": 4, "pages.py": 1, "launching.py": 1, "tables.py": 4, "demo.py": 1,
-          "draw.py": 1, "check.py": 1, "predict.py": 1}  # help, pasted lines, JSON, tables, pictures of letters
+          "draw.py": 1, "check.py": 1, "predict.py": 1, "job_network.py": 1}  # help, pasted lines, JSON, tables, pictures
 
 
 def test_sentences_are_said_and_not_echoed():

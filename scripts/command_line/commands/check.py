@@ -3,8 +3,10 @@
 import click
 
 from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recognise
+from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
-from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
@@ -14,33 +16,46 @@ from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_mach
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
+from pencilmap.scripts.command_line.programs import TRAFFIC, check_program, refuse_transform
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check", cls=Page, usual="machine network nodes fft grid format hosts routing draw json")
+@click.command("check", cls=Page, usual="machine network nodes fft traffic grid format hosts routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "RxC tasks in rows and columns; for slabs P.", required=True)
+@grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING)
+              ROUTING, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
 @with_options(WIDE, JSON)
-def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, draw: bool, wide: bool, as_json: bool) -> None:
+def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
+            hwloc: str | None, routing: str | None, traffic: str | None, draw: bool, wide: bool, as_json: bool) -> None:
     """Check a placement file, and predict what it costs.
 
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
     """
-    tasks = where.grid(grid)
+    context = click.get_current_context()
+    if traffic:
+        refuse_transform(context)
+    elif grid is None:
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}, or the traffic of another "
+                               "program with --traffic", context)
+    known = traffic_of(where, traffic) if traffic else None
+    tasks = where.grid(grid or BEST) if known is None else ProcessGrid(known.n_ranks, 1)
     document = read_document(file)
     if format_name is None:
         format_name = recognise(document)
         where = of_launcher(where, format_name)
     mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
     where.site.check_mapping(mapping)
-    found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     judged = FORMATS[format_name].judged(document)
+    if known is not None and traffic:
+        accepted = [launcher for launcher, why in judged.items() if not why]
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), {
+            "file": file, "format": format_name, "valid": True, "valid_for": accepted}, as_json)
+        return
+    found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:
         print_json({"file": file, "format": format_name, "valid": True,
                     "valid_for": [launcher for launcher, why in judged.items() if not why],

@@ -23,20 +23,23 @@ from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, EFFOR
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
+from pencilmap.scripts.command_line.programs import TRAFFIC, map_program, refuse_transform
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
 PLACING = ("placement", "schedule", "robust")  # options of a new placement, for which a given file has no use
 
 
-@click.command("map", cls=Page, usual="machine network nodes fft grid placement format output hosts from")
+@click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output hosts from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, EFFORT, *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, EFFORT, TRAFFIC, *FROM,
+              FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str | None, effort: str,
-            from_file: str | None, from_format: str | None, format_name: str | None, output: str, hosts: str | None,
+            traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
+            hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
@@ -58,6 +61,11 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         return
     if from_format:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
+    if traffic:
+        refuse_transform(ctx)
+        job = where.job(hosts, cores_per_task, hwloc, program)
+        map_program(where, traffic, placement, effort, output, form, job, as_json)
+        return
     with hearing():
         here, chosen, best = _chosen(where, grid, placement, schedule, effort)
     job = here.job(hosts, cores_per_task, hwloc, program)

@@ -33,14 +33,15 @@ from pencilmap.scripts.command_line.options import (
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
+from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements, refuse_transform
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
 
-@click.command("predict", cls=Page, usual="machine network nodes fft grid placement schedule routing wide json")
+@click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing wide json")
 @on_machine
 @with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
-@with_options(HALO)
+@with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
 @click.option("--ports", type=click.IntRange(1), metavar="K", help="Of lines: messages that a rank starts at a time [1].")
@@ -49,12 +50,16 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
+            direction: str, halo: int | None, traffic: str | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
 
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
+    if traffic:
+        refuse_transform(click.get_current_context())
+        predict_placements(where, traffic, placement, routing, as_json)
+        return
     if line:
         with hearing():
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,

@@ -391,9 +391,9 @@ NETWORKS = {
 def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
     """Test the predictions on a simulated or an emulated network.
 
-    The unmodified fft_runner runs on the network: `simulated` is a torus of SimGrid, `namespaces` is Open MPI on a torus of
-    network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1 if the
-    predictions do not hold, and 3 if this machine cannot make the network.
+    The unmodified fft_runner runs on the network: `simulated` is a network of SimGrid, `namespaces` is Open MPI on a torus
+    or fat tree of network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1
+    if the predictions do not hold, and 3 if this machine cannot make the network.
     """
     chosen = NETWORKS[kind]
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:

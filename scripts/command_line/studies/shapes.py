@@ -15,7 +15,7 @@ from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
-from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.base.units import milliseconds, parse, to_limit
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -35,7 +35,7 @@ from pencilmap.scripts.command_line.plain_options import (
     Name,
     with_options,
 )
-from pencilmap.scripts.command_line.predictions import new_notes, to_limit
+from pencilmap.scripts.command_line.predictions import new_notes
 from pencilmap.scripts.command_line.tables import fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes

@@ -11,7 +11,7 @@ from math import inf
 from shlex import join
 
 from pencilmap.mapper.runs.compare import Comparison
-from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import megabytes_per_second, milliseconds, to_limit
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
@@ -153,9 +153,5 @@ def _environment():
                             "lengths": lambda values: " ".join(f"{float(value):.4g}" for value in values),
                             "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
                             "ratio": lambda value: "-" if value is None else f"{value:.3f}",
-                            "optimal": _optimal}
+                            "to_limit": to_limit}
     return environment
-
-
-def _optimal(certificate):
-    return "-" if certificate is None else "optimal" if certificate < 1.0005 else f"{certificate:.3f}x optimal"

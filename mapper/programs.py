@@ -1,0 +1,138 @@
+"""Placements of any program from its traffic."""
+
+from dataclasses import dataclass
+from os import PathLike
+
+from pencilmap.mapper.placements.file import from_file
+from pencilmap.mapper.searches.default_order import default, launched
+from pencilmap.mapper.traffic_files import read_traffic
+from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.base.errors import PlacementError, TrafficError
+from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.program import ProgramPrediction, predict_program
+from pencilmap.model.routing import default_routing, routing as routing_named
+from pencilmap.model.traffic.program import Traffic
+
+LITTLE = 0.1  # part of the run time below which the links are not worth a placement
+
+
+@dataclass(frozen=True)
+class PlacedProgram:
+    """Placements of a program, the launcher's order first.
+
+    mappings : tuple of Mapping
+    predictions : tuple of ProgramPrediction, one for each
+    """
+
+    traffic: Traffic
+    mappings: tuple[Mapping, ...]
+    predictions: tuple[ProgramPrediction, ...]
+
+    @property
+    def best(self) -> tuple[Mapping, ProgramPrediction]:
+        """The placement whose links are busy for the shortest time; the first among equals."""
+        return min(zip(self.mappings, self.predictions), key=lambda both: both[1].link_bytes)
+
+    @property
+    def advice(self) -> str:
+        """One sentence on how much a placement can help: the time of the links against the run time, if both are known."""
+        first, (_, best) = self.predictions[0], self.best
+        if first.link_bytes == 0:
+            return "placement cannot help: no message uses a link"
+        if first.link_s is not None and first.run_s:
+            share = first.link_s / first.run_s
+            if share < LITTLE:
+                return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that "
+                        f"the traced program ran ({share:.1%})")
+            saved = first.link_s - (best.link_s or 0.0)
+            return (f"the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the traced program ran; "
+                    f"{best.placement} saves {saved:.3g} s of them")
+        if first.certificate is not None and first.certificate < 1 + 1e-6:
+            return "placement cannot help: the launch order is at the proved limit"
+        missing = "the bandwidth of the links is" if first.link_s is None else "the run time of the program is"
+        return f"whether the program gets faster is open: {missing} not known"
+
+
+def traffic_of(where: Where, path: str | PathLike[str]) -> Traffic:
+    """Return the traffic in a file, checked against the slots.
+
+    Raises
+    ------
+    TrafficError
+        If there are more ranks than slots, or fewer without `idle`.
+    """
+    traffic = read_traffic(path)
+    slots = where.n_slots
+    if traffic.n_ranks > slots:
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.where} has {slots} slots; name a "
+                           "larger network, or more `tasks_per_node`")
+    if traffic.n_ranks < slots and not where.site.idle:
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.where} has {slots} slots; give "
+                           "`idle` to leave slots empty")
+    return traffic
+
+
+def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = (BEST,), routing: str | None = None,
+                  effort: str = "normal", seed: int = 1) -> PlacedProgram:
+    """Return the launcher's order and other placements of a program, with predictions.
+
+    Parameters
+    ----------
+    where : Where
+    traffic : Traffic
+    placements : tuple of str
+        ``best`` (searched), ``default``, ``default:ORDER``, ``file:PATH``.
+    routing : str, optional
+    effort : str
+        See `pencilmap.mapper.searches.traffic_search.WORK`.
+    seed : int
+
+    Raises
+    ------
+    PlacementError
+        If a placement is unknown, or depends on the grid of a transform.
+    """
+    name = routing or default_routing(where.network)
+    rule = routing_named(name, where.network)
+    grid, bound = ProcessGrid(traffic.n_ranks, 1), program_bound(where.site, traffic)
+    own = launched(where.site, grid)
+    mappings = [own]
+    for text in placements:
+        mapping = _placed(where, traffic, grid, text, rule, effort, seed)
+        if text == BEST and not _better(mapping, own, traffic, name):
+            mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
+        if text != own.name:
+            mappings.append(mapping)
+    return PlacedProgram(traffic, tuple(mappings), tuple(predict_program(m, traffic, name, bound) for m in mappings))
+
+
+def of_mapping(where: Where, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
+    """Return the launcher's order and a mapping, with predictions."""
+    bound = program_bound(where.site, traffic)
+    mappings = launched(where.site, ProcessGrid(traffic.n_ranks, 1)), mapping
+    return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound) for m in mappings))
+
+
+def _better(mapping, own, traffic, routing):
+    return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
+
+
+def _placed(where, traffic, grid, text, rule, effort, seed):
+    head, _, argument = text.partition(":")
+    if head == BEST:
+        from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
+
+        found = search_traffic(where.site, traffic, rule, effort, seed)
+        T = where.tasks_per_node
+        return Mapping(where.network, grid, T, where.site.allocation.nodes[found.places // T], found.places % T, BEST,
+                       (f"found from {found.name}",))
+    if head == "default":
+        return default(argument, where.site, grid)
+    if head == "file":
+        return from_file(argument, where.site, grid)
+    raise PlacementError(f"placement {text!r} depends on the grid of a transform; with traffic, placements are best, "
+                         "default, default:ORDER and file:PATH")
+
+

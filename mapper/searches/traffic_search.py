@@ -1,0 +1,98 @@
+"""The placement of a program whose links are busy for the least time, phase after phase.
+
+Idea: many starts (`pencilmap.mapper.searches.traffic_starts`) are compared by their exact loads. The best are improved by
+swaps at low temperatures; the best of all is also heated, from bytes times hops to the busiest links. Work is counted in
+changed loads of links, so the same seed gives the same placement on every machine.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.searches.digit_climb import climbed
+from pencilmap.mapper.searches.scotch_traffic import scotch_starts
+from pencilmap.mapper.searches.traffic_starts import traffic_starts
+from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.predict.route_tables import route_tables
+from pencilmap.model.traffic.program import Traffic
+
+WORK = {"quick": 0.0, "normal": 4e8, "thorough": 6e9}  # changed loads of links
+REFINED = 3  # starts that are improved
+HEATED = (0, 1, 2, 3, 4, 5)
+COOL = (3, 4, 5)
+WARM = 0.02  # first temperature of a start that is good already
+
+
+@dataclass(frozen=True)
+class FoundPlaces:
+    """Places of the ranks, and how they were found.
+
+    places : int array, shape (P,); place s T + t is slot t of the s-th usable node
+    name : the start, and whether swaps improved it
+    costs : cost of each start by its name; cost of the result
+    """
+
+    places: Ints
+    name: str
+    costs: dict[str, float]
+    cost: float
+
+
+def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "normal", seed: int = 1,
+                   scotch: bool = True, is_over: Callable[[], bool] = lambda: False) -> FoundPlaces:
+    """Return the best placement that is found. It is never worse than a start, and the launcher's order is a start.
+
+    Parameters
+    ----------
+    site : Site
+    traffic : Traffic
+    rule : Rule
+    effort : str
+        A key of `WORK`.
+    seed : int
+    scotch : bool
+        Whether Scotch is asked for a start if it is installed.
+    is_over : callable, optional
+        Whether to stop.
+    """
+    T = site.tasks_per_node
+    node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
+    tables = route_tables(site.network, rule, node, slot)
+    if tables is None or not traffic.total.bytes.nnz:
+        name, places = next(iter(traffic_starts(site, traffic)))
+        return FoundPlaces(places, name, {}, 0.0)
+    swaps = Swaps(traffic, tables, T)
+    best: list[tuple[float, str, Ints]] = []
+    costs: dict[str, float] = {}
+    counts = int(WORK[effort] / 4 / (swaps.links_of_swap * traffic.n_ranks))
+    climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
+    for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
+                              scotch_starts(site, traffic) if scotch else ()):
+        costs[name] = swaps.cost(places)
+        if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
+            best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]
+        if is_over():
+            break
+    if WORK[effort]:
+        best += list(_improved(swaps, best, steps_for(swaps, WORK[effort]), seed, is_over))
+    cost, name, places = min(best, key=lambda some: some[0])
+    return FoundPlaces(places, name, costs, cost)
+
+
+def _improved(swaps, starts, steps, seed, is_over):
+    """Yield improved starts: each cooled, then the best heated and cooled again."""
+    found = list(starts)
+    plan = [(start, COOL, WARM, steps // 8) for start in starts]
+    for number, (start, stages, hot, share) in enumerate([*plan, (None, HEATED, 1.0, steps // 3),
+                                                          (None, HEATED, 0.2, steps // 6), (None, COOL, WARM, steps // 8)]):
+        if is_over():
+            return
+        _, name, places = start or min(found, key=lambda some: some[0])
+        places = swaps.improved(places, share, seed + 100 * number, stages, hot)
+        found.append((swaps.cost(places), name if name.endswith("swaps") else f"{name}, swaps", places))
+        yield found[-1]

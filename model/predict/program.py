@@ -1,0 +1,108 @@
+"""Predictions for the traffic of any program: busiest link and time of the links, phase by phase.
+
+The messages of a phase are in flight together; phases follow one another. So the time of the links is the sum over the
+phases of the time of their busiest link.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.network.network import GraphLink, TorusLink
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.route_tables import largest_loads
+from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.program import Traffic
+
+
+@dataclass(frozen=True)
+class ProgramPrediction:
+    """The links of a program under a placement.
+
+    Parameters
+    ----------
+    placement, routing : str
+    phase_bytes : tuple of float
+        Load of the busiest link of each phase, in bytes of a cable of the fastest class.
+    busiest : TorusLink, GraphLink or None
+        The link that is busy for longest, all phases together.
+    rate : float, optional
+        Bytes per second of a cable of the fastest class.
+    bound : float, optional
+        No placement has a smaller sum of `phase_bytes`.
+    run_s : float, optional
+        How long the traced program ran.
+    """
+
+    placement: str
+    routing: str
+    phase_bytes: tuple[float, ...]
+    busiest: TorusLink | GraphLink | None
+    rate: float | None = None
+    bound: float | None = None
+    run_s: float | None = None
+
+    @property
+    def link_bytes(self) -> float:
+        """Sum over the phases of the load of the busiest link."""
+        return sum(self.phase_bytes)
+
+    @property
+    def link_s(self) -> float | None:
+        """Time of the links, None without a bandwidth."""
+        return None if self.rate is None else self.link_bytes / self.rate
+
+    @property
+    def certificate(self) -> float | None:
+        """How many times the proved limit `link_bytes` is; None without a limit."""
+        if self.link_bytes == 0:
+            return 1.0
+        return self.link_bytes / self.bound if self.bound else None
+
+    def gain(self, launched: "ProgramPrediction") -> float | None:
+        """How many times longer the links are busy in another placement."""
+        return launched.link_bytes / self.link_bytes if self.link_bytes else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the prediction for JSON."""
+        return {"placement": self.placement, "routing": self.routing, "link_bytes": self.link_bytes,
+                "link_s": self.link_s, "phase_bytes": list(self.phase_bytes),
+                "busiest_link": self.busiest.as_dict() if self.busiest else None, "bound_bytes": self.bound,
+                "certificate": self.certificate, "run_s": self.run_s}
+
+
+def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None = None,
+                    bound: float | None = None) -> ProgramPrediction:
+    """Return the exact loads of the links.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    traffic : Traffic
+    routing_name : str, optional
+        The default of the network if None.
+    bound : float, optional
+        See `pencilmap.model.bounds.traffic_cuts.program_bound`.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> from pencilmap.model.placement.grid import ProcessGrid
+    >>> from pencilmap.model.traffic.program import one_phase, pairs_of
+    >>> ring = Mapping(Torus((4,)), ProcessGrid(4, 1), 1, np.array([0, 2, 1, 3]), np.zeros(4, int))
+    >>> predict_program(ring, one_phase(4, pairs_of([0, 1], [1, 2], 100))).link_bytes
+    100.0
+    """
+    name = routing_name or default_routing(mapping.network)
+    rule = routing(name, mapping.network)
+    found: list[LinkLoads] = [rule.loads(mapping.network, phase.exchange, mapping.ends) for phase in traffic.phases
+                              if phase.bytes.nnz]
+    together = None
+    if found:
+        values = np.sum([loads.values / loads.denominator for loads in found], axis=0)
+        together = LinkLoads(mapping.network, values, found[0].total_bytes).busiest()
+    rates = mapping.network.bandwidth
+    return ProgramPrediction(mapping.name, name, tuple(largest_loads(mapping.network, loads) for loads in found), together,
+                             max(rates) if rates else None, bound, traffic.seconds)

@@ -1,0 +1,105 @@
+"""The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from pencilmap.mapper.format_choice import Choice
+from pencilmap.mapper.formats import launch_of, write_mapping
+from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
+from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.model.base.units import milliseconds
+from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
+from pencilmap.scripts.command_line.plain_options import FILES
+from pencilmap.scripts.command_line.predictions import percent, to_limit
+from pencilmap.scripts.command_line.progress import hearing
+from pencilmap.scripts.command_line.tables import print_json, print_table, say
+
+TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
+                       help="Place any program from its traffic, in place of a transform; see pencilmap trace.")
+FOREIGN = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "page", "terms", "direction",
+           "draw")
+
+
+def refuse_transform(ctx: click.Context) -> None:
+    """Refuse the options of a transform beside --traffic.
+
+    Raises
+    ------
+    click.UsageError
+        Naming the first such option.
+    """
+    source = click.core.ParameterSource.COMMANDLINE
+    for name in FOREIGN:
+        if name in ctx.params and ctx.get_parameter_source(name) == source:
+            raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
+
+
+def map_program(where: Setting, path: str, placement: str | None, effort: str, output: str, form: Choice, job: Job,
+                as_json: bool) -> None:
+    """Search a placement, write it, and print both predictions."""
+    with hearing():
+        found = place_program(where, traffic_of(where, path), (placement or BEST,), effort=effort)
+    mapping, best = (found.mappings[-1], found.predictions[-1])
+    write_mapping(mapping, output, form.name, job)
+    launch = launch_of(mapping, output, form.name, job)
+    if as_json:
+        print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
+                    **_as_dict(path, found)})
+        return
+    show_program(path, where, found)
+    for note in mapping.notes:
+        say(f"{best.placement}: {note}")
+    say(f"wrote {output} ({found.traffic.n_ranks} ranks, {form})")
+    show_launch(launch, form)
+
+
+def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, as_json: bool) -> None:
+    """Print the predictions of some placements and of the launcher's order."""
+    with hearing():
+        found = place_program(where, traffic_of(where, path), placements, routing)
+    if as_json:
+        print_json(_as_dict(path, found))
+    else:
+        show_program(path, where, found)
+
+
+def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
+    """Print a row for each placement, and whether placement can help."""
+    first, columns = found.predictions[0], ["placement", ">busiest links", ">links", ">gain", ">to limit", "busiest link"]
+    rows = [[p.placement, amount(p.link_bytes), milliseconds(p.link_s), percent(p.gain(first)), to_limit(p.certificate),
+             str(p.busiest or "-")] for p in found.predictions]
+    phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
+    print_table(f"{path} on {where.where}", columns, rows,
+                [f"busiest links: bytes of a cable, the sum over {phases} phases" if phases > 1 else
+                 "busiest links: bytes of a cable"])
+    say(found.advice)
+
+
+def amount(n_bytes: float) -> str:
+    """Format bytes.
+
+    >>> amount(12_500_000), amount(400_000), amount(12)
+    ('12.5 MB', '400 kB', '12 B')
+    """
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.4g} {name}"
+    return f"{n_bytes:.4g} B"
+
+
+def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
+    first = found.predictions[0]
+    return {"traffic": path, "ranks": found.traffic.n_ranks, "advice": found.advice,
+            "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
+
+
+def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], as_json: bool) -> None:
+    """Print the loads of a placement file beside those of the launcher's order."""
+    if as_json:
+        print_json({**more, **_as_dict(path, found)})
+        return
+    show_program(path, where, found)
+    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {more['format']}), {found.traffic.n_ranks} ranks")

@@ -1,0 +1,209 @@
+"""Placements of any program: loads against messages walked one by one, bounds against all placements, known optima."""
+
+import shlex
+import subprocess
+import sys
+from itertools import permutations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.programs import place_program
+from pencilmap.mapper.searches.traffic_search import search_traffic
+from pencilmap.mapper.searches.traffic_swaps import Swaps
+from pencilmap.mapper.setting import setting
+from pencilmap.mapper.where import Where
+from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.network.kinds import network_named
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.program import predict_program
+from pencilmap.model.predict.route_tables import largest_loads, route_tables
+from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.traffic.grid_factors import grid_of
+from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
+from tests.patience import patience
+
+NETWORKS = [("4x4", 2), ("5x4:mesh", 1), ("4x3x2", 2), ("4x8:twisted", 1), ("fat-tree:leaves=4,hosts=4,up=2", 2),
+            ("fat-tree:leaves=8,hosts=4,up=2,pods=2,core=1", 1), ("fat-tree:leaves=4,hosts=4,up=2,rails=2", 2),
+            ("fat-tree:leaves=4,hosts=4,up=2,links=2,use=task", 2), ("dragonfly:a=4,p=2,h=2", 1),
+            ("dragonfly-plus:leaves=4,spines=4,hosts=2,groups=3", 1), ("hyperx:4x4,hosts=2", 1)]
+
+
+def random_traffic(n, per_rank=5, seed=1, phases=1):
+    random = np.random.default_rng(seed)
+    return Traffic(n, tuple(Phase(n, pairs_of(*random.integers(n, size=(2, per_rank * n)),
+                                              random.integers(1, 1000, per_rank * n))) for _ in range(phases)))
+
+
+def halo(extents, bytes_by_step=(64000, 8000, 1000), names=None):
+    """The periodic halo of a grid, ranks in row-major order or renamed."""
+    n = int(np.prod(extents))
+    where, size = np.array(np.unravel_index(np.arange(n), extents)), np.array(extents)[:, None]
+    names = np.arange(n) if names is None else names
+    parts = [(names, names[np.ravel_multi_index(tuple((where + np.array(step)[:, None]) % size), extents)],
+              np.full(n, bytes_by_step[sum(map(abs, step)) - 1]))
+             for step in product((-1, 0, 1), repeat=len(extents)) if any(step)]
+    return one_phase(n, pairs_of(*(np.concatenate(column) for column in zip(*parts))))
+
+
+def places_of(network, tasks):
+    return np.repeat(np.arange(network.n_nodes), tasks), np.tile(np.arange(tasks), network.n_nodes)
+
+
+@pytest.mark.parametrize(("text", "tasks"), NETWORKS)
+def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
+    network = network_named(text)
+    node, slot = places_of(network, tasks)
+    traffic = random_traffic(len(node))
+    some = np.random.default_rng(2).permutation(len(node))
+    kinds = {default_routing(network), *({"each-hop"} if "dragonfly" in text or "hyperx" in text else ())}
+    for name in kinds | ({"dimension-order:parity"} if text == "4x4" else set()):
+        rule = routing(name, network)
+        exact = rule.loads(network, traffic.total.exchange, network.ends(node[some], slot[some]))
+        swaps = Swaps(traffic, route_tables(network, rule, node, slot), tasks)
+        assert swaps.cost(some) == pytest.approx(largest_loads(network, exact), rel=1e-9)
+
+
+def test_bandwidths_of_classes_weight_the_loads():
+    network = network_named("4x4", bandwidth="x=1 GB/s,y=4 GB/s")
+    node, slot = places_of(network, 1)
+    traffic = one_phase(16, pairs_of([0, 0], [1, 4], [100, 300]))
+    swaps = Swaps(traffic, route_tables(network, routing("dimension-order"), node, slot), 1)
+    assert swaps.cost(node) == 400  # 100 bytes along x take as long as 400 along y
+
+
+@pytest.mark.parametrize("wrap", [True, False])
+def test_loads_of_a_torus_are_those_of_messages_walked_one_by_one(wrap):
+    network = network_named("4x5" if wrap else "4x5:mesh")
+    traffic, node = random_traffic(20), np.random.default_rng(3).permutation(20)
+    loads = {}
+    for a, b, n in zip(traffic.pairs.source, traffic.pairs.target, traffic.pairs.bytes):
+        for part, sign in ((n / 2, 1), (n / 2, -1)):  # halves, which differ at half a ring
+            here, there = network.coordinates(node[a]).tolist(), network.coordinates(node[b]).tolist()
+            for i, extent in enumerate(network.shape):
+                up = (there[i] - here[i]) % extent
+                step = (1 if there[i] > here[i] else -1) if not wrap else \
+                    1 if 2 * up < extent else -1 if 2 * up > extent else sign
+                while here[i] != there[i]:
+                    loads[i, step, *here] = loads.get((i, step, *here), 0) + part
+                    here[i] = (here[i] + step) % extent
+    mapping = Mapping(network, ProcessGrid(20, 1), 1, node, np.zeros(20, int))
+    found = predict_program(mapping, traffic)
+    assert found.link_bytes == max(loads.values())
+
+
+def test_phases_add_their_busiest_links():
+    network = network_named("4")
+    phases = tuple(Phase(4, pairs_of([a], [a + 1], [100])) for a in range(3))
+    mapping = Mapping(network, ProcessGrid(4, 1), 1, np.arange(4), np.zeros(4, int))
+    assert predict_program(mapping, Traffic(4, phases)).link_bytes == 300
+    assert predict_program(mapping, one_phase(4, Traffic(4, phases).pairs)).link_bytes == 100
+
+
+@pytest.mark.parametrize(("text", "tasks"), [("3x2", 1), ("2x2", 1), ("5:mesh", 1), ("3", 2), ("2x3:mesh", 1),
+                                             ("fat-tree:leaves=2,hosts=3,up=1", 1), ("fat-tree:leaves=2,hosts=2,up=1", 1)])
+@pytest.mark.parametrize("seed", range(3))
+def test_bound_is_below_every_placement(text, tasks, seed):
+    network = network_named(text)
+    node, slot = places_of(network, tasks)
+    n = len(node)
+    traffic = random_traffic(n, per_rank=2 + seed, seed=seed, phases=1 + seed % 2)
+    if seed == 2:  # all ranks talk evenly: cuts are tight
+        traffic = one_phase(n, pairs_of(*np.mgrid[:n, :n].reshape(2, -1), 100))
+    swaps = Swaps(traffic, route_tables(network, routing(default_routing(network), network), node, slot), tasks)
+    least = min(swaps.cost(np.array(some)) for some in permutations(range(n)))
+    bound = program_bound(Site(network, tasks), traffic)
+    assert 0 < bound <= least * (1 + 1e-12)
+    found = search_traffic(Site(network, tasks), traffic, routing(default_routing(network), network), scotch=False)
+    assert found.cost == pytest.approx(least)
+
+
+def test_bound_of_an_even_exchange_is_reached():
+    traffic = one_phase(4, pairs_of(*np.mgrid[:4, :4].reshape(2, -1), 100))
+    assert program_bound(Site(network_named("4")), traffic) == pytest.approx(200, rel=1e-6)
+
+
+@pytest.mark.parametrize("extents", [(5, 6), (4, 4, 4), (3, 3, 3), (16, 4, 2), (7, 7)])
+def test_grid_is_found_whatever_the_numbers_of_the_ranks(extents):
+    names = np.random.default_rng(1).permutation(int(np.prod(extents)))
+    pairs = halo(extents, names=names).pairs
+    found = grid_of(len(names), pairs.source, pairs.target, pairs.bytes)
+    assert sorted(found.extents) == sorted(extents)
+    pairs = pairs.where(pairs.bytes == pairs.bytes.max())  # faces; the diagonals of rings of 4 are not unique
+    apart = np.abs(found.coordinates[pairs.source] - found.coordinates[pairs.target])
+    size = np.array(found.extents)
+    assert (np.minimum(apart, size - apart) <= 1).all()
+
+
+def test_no_grid_is_found_in_other_traffic():
+    pairs = random_traffic(60).pairs
+    assert grid_of(60, pairs.source, pairs.target, pairs.bytes) is None
+
+
+def test_blocks_of_a_halo_go_to_nodes():
+    site = Site(network_named("4x4x4"), 8)
+    found = search_traffic(site, halo((8, 8, 8)), routing("dimension-order"), "quick", scotch=False)
+    assert found.cost <= 400_000
+
+
+@pytest.mark.parametrize(("text", "most"), [("4x4x4", 87_428), ("8x8", 178_284)])
+def test_fft_beside_a_halo(text, most):
+    """A halo of 4x4x4 ranks, and rows and columns of an 8x8 grid with as many bytes."""
+    around = halo((4, 4, 4), (16000, 2000, 500))
+    a, b = np.divmod(np.arange(4096), 64)
+    beside = (a != b) & ((a // 8 == b // 8) | (a % 8 == b % 8))
+    each = int(around.pairs.bytes.sum()) // int(beside.sum())
+    both = Traffic(64, (Phase(64, joined([around.pairs, pairs_of(a[beside], b[beside], each)])),))
+    found = search_traffic(Site(network_named(text)), both, routing("dimension-order:parity"), scotch=False)
+    assert found.cost <= most
+
+
+def test_shuffled_halo_is_unshuffled():
+    traffic = halo((8, 8, 8), names=np.random.default_rng(3).permutation(512))
+    found = search_traffic(Site(network_named("8x8x8")), traffic, routing("dimension-order"), "quick", scotch=False)
+    assert found.cost <= 120_000
+
+
+@pytest.mark.parametrize("text", ["4x4", "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=2,groups=4"])
+def test_never_worse_than_a_start(text):
+    network = network_named(text)
+    site, traffic = Site(network), random_traffic(network.n_nodes, per_rank=3, phases=2)
+    found = search_traffic(site, traffic, routing(default_routing(network), network))
+    assert found.cost <= min(found.costs.values())
+    placed = place_program(Where(site), traffic)
+    assert placed.predictions[1].link_bytes <= placed.predictions[0].link_bytes
+    assert placed.predictions[1].link_bytes >= placed.predictions[1].bound * (1 - 1e-12)
+
+
+def test_same_seed_gives_the_same_placement():
+    site, traffic = Site(network_named("4x4")), random_traffic(16)
+    rule = routing("dimension-order")
+    first, again = (search_traffic(site, traffic, rule, seed=5).places.tolist() for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize(("seconds", "bandwidth", "said"), [
+    (100.0, "1 GB/s", "can hardly help"), (1e-6, "1 GB/s", "saves"), (None, None, "not known")])
+def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
+    line = f"seconds {seconds:.6f}\n" if seconds else ""
+    rows = [(0, 5, 8000), (3, 6, 9000), (1, 7, 800), (2, 4, 7000), (5, 2, 400), (6, 1, 3000), (7, 3, 600), (4, 0, 90)]
+    pairs = "".join(f"0 -1 0 {a} {b} {n} 1\n" for a, b, n in rows)
+    (tmp_path / "t.txt").write_text(f"pencilmap traffic 1\nranks 8\n{line}phase 0 times 1 seconds 0.0\n{pairs}end 8\n")
+    placed = setting(network="8:mesh", bandwidth=bandwidth).program(tmp_path / "t.txt")
+    assert said in placed.advice
+
+
+def test_commands_of_the_page(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/howto/place-a-program.md").read_text("utf-8")
+    lines = page.split("```sh\n")[1].split("```")[0].splitlines()
+    assert len(lines) == 3
+    (tmp_path / "traffic.txt").write_text("".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8)))
+    for line in lines:
+        words = [sys.executable, "-m", "pencilmap", *shlex.split(line)[1:]]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=patience(300))
+        assert done.returncode == 0, done.stderr
+        assert "to limit" in done.stdout
+    assert (tmp_path / "program.hosts").exists()
