@@ -1,5 +1,7 @@
 """DOT (Graphviz): vertices with ``kind``, edges with ``bandwidth`` and ``cables``.
 
+An example::
+
     graph cluster {
         node [kind=switch]; leaf0; leaf1;
         leaf0 -- leaf1 [bandwidth="25 GB/s", cables=2];
