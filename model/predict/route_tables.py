@@ -34,6 +34,8 @@ class RouteTables:
 
     The load of a link is the bytes of a cable, times the bandwidth of the fastest class over the bandwidth of its class.
 
+    Parameters
+    ----------
     host, router : int arrays, shape (S,)
         Host and router of each place; messages inside a host use no links.
     up, down : int arrays, shape (S,)
