@@ -28,7 +28,7 @@ def test_the_command_makes_the_same_bytes(tmp_path):
 @each
 def test_files_have_the_loads_that_the_manifest_says(entry):
     """Closed forms gave the manifest; this test routes every message of the file."""
-    shape = {key: entry[key] for key in ("partition", "torus") if key in entry}
+    shape = {key: entry[key] for key in ("network",)}
     site = setting(machine=entry["machine"], tasks_per_node=entry["tasks_per_node"], **shape).site
     mapping = read_mapping(FOLDER / entry["file"], Job(site), parse_grid(entry["grid"]), entry["format"])
     prediction = predict_routed(mapping)

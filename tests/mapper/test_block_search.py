@@ -38,7 +38,8 @@ def test_best_knows_the_blocks_of_the_transform(n, least_us):
     where = setting(network="4x4x4", bandwidth="1 GB/s", fft=str(n))
     best, named = where.predictions("8x8", ["best", "digits:x=c2r2,y=c2r2,z=c2r2"])
     assert best.t_s <= named.t_s and best.t_s * 1e6 <= least_us + 1e-3
-    assert where.predictions("best")[0].t_s <= best.t_s
+    first = where.predictions("best")[0]  # its schedule is free
+    assert (first.schedule or first).t_s <= best.t_s
 
 
 def test_even_blocks_and_slabs():

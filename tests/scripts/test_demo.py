@@ -54,7 +54,7 @@ def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
 def test_the_tutorial_shows_what_it_prints(demo):
     """The last part, with both exchanges at once."""
     page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
-    shown, = (c.shown for c in commands(page) if c.text.startswith("pencilmap demo"))
+    shown, = (c.shown for c in commands(page) if c.text.startswith("pencilmap study demo"))
     printed = "\n".join(line.rstrip() for line in demo[2].rstrip().splitlines())
     assert shown.startswith("5. ") and printed.endswith(shown)
 
