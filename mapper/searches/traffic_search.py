@@ -21,7 +21,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 4e8, "thorough": 6e9}  # changed loads of links
+WORK = {"quick": 0.0, "normal": 4e8, "long": 6e9}  # changed loads of links
 REFINED = 3  # starts that are improved
 HEATED = (0, 1, 2, 3, 4, 5)
 COOL = (3, 4, 5)
