@@ -4,7 +4,6 @@ import shlex
 import subprocess
 import sys
 from itertools import permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from pencilmap.model.predict.route_tables import largest_loads, route_tables
 from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.traffic.grid_factors import grid_of
 from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
+from tests.documents import run_by
 from tests.patience import patience
 
 NETWORKS = [("4x4", 2), ("5x4:mesh", 1), ("4x3x2", 2), ("4x8:twisted", 1), ("fat-tree:leaves=4,hosts=4,up=2", 2),
@@ -197,12 +197,9 @@ def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
 
 
 def test_commands_of_the_page(tmp_path):
-    page = (Path(__file__).parents[2] / "docs/howto/place-a-program.md").read_text("utf-8")
-    lines = page.split("```sh\n")[1].split("```")[0].splitlines()
-    assert len(lines) == 3
     (tmp_path / "traffic.txt").write_text("".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8)))
-    for line in lines:
-        words = [sys.executable, "-m", "pencilmap", *shlex.split(line)[1:]]
+    for command in run_by(__file__):
+        words = [sys.executable, "-m", "pencilmap", *shlex.split(command)[1:]]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=patience(300))
         assert done.returncode == 0, done.stderr
         assert "to limit" in done.stdout
