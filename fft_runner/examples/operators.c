@@ -94,8 +94,8 @@ int main(int argc, char **argv)
     pencilfft_desc_init(&desc);
     desc.nx = n[0], desc.ny = n[1], desc.nz = n[2], desc.type = "r2c";
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
-    void **buffers[] = {(void **)&f, (void **)&f_hat, (void **)&result, (void **)&slopes[0], (void **)&slopes[1],
-                        (void **)&slopes[2]};
+    void **buffers[] = {(void **)&f,         (void **)&f_hat,     (void **)&result,
+                        (void **)&slopes[0], (void **)&slopes[1], (void **)&slopes[2]};
     for (int i = 0; i < 6; i++)
         need(pencilfft_alloc(plan, buffers[i]));
     need(pencilfft_scale(plan, &scale));
