@@ -1,8 +1,9 @@
 """Known plans (known_plans_test.c): a change of a block, a message or a result changes a checksum.
 
-`known_plans.txt` has the checksum of every plan: a line has the number of ranks, the number of its first plan, and checksums.
-If a checksum differs, the failure names a command that prints the plan; run this command with the previous library, too. After
-an intended change, run ``python -m tests.fft_runner.test_known_plans``; every changed plan must belong to this change.
+`known_plans.txt` has the checksum of every plan: a line has the number of ranks, the number of its first plan, and the
+checksums. If a checksum differs, the failure names a command that prints the plan; run this command with the previous
+library, too. After an intended change, run ``python -m tests.fft_runner.test_known_plans``; every changed plan must belong
+to this change.
 """
 
 import subprocess
