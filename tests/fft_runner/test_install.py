@@ -202,7 +202,8 @@ def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
     assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("way", CXX_WAYS)
+@pytest.mark.parametrize("way", ["find_package", *(pytest.param(way, marks=pytest.mark.slow) for way in CXX_WAYS
+                                                   if way != "find_package")])  # the others build the library
 def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
     """Find the MPI of the library by name: only the C compiler is given, and C++ programs need no wrapper."""
     get = CXX_WAYS[way].format(checkout=EXAMPLES.parents[1])
