@@ -11,6 +11,7 @@ from math import prod
 
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus, usual_twists_of
 
 
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
@@ -98,7 +99,7 @@ class Partitions:
     #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself. A job may ask
     #: for any number of nodes along its axes up to these extents, in any order; all axes wrap.
     logical: tuple[int, ...] | None = None
-    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings come back with an offset unless asked otherwise
+    twisted: tuple[TwistedTorus, ...] = ()  #: slices whose rings come back with an offset unless asked otherwise
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -109,7 +110,7 @@ class Partitions:
             object.__setattr__(self, "ring", self.unit)
         if self.ring is None and self.rule.startswith("multiple"):
             raise PartitionError(f"partition rule {self.rule} needs the unit at which rings close: give ring or unit")
-        for extents in filter(None, (self.unit, self.ring, *self.shapes)):
+        for extents in filter(None, (self.unit, self.ring, *self.shapes, *(each.shape for each in self.twisted))):
             subbox(self.largest, extents)
 
     def torus(self, extents: Iterable[int]) -> Torus:
@@ -163,6 +164,15 @@ class Partitions:
                          if list(s) == sorted(s) and self.is_logical(s))
         return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
 
+    def twisted_slice(self, extents: tuple[int, ...]) -> TwistedTorus | None:
+        """Return the twisted torus as which these extents are handed out, None if they are not twisted."""
+        return next((each for each in self.twisted if each.shape == extents), None)
+
+    def twisted_shapes(self) -> str:
+        """Return the twisted slices in words, with twists that are not the usual ones."""
+        return ", ".join(_times(each.shape) if each.twists == usual_twists_of(each.shape) else str(each)
+                         for each in self.twisted)
+
     def sizes(self) -> list[int]:
         """Return all numbers of nodes that partitions have, rising."""
         multiples = cartesian(*(range(u, n + 1, u) for u, n in zip(self.unit, self.largest.shape))) if self.unit else ()
@@ -182,7 +192,7 @@ class Partitions:
 
     def __str__(self) -> str:
         ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
-        twisted = f"; twisted are {', '.join(map(_times, self.twisted))}" if self.twisted else ""
+        twisted = f"; twisted are {self.twisted_shapes()}" if self.twisted else ""
         return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}{twisted}"
 
 
