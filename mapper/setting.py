@@ -32,7 +32,7 @@ from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
@@ -279,7 +279,7 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
     """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else Allocation(network))
+                  Allocation(network, np.arange(count)) if count else whole_network(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

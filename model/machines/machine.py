@@ -17,6 +17,7 @@ from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapE
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
+from pencilmap.model.network.folded_torus import FoldedTorus, is_folded, parse_folded
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
@@ -158,17 +159,26 @@ class Machine:
         return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _logical(self, torus: Network) -> Iterator[str]:
-        """Yield the limits of a prediction for a promised torus that the scheduler lays into a box."""
+        """Yield what is assumed of a promised torus that the scheduler lays into a box."""
         rule = self.partitions
-        if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
+        if rule is None or not isinstance(torus, Torus):
             return
-        boxes = ["x".join(map(str, t.shape)) for t in rule.of_size(torus.n_nodes) if not rule.is_logical(t.shape)]
-        yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
-               f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
-               f"certificate are those of the logical torus and can be better or worse in the box; "
-               + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
-                  f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
-                  "a job may get more"))
+        if isinstance(torus, FoldedTorus):
+            yield from self._box(torus, rule)
+        elif rule.is_logical(torus.shape):
+            yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays "
+                   f"it into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
+                   "certificate are those of the logical torus, "
+                   + (f"and partition {rule.boxes(torus.shape)[0]} is its box" if rule.boxes(torus.shape) else
+                      f"because no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this shape: a job "
+                      "may get more nodes"))
+
+    def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
+        shape = "x".join(map(str, torus.folded))
+        others = [str(box) for box in rule.boxes(torus.folded) if box.shape != torus.shape]
+        yield (f"torus {shape} is laid into a box of {'x'.join(map(str, torus.shape))} nodes, whose links are loaded here; "
+               "the order of the nodes along each axis of the box is assumed"
+               + (f", and so is this box: name another one with --nodes {others[0]}" if others else ""))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
         """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""
@@ -313,7 +323,8 @@ def _switches(figures):
 
 
 def _parse_shape(text, **options):
-    return parse_twisted(text, **options) if is_twisted(text) else parse_torus(text, **options)
+    read = parse_twisted if is_twisted(text) else parse_folded if is_folded(text) else parse_torus
+    return read(text, **options)
 
 
 def _is_same(torus, other):

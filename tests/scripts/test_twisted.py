@@ -54,6 +54,6 @@ link_bandwidth = {value = "1 GB/s", source = "our wiki, Network", certain = true
     asked = ("--grid", "4x6", "-p", "default", "--fft", "48")
     by_file = pencilmap_json.one("predict", "--machine", tmp_path / "mine.toml", *asked)
     by_text = pencilmap_json.one("predict", "--network", "2x3x4:twist=xy2,xz3,yz1", "--bandwidth", "1 GB/s", *asked)
-    assert by_file["network"]["twists"] == [[0, 2, 3], [0, 0, 1], [0, 0, 0]]
+    assert by_file["torus"] == by_text["torus"] == "2x3x4:twist=xy2,xz3,yz1"
     assert by_file["t_s"] == by_text["t_s"] > 0
     assert "0 2 3" in pencilmap("network", "--machine", tmp_path / "mine.toml")[1]
