@@ -10,7 +10,7 @@ from itertools import product as cartesian
 from math import prod
 
 from pencilmap.model.base.errors import PartitionError
-from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds, in_order, is_folded, parse_folded
+from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds, in_order, is_folded
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, usual_twists_of
 
@@ -156,15 +156,16 @@ class Partitions:
         Fewer axes may take any pairs; the most compact box comes first. The list is empty if the job gets more nodes than
         it asks for.
 
-        >>> tofu = Partitions("spans", Torus((24, 23, 24, 2, 3, 2)), (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
-        >>> [str(box) for box in tofu.boxes((12, 24))], tofu.boxes((5, 5))
-        (['12x24:box=2x4x2x2x3wx2', '12x24:box=6x2x2x2x3wx2'], [])
+        >>> machine = Torus((24, 23, 24, 2, 3, 2), (True, True, True, False, True, False))
+        >>> tofu = Partitions("spans", machine, (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
+        >>> [str(box) for box in tofu.boxes((4, 6))], [str(box) for box in tofu.boxes((12, 4, 4))], tofu.boxes((5, 5))
+        (['4x6:box=1x1x2x2x3wx2', '4x6:box=1x2x1x2x3wx2', '4x6:box=2x1x1x2x3wx2'], ['12x4x4:box=2x4x2x2x3wx2'], [])
         """
         n_nodes, unit = prod(extents), self.unit or ()
         found = [box for box in _factorisations(n_nodes, unit, self.largest.shape) if folds(extents, box) is not None]
         if len(extents) == len(unit) // 2:
             found = [box for box in found if in_order(extents, box)] or found
-        return [fold(self.torus(box), extents) for box in sorted(found, key=lambda box: (max(box), box))]
+        return [fold(self.torus(box), extents) for box in sorted(found, key=lambda box: (sum(box), max(box), box))]
 
     def _is_multiple(self, extents: tuple[int, ...]) -> bool:
         return (self.unit is not None and len(extents) == len(self.unit)
@@ -281,12 +282,16 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
 
 
 def _parse_box(text, partitions):
-    asked = parse_folded(text, axes=partitions.largest.axes)
-    boxes = partitions.boxes(asked.folded) if partitions.is_logical(asked.folded) else []
-    if asked not in boxes:
-        known = ", ".join(map(str, boxes)) or f"none: a job of {_times(asked.folded)} gets other nodes"
-        raise PartitionError(f"partition {text} is not available; boxes of {_times(asked.folded)} are {known}")
-    return asked
+    shape, _, box = text.partition(":box=")
+    extents = parse_extents(shape)
+    boxes = partitions.boxes(extents) if partitions.is_logical(extents) else []
+    asked = parse_torus(box, axes=partitions.largest.axes)
+    found = next((each for each in boxes if (each.shape, each.wrap) == (asked.shape, asked.wrap)), None)
+    if found is None:
+        known = ", ".join(map(str, boxes[:4])) or f"none: a job of {shape} gets other nodes"
+        more = f" and {len(boxes) - 4} more" if len(boxes) > 4 else ""
+        raise PartitionError(f"partition {text} is not available; boxes of {shape} are {known}{more}")
+    return found
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:
