@@ -176,9 +176,9 @@ class Machine:
     def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
         shape = "x".join(map(str, torus.folded))
         others = [str(box) for box in rule.boxes(torus.folded) if box.shape != torus.shape]
-        yield (f"torus {shape} is laid into a box of {'x'.join(map(str, torus.shape))} nodes, whose links are loaded here; "
-               "the order of the nodes along each axis of the box is assumed"
-               + (f", and so is this box: name another one with --nodes {others[0]}" if others else ""))
+        yield (f"torus {shape} lies in a box of {'x'.join(map(str, torus.shape))} nodes on machine {self.name}: loads, bound "
+               "and certificate are those of the box; the order in which an axis goes through its dimensions is assumed"
+               + (f", and so is this box: name another one as {others[0]}" if others else ""))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
         """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""

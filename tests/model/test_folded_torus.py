@@ -202,4 +202,4 @@ def test_a_question_on_fugaku_is_answered_for_the_box():
     at = {tuple(where.network.logical.coordinates(where.network.to_logical[node]).tolist()) for node in gone}
     assert at == {(1, 2, 3), (0, 0, 0)}, "nodes are named by their logical coordinates"
     default, = where.predictions("8x11", ["default"])
-    assert default.network.shape == (2, 2, 2, 2, 3, 2) and any("laid into a box" in note for note in default.notes)
+    assert default.network.shape == (2, 2, 2, 2, 3, 2) and any("in a box" in note for note in default.notes)
