@@ -70,7 +70,7 @@ def is_plain(network: str) -> bool:
     >>> is_plain("4x6x16"), is_plain("4x6x16:torus"), is_plain("4wx6x16"), is_plain("4x6x16:box=2x2x8x2x3wx2")
     (True, False, False, True)
     """
-    return is_folded(network) or bool(SHAPE.fullmatch(network)) and not re.search("w|:", network)
+    return is_folded(network) or (bool(SHAPE.fullmatch(network)) and not re.search("w|:", network))
 
 
 def _shaped(machine, text):

@@ -263,7 +263,8 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     """
     uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    known = ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices)
+    return [key for key in known if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:

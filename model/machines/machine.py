@@ -174,10 +174,10 @@ class Machine:
                       "may get more nodes"))
 
     def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
-        shape = "x".join(map(str, torus.folded))
-        others = [str(box) for box in rule.boxes(torus.folded) if box.shape != torus.shape]
-        yield (f"torus {shape} lies in a box of {'x'.join(map(str, torus.shape))} nodes on machine {self.name}: loads, bound "
-               "and certificate are those of the box; the order in which an axis goes through its dimensions is assumed"
+        shape, box = ("x".join(map(str, extents)) for extents in (torus.folded, torus.shape))
+        others = [str(other) for other in rule.boxes(torus.folded) if other.shape != torus.shape]
+        yield (f"torus {shape} lies in a box of {box} nodes on machine {self.name}: loads, bound and certificate are those "
+               "of the box; the order in which an axis goes through its dimensions is assumed"
                + (f", and so is this box: name another one as {others[0]}" if others else ""))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
@@ -348,8 +348,8 @@ def _twisted_by(shape, twists):
     if twists is None:
         return shape
     if isinstance(shape, TwistedTorus) or not all(shape.wrap):
-        raise MachineError(f"twists are for the rings of a plain torus, and the shape is {shape}; write the extents alone as "
-                           "shape, e.g. 4x4x8")
+        raise MachineError(f"twists are for the rings of a plain torus, and the shape is {shape}; write the extents alone "
+                           "as shape, e.g. 4x4x8")
     return TwistedTorus(shape.shape, tuple(map(tuple, twists.value)), axes=shape.axes)
 
 

@@ -59,11 +59,11 @@ class FoldedTorus(Torus):
             object.__setattr__(self, "axes", paired_axes(len(self.shape)))
         super().__post_init__()
         if self.n_nodes > MOST_NODES:
-            raise TorusError(f"a box of {self.n_nodes} nodes is too large to be numbered; at most {MOST_NODES} are supported")
+            raise TorusError(f"a box of {self.n_nodes} nodes is too large to be numbered; at most {MOST_NODES} are "
+                             "supported")
         if folds(self.folded, self.shape) is None:
-            raise TorusError(f"torus {_times(self.folded)} cannot be laid into a box of {_times(self.shape)}: each axis takes "
-                             "one pair of its dimensions (the first with the first of the second half, and so on), or "
-                             "several pairs")
+            raise TorusError(f"torus {_times(self.folded)} cannot be laid into a box of {_times(self.shape)}; each axis takes "
+                             "pairs of its dimensions, the first with the first of the second half, and so on")
         _ = self.from_logical
 
     @cached_property
@@ -78,13 +78,14 @@ class FoldedTorus(Torus):
         along = self.logical.coordinates(np.arange(self.n_nodes))
         half = self.n_dimensions // 2
         for axis, pairs in enumerate(folds(self.folded, self.shape) or ()):
-            places, closes = np.zeros((1, 0), dtype=np.int64), True
+            places: Ints | None = None
             for pair in pairs:
                 ring = _ring(_line(self.shape[pair]), _line(self.shape[pair + half]), self.is_ring(pair + half))
                 if ring is None:
                     raise TorusError(f"no ring passes through {self.shape[pair]}x{self.shape[pair + half]} nodes of box "
                                      f"{_box_text(self)}; its inner dimension needs two nodes, or must wrap")
-                places = ring if not places.size else _ring(places, ring, closes)
+                places = ring if places is None else _ring(places, ring, True)
+            assert places is not None  # two rings always make one
             columns = [column for pair in pairs for column in (pair, pair + half)]
             at[:, columns] = places[along[:, axis]]
         return self.node(at)
@@ -254,6 +255,6 @@ def _of_kind(text, bandwidth=None, **options):
 
 KIND = NetworkKind(
     "folded-torus", "4x12x4:box=2x4x2x2x3wx2",
-    "torus laid into a box of twice as many dimensions: each axis is a ring through a pair of them", "one for each dimension "
-    "of the box, with the letter of its axis", FoldedTorus, _of_kind,
+    "torus laid into a box of twice as many dimensions: each axis is a ring through a pair of them",
+    "one for each dimension of the box, with the letter of its axis", FoldedTorus, _of_kind,
     ("dimension-order", "minimal-adaptive", "optimal-minimal"))
