@@ -62,8 +62,8 @@ class FoldedTorus(Torus):
             raise TorusError(f"a box of {self.n_nodes} nodes is too large to be numbered; at most {MOST_NODES} are "
                              "supported")
         if folds(self.folded, self.shape) is None:
-            raise TorusError(f"torus {_times(self.folded)} cannot be laid into a box of {_times(self.shape)}; each axis takes "
-                             "pairs of its dimensions, the first with the first of the second half, and so on")
+            raise TorusError(f"torus {_times(self.folded)} cannot be laid into a box of {_times(self.shape)}; each axis "
+                             "takes pairs of its dimensions, the first with the first of the second half, and so on")
         _ = self.from_logical
 
     @cached_property
