@@ -32,7 +32,7 @@ from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
@@ -218,7 +218,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "network": network, "partition": not (network and is_plain(network)),
+    given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -263,7 +263,8 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     """
     uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    known = ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices)
+    return [key for key in known if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
@@ -279,7 +280,7 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
     """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else Allocation(network))
+                  Allocation(network, np.arange(count)) if count else whole_network(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 
