@@ -30,7 +30,6 @@ from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
@@ -381,7 +380,7 @@ def _different(costs):
     return [found[cost] for cost in sorted(found)]
 
 
-def judged_routings(network: GraphNetwork) -> list[str]:
+def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
     return [name for name in names if name not in NEVER_WORST]
