@@ -12,10 +12,11 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.routing.host_links import between_switches, loads_of_arcs, loads_with_switches, switch_arcs
+from pencilmap.model.routing.legs import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -28,6 +29,10 @@ class EachHop(Rule):
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
         return _loads(network, exchange, node_of_rank)
+
+    def legs(self, network: Network, routers: Ints) -> Legs:
+        """Return the routes as a table."""
+        return shortest_legs(network, routers, by_hop=True)
 
 
 @singledispatch
