@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +29,8 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
@@ -214,7 +213,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    first = described is not None and isinstance(shape, GraphNetwork) and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
@@ -239,9 +238,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
 
 
-def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Network]:
+def _shapes(machine: Machine, taken: Any, bandwidth: str | None) -> list[Network]:
     """Return the partitions of a machine with as many nodes as the taken partition, perhaps with another bandwidth."""
-    if machine.partitions is None or not isinstance(taken, Torus) or taken == machine.torus:
+    if machine.partitions is None or not taken.has_products or taken == machine.torus:
         return []
     others = [with_bandwidth(torus, bandwidth) for torus in partition_shapes(machine, taken.n_nodes)]
     return [taken if alike(torus) == alike(taken) else torus for torus in others]
@@ -249,7 +248,7 @@ def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Net
 
 def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
     """Yield what a reader of any prediction needs to know about the network."""
-    yield from getattr(network, "notes", ())
+    yield from network.notes
     if count:
         yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
                "a file of the numbers of other nodes gives other places")

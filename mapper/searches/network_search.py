@@ -24,13 +24,11 @@ import numpy as np
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.searches import counted_swaps
 from pencilmap.mapper.searches.network_seeds import Ground, seeds
-from pencilmap.mapper.searches.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
+from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.every_placement import lower_bound
-from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
@@ -84,12 +82,11 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    if isinstance(network, FatTree):
-        found, static = [Board(unit, length, None, anywhere)], static_routes(network)
-        parts = ground.levels[0], anywhere
-        return found if static is None else [*found, *(Board(unit, length, static, part, both=True) for part in parts)]
-    routes = minimal_routes(network) if isinstance(network, Dragonfly) else shortest_routes(network)
-    return [Board(unit, length, routes, anywhere)]
+    routes = guiding_routes(network)
+    if not isinstance(network, FatTree):
+        return [Board(unit, length, routes, anywhere)]
+    found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
+    return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
@@ -381,7 +378,7 @@ def _different(costs):
     return [found[cost] for cost in sorted(found)]
 
 
-def judged_routings(network: GraphNetwork) -> list[str]:
+def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
     return [name for name in names if name not in NEVER_WORST]
