@@ -45,7 +45,8 @@ void *place_next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        place_say("the MPI library of this program has no %s; use the libpencilmap_place.so that was built for this MPI", name);
+        place_say("the MPI library of this program has no %s; use the libpencilmap_place.so that was built for this MPI",
+                  name);
         abort();
     }
     return found;
@@ -61,9 +62,10 @@ static int read_purpose(bool *for_topologies)
     int purpose = !text || !*text || !strcmp(text, "world") ? WORLD : !strcmp(text, "topologies") ? TOPOLOGIES : UNKNOWN;
     PF_MPI(MPI_Bcast(&purpose, 1, MPI_INT, 0, MPI_COMM_WORLD));
     *for_topologies = purpose == TOPOLOGIES;
-    return purpose == UNKNOWN ? pf_fail(PF_REFUSED, "PENCILMAP_PLACEMENT_FOR=%.40s is unknown; known are world and topologies",
-                                        text ? text : "")
-                              : 0;
+    return purpose == UNKNOWN
+               ? pf_fail(PF_REFUSED, "PENCILMAP_PLACEMENT_FOR=%.40s is unknown; known are world and topologies",
+                         text ? text : "")
+               : 0;
 }
 
 static const char *file_of(const char *function)
@@ -116,9 +118,9 @@ static void say_done(int moved)
     if (!moved)
         place_say("nothing changed: every rank already is where %.200s places it", text);
     else
-        place_say("%s by %.200s: %d of %d ranks moved", place.for_topologies ? "topologies with reorder are renumbered"
-                                                                             : "MPI_COMM_WORLD is renumbered",
-                  text, moved, place.ranks);
+        place_say("%s by %.200s: %d of %d ranks moved",
+                  place.for_topologies ? "topologies with reorder are renumbered" : "MPI_COMM_WORLD is renumbered", text,
+                  moved, place.ranks);
 }
 
 static int use(const int *rank_of)
@@ -184,8 +186,9 @@ BEGINS(PMPI)
 /* ---- sessions ------------------------------------------------------------------------------------------------------------ */
 
 #if MPI_VERSION >= 4
-static const char no_world[] = "refused: an MPI session has no MPI_COMM_WORLD that could be renumbered; place this program by the "
-                               "file of its launcher, and leave libpencilmap_place.so out";
+static const char no_world[] =
+    "refused: an MPI session has no MPI_COMM_WORLD that could be renumbered; place this program by the "
+    "file of its launcher, and leave libpencilmap_place.so out";
 
 /* Whether this process would have been renumbered. */
 static bool is_wanted(void)

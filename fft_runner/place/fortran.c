@@ -4,23 +4,23 @@
 
 #ifdef OPEN_MPI
 
-#define GET(name, VALUE)                                                                 \
+#define GET(name, VALUE)                                                                        \
     SHOWN void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *found, MPI_Fint *e); \
-    void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *found, MPI_Fint *e) \
-    {                                                                                    \
-        NEXT(name);                                                                      \
-        MPI_Fint placed = PMPI_Comm_c2f(PLACED(PMPI_Comm_f2c(*comm)));                   \
-        next(&placed, key, value, found, e);                                             \
-        if (*e == MPI_SUCCESS && !*found)                                                \
-            next(comm, key, value, found, e);                                            \
+    void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *found, MPI_Fint *e)        \
+    {                                                                                           \
+        NEXT(name);                                                                             \
+        MPI_Fint placed = PMPI_Comm_c2f(PLACED(PMPI_Comm_f2c(*comm)));                          \
+        next(&placed, key, value, found, e);                                                    \
+        if (*e == MPI_SUCCESS && !*found)                                                       \
+            next(comm, key, value, found, e);                                                   \
     }
-#define SET(name, VALUE)                                                \
+#define SET(name, VALUE)                                                       \
     SHOWN void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *e); \
-    void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *e) \
-    {                                                                   \
-        NEXT(name);                                                     \
-        MPI_Fint placed = PMPI_Comm_c2f(PLACED(PMPI_Comm_f2c(*comm)));  \
-        next(&placed, key, value, e);                                   \
+    void name(MPI_Fint *comm, MPI_Fint *key, VALUE *value, MPI_Fint *e)        \
+    {                                                                          \
+        NEXT(name);                                                            \
+        MPI_Fint placed = PMPI_Comm_c2f(PLACED(PMPI_Comm_f2c(*comm)));         \
+        next(&placed, key, value, e);                                          \
     }
 GET(mpi_attr_get_, MPI_Fint)
 GET(pmpi_attr_get_, MPI_Fint)

@@ -34,7 +34,8 @@ static int next_word(struct words *w, char word[WORD_SIZE])
     int c, length = 0;
     while ((c = getc(w->file)) != EOF) {
         if (c == '#')
-            while ((c = getc(w->file)) != EOF && c != '\n') {}
+            while ((c = getc(w->file)) != EOF && c != '\n') {
+            }
         if (c == EOF || (strchr(between, c) && length))
             break;
         w->line += c == '\n';
@@ -75,8 +76,9 @@ static int take_ranks(const struct words *w, const char *word, int ranks, int *r
                        w->line, word);
     for (long rank = first; rank <= last; rank++) {
         if (rank >= ranks || *taken == ranks)
-            return pf_fail(PF_REFUSED, "%.200s has rank %ld as number %d, but the program has %d ranks; each needs its number",
-                           w->name, rank, *taken + 1, ranks);
+            return pf_fail(PF_REFUSED,
+                           "%.200s has rank %ld as number %d, but the program has %d ranks; each needs its number", w->name,
+                           rank, *taken + 1, ranks);
         rank_of[(*taken)++] = (int)rank;
     }
     return 0;
@@ -90,8 +92,10 @@ static int check_permutation(const char *name, int ranks, const int *rank_of)
         return pf_fail(PF_REFUSED, "no memory for %d ranks", ranks);
     for (int i = 0; i < ranks && !status; i++) {
         if (seen[rank_of[i]])
-            status = pf_fail(PF_REFUSED, "%.200s has rank %d twice; a mapfile of coordinates needs its torus: \"4x4 "
-                             "placement=file:PATH\"", name, rank_of[i]);
+            status = pf_fail(PF_REFUSED,
+                             "%.200s has rank %d twice; a mapfile of coordinates needs its torus: \"4x4 "
+                             "placement=file:PATH\"",
+                             name, rank_of[i]);
         seen[rank_of[i]] = true;
     }
     free(seen);
@@ -153,8 +157,8 @@ static int take_host(const struct words *w, const char *host, struct process *pr
 {
     int first = first_on(host, processes, ranks);
     if (first == ranks || strcmp(processes[first].host, host))
-        return pf_fail(PF_REFUSED, "%.200s line %d: no process runs on host %.100s; one runs on %.100s", w->name, w->line, host,
-                       processes[0].host);
+        return pf_fail(PF_REFUSED, "%.200s line %d: no process runs on host %.100s; one runs on %.100s", w->name, w->line,
+                       host, processes[0].host);
     int at = first + processes[first].given++;
     if (at == ranks || strcmp(processes[at].host, host))
         return pf_fail(PF_REFUSED, "%.200s line %d: host %.100s has more ranks here than the %d processes on it", w->name,
@@ -201,10 +205,11 @@ static int read_words(struct words *w, struct process *processes, int ranks, int
             return PF_REFUSED;
         if (!taken)
             hosts = !is_ranks(word, &first, &last);
-        status = hosts ? take_hosts(w, word, processes, ranks, rank_of, &taken) : take_ranks(w, word, ranks, rank_of, &taken);
+        status = hosts ? take_hosts(w, word, processes, ranks, rank_of, &taken)
+                       : take_ranks(w, word, ranks, rank_of, &taken);
     }
     if (!status && taken != ranks)
-        status = pf_fail(PF_REFUSED, "%.200s is for %d ranks, but the program has %d", w->name, taken, ranks);
+        status = pf_fail(PF_REFUSED, "%.200s places %d of the %d ranks of the program", w->name, taken, ranks);
     return status ? status : check_permutation(w->name, ranks, rank_of);
 }
 
@@ -292,7 +297,8 @@ int order_read(const char *text, int ranks, int *rank_of)
         snprintf(same, sizeof same, "%s", text);
     PF_MPI(MPI_Bcast(same, sizeof same, MPI_CHAR, 0, MPI_COMM_WORLD));
     if (!*same)
-        return pf_fail(PF_REFUSED, "PENCILMAP_PLACEMENT is not set; it takes a file of hosts, a list of ranks or a placement");
+        return pf_fail(PF_REFUSED,
+                       "PENCILMAP_PLACEMENT is not set; it takes a file of hosts, a list of ranks or a placement");
     if (strlen(same) == sizeof same - 1)
         return pf_fail(PF_REFUSED, "PENCILMAP_PLACEMENT is longer than %d characters; write the list into a file",
                        PM_VALUE_SIZE - 2);

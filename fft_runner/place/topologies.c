@@ -28,37 +28,37 @@ static int without(MPI_Comm *made, int status)
     return status == MPI_SUCCESS ? freed : status;
 }
 
-#define REORDERED(name, parameters, arguments, in_new_order)                  \
-    int name parameters                                                       \
-    {                                                                         \
-        NEXT(name);                                                           \
-        MPI_Comm made;                                                        \
-        int status = in_order(comm, reorder, &made);                          \
-        if (status != MPI_SUCCESS)                                            \
-            return status;                                                    \
+#define REORDERED(name, parameters, arguments, in_new_order)                          \
+    int name parameters                                                               \
+    {                                                                                 \
+        NEXT(name);                                                                   \
+        MPI_Comm made;                                                                \
+        int status = in_order(comm, reorder, &made);                                  \
+        if (status != MPI_SUCCESS)                                                    \
+            return status;                                                            \
         return made == MPI_COMM_NULL ? next arguments : without(&made, in_new_order); \
     }
 
-#define CART(MPI)                                                                                                      \
-    REORDERED(MPI##_Cart_create,                                                                                       \
-              (MPI_Comm comm, int n, const int extents[], const int periodic[], int reorder, MPI_Comm *result),        \
+#define CART(MPI)                                                                                               \
+    REORDERED(MPI##_Cart_create,                                                                                \
+              (MPI_Comm comm, int n, const int extents[], const int periodic[], int reorder, MPI_Comm *result), \
               (PLACED(comm), n, extents, periodic, reorder, result), next(made, n, extents, periodic, 0, result))
 CART(MPI)
 CART(PMPI)
 
-#define GRAPH(MPI)                                                                                              \
-    REORDERED(MPI##_Graph_create,                                                                               \
-              (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *result),      \
+#define GRAPH(MPI)                                                                                         \
+    REORDERED(MPI##_Graph_create,                                                                          \
+              (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *result), \
               (PLACED(comm), n, index, edges, reorder, result), next(made, n, index, edges, 0, result))
 GRAPH(MPI)
 GRAPH(PMPI)
 
 /* Edges may be given anywhere, so they stay as they are: i is the process of rank i in the result. */
-#define DIST_GRAPH(MPI)                                                                                                    \
-    REORDERED(MPI##_Dist_graph_create,                                                                                     \
-              (MPI_Comm comm, int n, const int from[], const int degrees[], const int to[], const int weights[],           \
-               MPI_Info info, int reorder, MPI_Comm *result),                                                              \
-              (PLACED(comm), n, from, degrees, to, weights, info, reorder, result),                                        \
+#define DIST_GRAPH(MPI)                                                                                          \
+    REORDERED(MPI##_Dist_graph_create,                                                                           \
+              (MPI_Comm comm, int n, const int from[], const int degrees[], const int to[], const int weights[], \
+               MPI_Info info, int reorder, MPI_Comm *result),                                                    \
+              (PLACED(comm), n, from, degrees, to, weights, info, reorder, result),                              \
               next(made, n, from, degrees, to, weights, info, 0, result))
 DIST_GRAPH(MPI)
 DIST_GRAPH(PMPI)
@@ -144,25 +144,25 @@ static const int *weights_for(const int *given, const int *weights, int n)
     return given == MPI_UNWEIGHTED ? MPI_UNWEIGHTED : n ? weights : MPI_WEIGHTS_EMPTY;
 }
 
-#define ADJACENT(MPI)                                                                                                      \
-    int MPI##_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int in[], const int in_weight[], int n_out,        \
-                                         const int out[], const int out_weight[], MPI_Info info, int reorder,              \
-                                         MPI_Comm *result)                                                                 \
-    {                                                                                                                      \
-        NEXT(MPI##_Dist_graph_create_adjacent);                                                                            \
-        MPI_Comm made;                                                                                                     \
-        struct adjacency got = {.numbers = NULL};                                                                          \
-        int status = in_order(comm, reorder, &made);                                                                       \
-        if (status != MPI_SUCCESS)                                                                                         \
-            return status;                                                                                                 \
-        if (made == MPI_COMM_NULL)                                                                                         \
-            return next(PLACED(comm), n_in, in, in_weight, n_out, out, out_weight, info, reorder, result);                 \
-        status = moved_adjacency(comm, made, n_in, in, in_weight, n_out, out, out_weight, &got);                           \
-        if (status == MPI_SUCCESS)                                                                                         \
-            status = next(made, got.n_in, got.in, weights_for(in_weight, got.in_weight, got.n_in), got.n_out,        \
-                          got.out, weights_for(out_weight, got.out_weight, got.n_out), info, 0, result);             \
-        free(got.numbers);                                                                                                 \
-        return without(&made, status);                                                                                     \
+#define ADJACENT(MPI)                                                                                                  \
+    int MPI##_Dist_graph_create_adjacent(MPI_Comm comm, int n_in, const int in[], const int in_weight[], int n_out,    \
+                                         const int out[], const int out_weight[], MPI_Info info, int reorder,          \
+                                         MPI_Comm *result)                                                             \
+    {                                                                                                                  \
+        NEXT(MPI##_Dist_graph_create_adjacent);                                                                        \
+        MPI_Comm made;                                                                                                 \
+        struct adjacency got = {.numbers = NULL};                                                                      \
+        int status = in_order(comm, reorder, &made);                                                                   \
+        if (status != MPI_SUCCESS)                                                                                     \
+            return status;                                                                                             \
+        if (made == MPI_COMM_NULL)                                                                                     \
+            return next(PLACED(comm), n_in, in, in_weight, n_out, out, out_weight, info, reorder, result);             \
+        status = moved_adjacency(comm, made, n_in, in, in_weight, n_out, out, out_weight, &got);                       \
+        if (status == MPI_SUCCESS)                                                                                     \
+            status = next(made, got.n_in, got.in, weights_for(in_weight, got.in_weight, got.n_in), got.n_out, got.out, \
+                          weights_for(out_weight, got.out_weight, got.n_out), info, 0, result);                        \
+        free(got.numbers);                                                                                             \
+        return without(&made, status);                                                                                 \
     }
 ADJACENT(MPI)
 ADJACENT(PMPI)

@@ -1,7 +1,7 @@
 """Write the wrappers of all functions of an MPI library that take a communicator: wrappers.py OUTPUT COMPILER [OPTION...]
 
-The compiler reads the installed mpi.h, so that each function has its parameters in this MPI, and those are included that only
-this MPI has. A wrapper replaces MPI_COMM_WORLD and calls the next function of its name.
+The compiler reads the installed mpi.h, so that each function has its parameters in this MPI, and functions of this MPI alone
+are included. A wrapper replaces MPI_COMM_WORLD and calls the next function of its name.
 """
 
 import re
@@ -48,7 +48,7 @@ def _end(text):
 def functions(text):
     """Return {name: [(declaration, name) of each parameter]} of the functions that take a communicator, without P in front.
 
-    >>> functions("extern int PMPI_X(const int n[], MPI_Comm comm); int MPI_Y(MPI_Comm *comm); int MPI_Abort(MPI_Comm c, int n);")
+    >>> functions("int PMPI_X(const int n[], MPI_Comm comm); int MPI_Y(MPI_Comm *comm); int MPI_Abort(MPI_Comm c, int n);")
     {'MPI_X': [('const int n[]', 'n'), ('MPI_Comm comm', 'comm')]}
     """
     found = {}

@@ -230,10 +230,11 @@ static void topologies(int reorder)
             to[have_out++] = to[i];
         }
     }
-    MPI_Dist_graph_create_adjacent(world, have_in, from, weight_in, have_out, to, weight_out, MPI_INFO_NULL, reorder, &graph);
-    tell_neighbours("adjacent", graph);
-    MPI_Dist_graph_create_adjacent(world, have_in, from, MPI_UNWEIGHTED, have_out, to, MPI_UNWEIGHTED, MPI_INFO_NULL, reorder,
+    MPI_Dist_graph_create_adjacent(world, have_in, from, weight_in, have_out, to, weight_out, MPI_INFO_NULL, reorder,
                                    &graph);
+    tell_neighbours("adjacent", graph);
+    MPI_Dist_graph_create_adjacent(world, have_in, from, MPI_UNWEIGHTED, have_out, to, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                   reorder, &graph);
     tell_neighbours("adjacent without weights", graph);
     MPI_Comm_split(world, rank % 2, rank, &row);
     MPI_Comm_size(row, &n);
@@ -414,7 +415,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(group, "spawn")) {
         MPI_Comm children;
-        MPI_Comm_spawn(argv[0], (char *[]){"rank", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], (char *[]){"rank", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
     }
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);

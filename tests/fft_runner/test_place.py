@@ -8,9 +8,15 @@ import sys
 from dataclasses import dataclass
 from importlib import resources
 
+import numpy as np
 import pytest
 
+from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.traffic_files import read_traffic
+from pencilmap.model.network.kinds import network_named
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from tests.documents import run_by
 from tests.fft_runner.conftest import OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
 from tests.fft_runner.test_traffic import HERE, LAMMPS, LIBRARY as TRACER, Mpi as Compiled, found_in, thermo
 from tests.modules import needs_module
@@ -19,6 +25,7 @@ from tests.patience import patience
 LIBRARY = "libpencilmap_place.so"
 WRAPPERS = SOURCE / "place" / "wrappers.py"
 INCLUDED = [f"-I{SOURCE / folder}" for folder in (".", "include", "reorder", "place")]
+SHARED = ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden"]
 ORDER = [3, 0, 2, 1]  # the rank of each process
 
 
@@ -33,6 +40,10 @@ class Mpi(Compiled):
         done = run_bounded([*self.mpirun, "-n", ranks, "env", *given, program, *arguments], cwd=self.folder, seconds=60)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
+
+    def compile_tracer(self):
+        self.compile(TRACER, *sorted((SOURCE / "traffic").glob("*.c")),
+                     options=[*SHARED, "-w"])
 
     @property
     def program(self):
@@ -51,7 +62,7 @@ def mpi(request, tmp_path_factory):
     subprocess.run([sys.executable, WRAPPERS, written, compiler], check=True, timeout=patience(60))
     found.compile(LIBRARY, written, *sorted((SOURCE / "place").glob("*.c")), *sorted((SOURCE / "common").glob("*.c")),
                   *(SOURCE / "reorder" / name for name in ("placing.c", "request.c", "tiling.c")),
-                  options=["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", *INCLUDED])
+                  options=[*SHARED, "-Wall", "-Wextra", "-Werror", *INCLUDED])
     return found
 
 
@@ -92,8 +103,9 @@ def test_only_topologies_with_reorder_are_renumbered(mpi):
     split = run_bounded([*mpi.mpirun, "-n", 4, mpi.program, "none", "-", *ORDER], seconds=60)
     own = re.compile("[0-9]+: (rank|in MPI_Finalize|cart of a half, rank|cart without reorder, rank) ")
     assert said(moved) == "topologies with reorder are renumbered by 3,0,2,1: 3 of 4 ranks moved"
-    assert {line for line in lines(moved) if not own.match(line)} == {line for line in lines(split) if not own.match(line)}
-    assert values(moved, "cart, rank") == dict(enumerate(ORDER)) and values(moved, "adjacent, rank") == dict(enumerate(ORDER))
+    answered = [{line for line in lines(done) if not own.match(line)} for done in (moved, split)]
+    assert answered[0] == answered[1]
+    assert values(moved, "cart, rank") == values(moved, "adjacent, rank") == dict(enumerate(ORDER))
     assert values(moved, "rank") == values(moved, "cart without reorder, rank") == {i: i for i in range(4)}
     assert values(moved, "cart of a half, rank") == {i: i // 2 for i in range(4)}, "not of all processes"
 
@@ -143,13 +155,13 @@ TWO = "a-0-0,a-0-1,a-1-0,a-1-1"
 CASES = [  # hosts of the four processes, text or content of a file, ranks of the processes or part of a message
     ("-", "3 2 1 0", "3 2 1 0"),
     ("-", "2-3,0-1", "2 3 0 1"),
-    ("-", "0,1,2", "the list of ranks is for 3 ranks, but the program has 4"),
+    ("-", "0,1,2", "the list of ranks places 3 of the 4 ranks of the program"),
     ("-", "0,1,2,3,4", "has rank 4 as number 5, but the program has 4 ranks"),
     ("-", "0,1,1,2", "has rank 1 twice"),
     ("-", "0,3-1", "'3-1' is not a rank"),
     ("-", "FILE:2,3\n0-1 # slots of the second node\n", "2 3 0 1"),
     ("-", "FILE:0 1\n2 x\n", "line 2: 'x' is not a rank"),
-    ("-", "FILE:", "is for 0 ranks"),
+    ("-", "FILE:", "places 0 of the 4 ranks"),
     ("-", "FILE:0\n\001\n", "line 2: a byte is not text"),
     ("-", "/nowhere/ranks", "/nowhere/ranks cannot be opened: No such file"),
     ("-", "", "PENCILMAP_PLACEMENT is not set"),
@@ -160,7 +172,7 @@ CASES = [  # hosts of the four processes, text or content of a file, ranks of th
     ("10.0.0.1,10.0.0.1,10.0.0.2,10.0.0.2", "FILE:10.0.0.2:2\n10.0.0.1:2\n", "2 3 0 1"),
     ("a,b,a,b", "FILE:a\na\na\nb\n", "line 3: host a has more ranks here than the 2 processes on it"),
     ("a,b,a,b", "FILE:a\nc\n", "line 2: no process runs on host c; one runs on a"),
-    ("a,b,a,b", "FILE:a:2\nb\n", "is for 3 ranks, but the program has 4"),
+    ("a,b,a,b", "FILE:a:2\nb\n", "places 3 of the 4 ranks of the program"),
     ("a,b,a,b", "FILE:a:x\n", "line 1: the number of ranks on host a is wrong"),
     (TWO, "2x2 placement=default:xyt", "0 2 1 3"),
     (TWO, "2x2 placement=default:yxt", "0 1 2 3"),
@@ -202,9 +214,9 @@ def test_every_form_of_a_placement(mpi, tmp_path):
 
 
 @pytest.mark.parametrize("variables, reason", [
-    ({"PLACEMENT": "1"}, "the list of ranks is for 1 ranks, but the program has 2"),
+    ({"PLACEMENT": "1"}, "the list of ranks places 1 of the 2 ranks of the program"),
     ({"PLACEMENT": "0,1"}, "every rank already is where 0,1 places it"),
-    ({"PLACEMENT": "1,0", "PLACEMENT_FOR": "all"}, "PENCILMAP_PLACEMENT_FOR=all is unknown; known are world and topologies")])
+    ({"PLACEMENT": "1,0", "PLACEMENT_FOR": "us"}, "PENCILMAP_PLACEMENT_FOR=us is unknown; known are world and topologies")])
 def test_nothing_is_changed_and_the_reason_is_said_once(mpi, variables, reason):
     done = mpi(2, mpi.program, "rank", **variables)
     assert said(done) == f"nothing changed: {reason}"
@@ -217,7 +229,7 @@ def test_nothing_is_changed_and_the_reason_is_said_once(mpi, variables, reason):
 def test_spawn_is_refused_and_all_ranks_end(mpi):
     done = mpi(2, mpi.program, "spawn", PLACEMENT="1,0", check=False)
     messages = [line for line in done.stderr.splitlines() if "refused" in line]
-    assert done.returncode != 0 and len(messages) == 1 and "MPI_Comm_spawn in a renumbered program" in messages[0], done.stderr
+    assert done.returncode != 0 and len(messages) == 1 and "MPI_Comm_spawn in a renumbered" in messages[0], done.stderr
 
 
 def test_sessions_are_refused_and_all_ranks_end(mpi):
@@ -261,17 +273,39 @@ def test_the_tracer_before_it_records_the_new_ranks(mpi, tmp_path):
     """Behind it, the tracer would have the old ranks and talk to the new ones, so nothing is changed."""
     (tmp_path / "ring.c").write_text(RING)
     program = mpi.compile("ring", tmp_path / "ring.c", options=["-w"])
-    mpi.compile(TRACER, *sorted((SOURCE / "traffic").glob("*.c")),
-                options=["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-w"])
+    mpi.compile_tracer()
     done, pairs = {}, {}
     for preload in ((TRACER, LIBRARY), (LIBRARY, TRACER)):
         output = tmp_path / f"{preload[0]}.txt"
         done[preload[0]] = said(mpi(3, program, preload=preload, PLACEMENT="2,0,1", TRAFFIC=output))
         pairs[preload[0]] = {pair: sent for phase in read_traffic(output).phases for pair, sent in found_in(phase).items()}
-    assert pairs == dict.fromkeys((TRACER, LIBRARY), {(0, 1, 0): (100, 1)})
+    assert pairs == {first: {(0, 1, 0): (100, 1)} for first in (TRACER, LIBRARY)}
     assert done[TRACER].endswith("3 of 3 ranks moved")
-    assert done[LIBRARY] == (f"nothing changed: {mpi.folder / TRACER} wraps MPI, too; libpencilmap_place.so must be the last "
-                             "in LD_PRELOAD")
+    assert done[LIBRARY] == (f"nothing changed: {mpi.folder / TRACER} wraps MPI, too; libpencilmap_place.so must be the "
+                             "last in LD_PRELOAD")
+
+
+def test_the_commands_of_the_pages(mpi, tmp_path):
+    """With the hosts that `map` writes for a torus of 4x2, and processes that the launcher puts on the hosts in order."""
+    if "mpich" in mpi.compiler:
+        pytest.skip("the commands are alike for every MPI")
+    (tmp_path / "build" / "lib").mkdir(parents=True)
+    mpi.compile_tracer()
+    for name in (LIBRARY, TRACER):
+        (tmp_path / "build" / "lib" / name).symlink_to(mpi.folder / name)
+    (tmp_path / "a.c").write_text(RING)
+    (tmp_path / "program").symlink_to(mpi.compile("ring-8", tmp_path / "a.c", options=["-w"]))
+    (tmp_path / "a.out").write_text('#!/bin/sh\nexport PENCILMAP_HOST=node-$((OMPI_COMM_WORLD_RANK / 2))-'
+                                    '$((OMPI_COMM_WORLD_RANK % 2))\nexec ./program\n')
+    (tmp_path / "a.out").chmod(0o755)
+    mapping = Mapping(network_named("4x2"), ProcessGrid(8, 1), 1, np.arange(8)[::-1].copy(), np.zeros(8, int))
+    write_mapping(mapping, tmp_path / "program.hosts", "hostfile")
+    commands = run_by(__file__)
+    assert len(commands) == 2
+    for command in commands:
+        done = run_bounded(["sh", "-c", command.replace("mpirun", " ".join(map(str, mpi.mpirun)), 1)], cwd=tmp_path)
+        assert done.returncode == 0 and said(done).endswith("8 of 8 ranks moved"), done.stderr
+    assert found_in(read_traffic(tmp_path / "traffic.txt").phases[0])[0, 1, 0] == (100, 1)
 
 
 PYTHON = """
