@@ -336,23 +336,24 @@ class _Search:
     def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
         swaps = Swaps(self.ground, board, self.wanted, self.seed)
-        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
-        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
+        judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
+        default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
-            if costs[name] > self.enough * (1 + board.both):
+        for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
+            if sum(judged[name]) > self.enough * len(judged[name]):
                 found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
     def _anneal(self, swaps, board, slots, parts, hot=HOT):
-        self.report(f"cost {swaps.cost(slots):.4g}")
         number = self.evaluations // parts
         if board.routes is not None:
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
             entries = 4 * swaps.state.size.sum() * row
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
         self.used += number
-        return swaps.anneal(slots, number, self.deadline, hot)
+        found = swaps.anneal(slots, number, self.deadline, hot)
+        self.report(f"cost {swaps.state.best[0]:.4g}")
+        return found
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough
