@@ -42,7 +42,8 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 150_000_000     # of the table of routes, changed by all swaps of a round
+ENTRIES = 150_000_000     # of the table of routes, changed by all swaps together;
+POLISH = 8                # under static routes one in so many of these
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
@@ -171,11 +172,13 @@ class Swaps:
         s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
         s.best[0] = self.cost(slots)
         s.best_slot[:] = s.slot_of
-        ratio = (cold / hot) ** (1 / len(SLICES))
+        ratio, before = (cold / hot) ** (1 / len(SLICES)), 0
         for i, exponent in enumerate(SLICES):
             if s.best[0] <= 0 or monotonic() > deadline:
                 break
-            counted_swaps.fill(s)
+            if exponent != before:  # lose the rounding errors
+                counted_swaps.fill(s)
+            before = exponent
             s.power[-1] = s.best[0]
             counted_swaps.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
                                 hot * ratio**(i + 1))
@@ -288,8 +291,8 @@ class _Search:
             candidates = self._annealed(first)
         if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
             candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
-        for board in others:
-            candidates = self._polished(board, candidates)
+            for board in others:
+                candidates = self._polished(board, candidates, POLISH * len(others))
         name = self._chosen(candidates)
         return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used,
                      monotonic() > self.deadline)
@@ -327,26 +330,27 @@ class _Search:
                 break
         return found
 
-    def _polished(self, board, candidates):
+    def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
         swaps = Swaps(self.ground, board, self.wanted, self.seed)
-        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
-        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
+        judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
+        default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
-            if costs[name] > self.enough * (1 + board.both):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED)
+        for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
+            if sum(judged[name]) > self.enough * len(judged[name]):
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
     def _anneal(self, swaps, board, slots, parts, hot=HOT):
-        self.report(f"cost {swaps.cost(slots):.4g}")
         number = self.evaluations // parts
         if board.routes is not None:
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
             entries = 4 * swaps.state.size.sum() * row
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
         self.used += number
-        return swaps.anneal(slots, number, self.deadline, hot)
+        found = swaps.anneal(slots, number, self.deadline, hot)
+        self.report(f"cost {swaps.state.best[0]:.4g}")
+        return found
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough
