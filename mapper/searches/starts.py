@@ -16,6 +16,7 @@ from pencilmap.mapper.searches.default_order import FILLING, default
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, dealt
 from pencilmap.model.predict import predict
@@ -55,7 +56,7 @@ def launchers(site: Site, grid: ProcessGrid) -> Starts:
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 
 
-def axis_orders(torus: Torus) -> Iterator[str]:
+def axis_orders(torus: Torus | TwistedTorus) -> Iterator[str]:
     """Yield distinct orders of the axes: the position of an axis of one node does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
     short = "".join(axis for axis in torus.axes if axis not in long)

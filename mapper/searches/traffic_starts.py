@@ -19,7 +19,7 @@ from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.starts import axis_orders, slots_of
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.factors import factorisations
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -58,7 +58,7 @@ def launch_orders(site: Site, n_ranks: int) -> Starts:
     grid = ProcessGrid(n_ranks, 1)
     own = launched(site, grid)
     yield own.name, slots_of(site, own.node_of_rank, own.slot_of_rank)
-    axes = axis_orders(as_torus(site.network)) if isinstance(site.network, Torus | TwistedTorus) else ()
+    axes = axis_orders(site.network) if isinstance(site.network, Torus | TwistedTorus) else ()
     for order in ("tn", "nt", *axes):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
