@@ -8,7 +8,7 @@ from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.placements.with_halo import with_halo
+from pencilmap.mapper.searches.halo_search import with_halo
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
