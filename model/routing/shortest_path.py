@@ -17,7 +17,7 @@ from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.routing.host_links import between_switches, loads_with_switches, switch_arcs
+from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
@@ -63,11 +63,11 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
 
 
 def _between_switches(network, exchange, ends):
-    arcs, traffic = switch_arcs(network), between_switches(network, exchange, ends)
+    arcs, traffic = router_arcs(network), between_routers(network, exchange, ends)
     values = np.zeros(len(arcs.source))
     for source in np.flatnonzero(traffic.any(axis=1)).tolist():
         _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
-    return loads_with_switches(network, exchange, ends, values)
+    return loads_of_arcs(network, exchange, ends, values)
 
 
 _loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed
