@@ -108,7 +108,7 @@ def answer(arguments):
             main(arguments)
         except SystemExit as end:
             status = end.code or 0
-    said = re.sub(r" in \d+\.\d s;", ";", err.getvalue())
+    said = re.sub(r"^\d+ s, ", "0 s, ", re.sub(r" in \d+\.\d s;", ";", err.getvalue()), flags=re.MULTILINE)
     return status, said + out.getvalue()
 
 
