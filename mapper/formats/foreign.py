@@ -6,7 +6,8 @@ of the formats that they read.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pencilmap.mapper.formats.lines import Document
@@ -197,3 +198,33 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     found = foreign_format(document, kind)
     if found is not None:
         raise error(f"{document.label} looks like {found.title}, which is not read as {kind}; {found.advice}")
+
+
+@contextmanager
+def named_format(name: str, document: Document, looks_like: Mapping[str, Callable[[], bool]],
+                 error: type[PencilmapError] = MapfileError) -> Iterator[None]:
+    """Add to a refusal in a named format what the document looks like, if it does not look like the named format.
+
+    Parameters
+    ----------
+    name : str
+        The named format.
+    looks_like : mapping of str to callable
+        For the named format and all others, whether the document looks like it.
+
+    Raises
+    ------
+    PencilmapError
+        The refusal, of type `error` if a format is named.
+    """
+    try:
+        yield
+    except PencilmapError as refusal:
+        if looks_like[name]():
+            raise
+        other = next((other for other, test in looks_like.items() if test()), None)
+        foreign = next((form.title for form in FOREIGN if form.looks_like(document)), None)
+        if other is None and foreign is None:
+            raise
+        raise error(f"{refusal}; the file looks like "
+                    + (f"one of format {other}: name that format, or none" if other else f"{foreign}")) from refusal
