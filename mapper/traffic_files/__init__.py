@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 
-from pencilmap.mapper.formats.foreign import FOREIGN, named_format
+from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.traffic_files import dense, matrix_market, monitoring, sparse, traced
 from pencilmap.model.base.errors import TrafficError, near
@@ -91,7 +91,7 @@ def recognise(document: Document) -> str:
         return found[0]
     if found:
         raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format")
-    other = next((form for form in FOREIGN if form.looks_like(document)), None)
+    other = foreign_format(document, TRAFFIC)
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "
                            "bytes of each pair of ranks in a line")
