@@ -54,6 +54,7 @@ from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.objective import Objective, in_sequence
 
 MOST_BOXES = 1 << 21     # above this number only planes cut
 MOST_NODES = 2048        # above this number distances between all nodes are not summed
@@ -143,6 +144,12 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
     part = _Part(site, grid, transform)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
+
+
+def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
+    """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done."""
+    alone = lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0)
+    return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
 def _in_turn(site, grid, ordered, split):

@@ -1,6 +1,7 @@
 """Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     return np.asarray(found, dtype=float)
 
 
+@lru_cache(maxsize=8)
 def switch_arcs(network: SwitchedNetwork) -> Arcs:
     """Return the links between switches as arcs; switches are numbered from 0. `index` is the number of the link."""
     arcs, n = network.arcs(), network.n_nodes
