@@ -320,8 +320,8 @@ class _Search:
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), FIRST_RANKS // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
         crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
-        best = sorted(some, key=crossing.__getitem__) if not levels else _different(crossing)
-        for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best[:most]]):
+        best = sorted(some, key=crossing.__getitem__)[:most]
+        for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
     @property

@@ -95,7 +95,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         print_json(*[p.as_dict() for p in found] if not halo else [
             {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
     else:
-        rows = [Row(p, launch and launch.first) for p in found]
+        rows = [Row(p, launch.first if launch else None) for p in found]
         prediction_table(rows, title(where), wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
