@@ -383,11 +383,11 @@ class _Wanted:
     def _slow(self, here, placed):
         """Return whether the launch order needs every message routed where products need not."""
         case = Case(placed, recognised(placed), here.transform, self.question, here.costs)
-        return isinstance(placed.network, Torus) and placed.fills_network and closed_form(case) is None
+        return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
     def _quick(self, here, grid):
         """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
+        if here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete:
             return best_product(as_torus(here.network), grid, here.tasks_per_node,
                                 in_sequence(len(grid.decomposition.exchanges)))
         return here.best_placement(grid, self.question.schedule, 0)

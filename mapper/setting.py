@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +30,9 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
@@ -220,11 +219,11 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    first = described is not None and isinstance(shape, GraphNetwork) and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "network": network, "partition": not (network and is_plain(network)),
+    given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -245,9 +244,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
 
 
-def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Network]:
+def _shapes(machine: Machine, taken: Any, bandwidth: str | None) -> list[Network]:
     """Return the partitions of a machine with as many nodes as the taken partition, perhaps with another bandwidth."""
-    if machine.partitions is None or not isinstance(taken, Torus) or taken == machine.torus:
+    if machine.partitions is None or not taken.has_products or taken == machine.torus:
         return []
     others = [with_bandwidth(torus, bandwidth) for torus in partition_shapes(machine, taken.n_nodes)]
     return [taken if alike(torus) == alike(taken) else torus for torus in others]
@@ -255,7 +254,7 @@ def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Net
 
 def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
     """Yield what a reader of any prediction needs to know about the network."""
-    yield from getattr(network, "notes", ())
+    yield from network.notes
     if count:
         yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
                "a file of the numbers of other nodes gives other places")
@@ -269,7 +268,8 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     """
     uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    known = ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices)
+    return [key for key in known if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
@@ -285,7 +285,7 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
     """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else Allocation(network))
+                  Allocation(network, np.arange(count)) if count else whole_network(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

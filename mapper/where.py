@@ -14,7 +14,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -63,6 +63,7 @@ class Where:
 
     Examples
     --------
+    >>> from pencilmap.model.network.torus import Torus
     >>> where = Where(Site(Torus((8, 8, 8))))
     >>> grid = ProcessGrid(8, 64)
     >>> [str(where.predict(where.place(text, grid)).cost) for text in ("box:2x2x2", "default")]
@@ -130,7 +131,7 @@ class Where:
         for wanted in several:
             found += [placed for placed in candidates(self.site, grid, wanted, share * len(several), limit, rules)
                       if not (isinstance(placed, Product) and placed in found)]
-            if self.robust and isinstance(self.network, Torus):
+            if self.robust:
                 found += robust_search(self.site, grid, wanted, share * len(several), limit)
         return self._fastest(found, schedule)
 
@@ -142,7 +143,7 @@ class Where:
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
         """Whether the grid takes every slot of a whole torus, so that it has product placements."""
-        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
+        return (self.network.has_products and self.site.allocation.is_complete
                 and grid.n_tasks == self.site.n_slots)
 
     def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,

@@ -17,6 +17,7 @@ from pencilmap.mapper.formats.lines import Document, is_integer, read_document, 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
+from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.network import Network
 
 
@@ -60,6 +61,10 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
+    if isinstance(network, FoldedTorus):
+        table = parse_table(document, network.logical)
+        return NodeTable(network.from_logical[table.nodes],
+                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()})
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()

@@ -19,8 +19,6 @@ from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -108,11 +106,11 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
     check_name(text)
     name, _, argument = text.partition(":")
     placement = PLACEMENTS[name]
-    if isinstance(site.network, TwistedTorus) and not (placement.anywhere or placement.twisted):
+    if site.network.has_coordinates and not site.network.has_products and not (placement.anywhere or placement.twisted):
         known = ", ".join(p.usage for p in PLACEMENTS.values() if p.anywhere or p.twisted)
         raise PlacementError(f"placement {text} needs a torus without twists, and {site.network.title} has twists; use one "
                              f"of {known}")
-    if not (placement.anywhere or isinstance(site.network, Torus | TwistedTorus)):
+    if not (placement.anywhere or site.network.has_coordinates):
         raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
     return placement.make(argument, site, grid, *([wanted] if placement.searches else []))

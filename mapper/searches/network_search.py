@@ -26,14 +26,12 @@ import numpy as np
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.network_seeds import Ground, seeds
-from pencilmap.mapper.searches.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
+from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.bounds.level_cuts import units_of
-from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
@@ -46,9 +44,10 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
-EVALUATIONS = 1_000_000   # swaps of all rounds by counts, about a second; fewer by routes:
-ENTRIES, POLISH_ENTRIES = 40_000_000, 12_000_000  # of the table of routes, changed by all rounds; the same for a polish
-FIRST, FILLED = 2, 32      # best seeds by the traffic across units: judged without evaluations; compared by all loads
+EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
+ENTRIES = 150_000_000     # of the table of routes, changed by all swaps together;
+POLISH = 8                # under static routes one in so many of these
+FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
 FIRST_RANKS, MOST_PAIRED = 500_000, 128  # ranks of all seeds that are made; units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
@@ -89,12 +88,11 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    if isinstance(network, FatTree):
-        found, static = [Board(unit, length, None, anywhere)], static_routes(network)
-        parts = ground.levels[0], anywhere
-        return found if static is None else [*found, *(Board(unit, length, static, part, both=True) for part in parts)]
-    routes = minimal_routes(network) if isinstance(network, Dragonfly) else shortest_routes(network)
-    return [Board(unit, length, routes, anywhere)]
+    routes = guiding_routes(network)
+    if not isinstance(network, FatTree):
+        return [Board(unit, length, routes, anywhere)]
+    found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
+    return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
@@ -183,11 +181,13 @@ class Swaps:
         s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
         s.best[0] = self.cost(slots)
         s.best_slot[:] = s.slot_of
-        ratio = (cold / hot) ** (1 / len(SLICES))
+        ratio, before = (cold / hot) ** (1 / len(SLICES)), 0
         for i, exponent in enumerate(SLICES):
             if s.best[0] <= enough or is_over():
                 break
-            self.loop.fill(s)
+            if exponent != before:  # lose the rounding errors
+                self.loop.fill(s)
+            before = exponent
             s.power[-1] = s.best[0]
             self.loop.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
                             hot * ratio**(i + 1))
@@ -301,8 +301,9 @@ class _Search:
         else:
             candidates = self._annealed(first)
         candidates = self._spread(candidates)
-        for board in others:
-            candidates = self._polished(board, candidates)
+        if "static" in self._judged(self.ground.launch):
+            for board in others:
+                candidates = self._polished(board, candidates, POLISH * len(others))
         return self._of(candidates)
 
     def _of(self, candidates):
@@ -395,26 +396,27 @@ class _Search:
                 break
         return found
 
-    def _polished(self, board, candidates):
+    def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
         swaps = Swaps(self.ground, board, self.wanted, self.limit.seed)
-        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
-        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
+        judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
+        default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
-            if costs[name] > self.enough * (1 + board.both):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED, entries=POLISH_ENTRIES)
+        for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
+            if sum(judged[name]) > self.enough * len(judged[name]):
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
-    def _anneal(self, swaps, board, slots, parts, hot=HOT, entries=ENTRIES):
-        self.report(f"cost {swaps.cost(slots):.4g}")
+    def _anneal(self, swaps, board, slots, parts, hot=HOT):
         number = self.evaluations // parts
         if board.routes is not None:
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
             changed = 4 * swaps.state.size.sum() * row
-            number = min(number, int(entries * (self.evaluations / EVALUATIONS) / parts / changed))
+            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
-        return swaps.anneal(slots, number, hot, enough=self.enough * (1 + board.both), is_over=self._is_over)
+        found = swaps.anneal(slots, number, hot, enough=self.enough * (1 + board.both), is_over=self._is_over)
+        self.report(f"cost {swaps.state.best[0]:.4g}")
+        return found
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough
@@ -450,7 +452,7 @@ def _different(costs):
     return [found[cost] for cost in sorted(found)]
 
 
-def judged_routings(network: GraphNetwork) -> list[str]:
+def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
     return [name for name in names if name not in NEVER_WORST]

@@ -15,18 +15,18 @@ from functools import lru_cache
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
 
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
 
 
-def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
+def graph_bound(graph: Network, traffic: Ints) -> Fraction:
     """Return the largest load that no routing of some traffic can avoid.
 
     Parameters
     ----------
-    graph : GraphNetwork
+    graph : Network
     traffic : int array, shape (N, N)
         Bytes from host to host.
 
@@ -40,7 +40,7 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
 
 @lru_cache(maxsize=8)
-def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
+def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     """Return the cuts across which an all-to-all of the hosts takes longest.
 
     Returns
@@ -124,10 +124,11 @@ def _load(graph, traffic, run):
 
 def _cables(graph, run):
     """Return the cables that leave a set of vertices, and the cables that enter the set: exact."""
-    inside = np.zeros(len(graph.vertices), dtype=bool)
+    arcs = graph.arcs()
+    inside = np.zeros(arcs.n_vertices, dtype=bool)
     inside[run] = True
     return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
-            for ends in ((graph.source, graph.target), (graph.target, graph.source))]
+            for ends in ((arcs.source, arcs.target), (arcs.target, arcs.source))]
 
 
 def _hop_bound(graph, arcs, traffic):

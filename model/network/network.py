@@ -1,7 +1,5 @@
 """The interface of every network, torus or graph: named nodes, links in classes, a cut bound.
 
-Callers do not ask for the kind of a network.
-
 Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
 same kind of cable, and a link may have several cables. Loads are per cable and class.
 """
@@ -19,10 +17,33 @@ from pencilmap.model.base.arrays import Floats, Ints
 
 
 class Network(Protocol):
-    """The interface of `pencilmap.model.network.torus.Torus` and `pencilmap.model.network.graph.GraphNetwork`.
+    """The interface of all networks.
 
-    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row.
+    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row. A kind derives from one of
+    `pencilmap.model.network.coordinates.CoordinateNetwork`, `pencilmap.model.network.graph.GraphNetwork` and
+    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Callers ask for the properties
+    below, and take functions for kinds from a table by class (`functools.singledispatch`).
     """
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether nodes have coordinates in several dimensions."""
+
+    @property
+    def has_products(self) -> bool:
+        """Whether lines along a dimension are independent, so that placements can be products (`Product`): a torus."""
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """Units into which the network divides, from the smallest to the largest: `pencilmap.model.network.graph.Level`."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for a reader of any prediction."""
+
+    @property
+    def ends_per_node(self) -> int:
+        """Ends of each node, see `ends`."""
 
     @property
     def n_nodes(self) -> int:
@@ -62,6 +83,10 @@ class Network(Protocol):
     @property
     def bandwidth(self) -> tuple[float, ...] | None:
         """Bytes per second of a cable of each class."""
+
+    @property
+    def capacities(self) -> Sequence[Fraction]:
+        """Strength of each arc of `arcs`, in cables of the fastest class."""
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return coordinates of node numbers: shape ``node.shape + (d,)``."""

@@ -8,14 +8,15 @@ Cost: O(L) for each target, L links.
 """
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.routing.host_links import between_switches, loads_of_arcs, loads_with_switches, switch_arcs
+from pencilmap.model.routing.legs import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -25,13 +26,25 @@ from pencilmap.model.traffic.loads import LinkLoads
 class EachHop(Rule):
     """The rule as a value."""
 
-    def loads(self, network: GraphNetwork, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+    def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        if isinstance(network, SwitchedNetwork):
-            traffic, arcs = between_switches(network, exchange, node_of_rank), switch_arcs(network)
-            return loads_with_switches(network, exchange, node_of_rank, even_at_each_hop(arcs, traffic))
-        traffic = node_traffic(exchange, node_of_rank, network.n_nodes).toarray().astype(float)
-        return loads_of_arcs(network, even_at_each_hop(network.arcs(), traffic), exchange.total_bytes)
+        return _loads(network, exchange, node_of_rank)
+
+    def legs(self, network: Network, routers: Ints) -> Legs:
+        """Return the routes as a table."""
+        return shortest_legs(network, routers, by_hop=True)
+
+
+@singledispatch
+def _loads(network, exchange, ends):
+    traffic = node_traffic(exchange, ends, network.n_nodes).toarray().astype(float)
+    return loads_of_arcs(network, even_at_each_hop(network.arcs(), traffic), exchange.total_bytes)
+
+
+@_loads.register
+def _between_switches(network: SwitchedNetwork, exchange, ends):
+    traffic, arcs = between_switches(network, exchange, ends), switch_arcs(network)
+    return loads_with_switches(network, exchange, ends, even_at_each_hop(arcs, traffic))
 
 
 def even_at_each_hop(arcs: Arcs, traffic: Floats) -> Floats:

@@ -1,13 +1,12 @@
 """Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
 from pencilmap.model.traffic.exchange import Exchange
@@ -51,6 +50,24 @@ def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     return np.asarray(found, dtype=float)
 
 
+@singledispatch
+def routers_of_ends(network: Network) -> tuple[Ints, int]:
+    """Return the router of each end, of hosts with links to several switches that of the first link; and the routers."""
+    return np.arange(network.n_nodes), network.n_nodes
+
+
+@routers_of_ends.register
+def _first_switches(network: SwitchedNetwork) -> tuple[Ints, int]:
+    return network.planes()[0].switch, network.n_switches
+
+
+@singledispatch
+def router_arcs(network: Network) -> Arcs:
+    """Return the links between routers as arcs: all links, or those between switches if hosts are on switches."""
+    return network.arcs()
+
+
+@router_arcs.register
 @lru_cache(maxsize=8)
 def switch_arcs(network: SwitchedNetwork) -> Arcs:
     """Return the links between switches as arcs; switches are numbered from 0. `index` is the number of the link."""
@@ -66,7 +83,7 @@ def loads_with_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.n
     return found
 
 
-def loads_of_arcs(network: GraphNetwork, on_arcs: Floats, total_bytes: int) -> LinkLoads:
+def loads_of_arcs(network: Network, on_arcs: Floats, total_bytes: int) -> LinkLoads:
     """Return the loads of all links of a graph from the loads of its arcs."""
     flat = np.zeros(int(np.prod(network.link_shape)))
     flat[network.arcs().index] = without_rounding(on_arcs)

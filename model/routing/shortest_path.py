@@ -9,6 +9,7 @@ Cost: O(L) for each source node, or each source switch, L links. Parallel cables
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 
@@ -29,16 +30,8 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
-        there are any, else host by host.
-        """
-        if isinstance(network, FatTree):
-            return even_loads(network, exchange, node_of_rank)
-        if isinstance(network, TwistedTorus):
-            return twisted_loads(network, exchange, node_of_rank)
-        if isinstance(network, SwitchedNetwork):
-            return _between_switches(network, exchange, node_of_rank)
-        return shortest_path_loads(network, exchange, node_of_rank)
+        """Return the load of every link."""
+        return _loads(network, exchange, node_of_rank)
 
 
 RULE = without_argument("shortest-path", "split evenly over all shortest paths", ShortestPath())
@@ -75,6 +68,12 @@ def _between_switches(network, exchange, ends):
     for source in np.flatnonzero(traffic.any(axis=1)).tolist():
         _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
     return loads_with_switches(network, exchange, ends, values)
+
+
+_loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed
+_loads.register(SwitchedNetwork, _between_switches)
+_loads.register(FatTree, even_loads)
+_loads.register(TwistedTorus, twisted_loads)
 
 
 def _add_tree(values, arcs, distance, source, wanted):

@@ -15,15 +15,15 @@ import numpy as np
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.group_routes import GroupLoads
 from pencilmap.model.routing.host_links import loads_with_hosts
-from pencilmap.model.routing.minimal import by_groups
-from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.routing.minimal import Minimal, by_groups
+from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
 
 
 @dataclass(frozen=True)
-class Valiant(Rule):
-    """The rule as a value."""
+class Valiant(Minimal):
+    """The rule as a value; searches use the minimal routes."""
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""

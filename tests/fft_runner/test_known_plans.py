@@ -17,6 +17,7 @@ MPI = "Open MPI v4.1"
 KNOWN = Path(__file__).with_name("known_plans.txt")
 A_LINE = 6
 PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: by ranks; plans of a single rank have the most variants
+AT_EACH_COMMIT = 0.5  #: of the plans; all with --slow
 
 
 def read(printed):
@@ -25,15 +26,17 @@ def read(printed):
     return {(int(ranks), int(first) + k): checksum for ranks, first, *found in lines for k, checksum in enumerate(found)}
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("ranks", PLANS)
-def test_plans_are_what_they_were(mpirun, ranks):
-    done = mpirun(ranks, "0", str(PLANS[ranks] - 1), program="known_plans_test")
+def test_plans_are_what_they_were(mpirun, ranks, pytestconfig):
+    plans = round(PLANS[ranks] * (1 if pytestconfig.getoption("--slow") else AT_EACH_COMMIT))
+    done = mpirun(ranks, "0", str(plans - 1), program="known_plans_test")
     assert done.returncode == 0, done.stdout + done.stderr
     mpi = done.stdout.partition("\n")[0]
     if not mpi.startswith(MPI):
         pytest.skip(f"these are calls of {MPI}; the library makes other ones of {mpi}")
     known, found = read(KNOWN.read_text("utf-8")), read(done.stdout)
-    assert [*found] == [(ranks, number) for number in range(PLANS[ranks])]
+    assert [*found] == [(ranks, number) for number in range(plans)]
     changed = [number for (_, number), checksum in found.items() if checksum != known[ranks, number]]
     assert not changed, f"{len(changed)} plans differ; mpirun -n {ranks} known_plans_test {changed[0]} prints the first"
 

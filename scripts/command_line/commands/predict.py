@@ -12,7 +12,6 @@ from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
@@ -74,7 +73,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
                            "--algorithm; leave it out")
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
-    if page and not isinstance(where.network, Torus):
+    if page and not where.network.has_products:
         raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")

@@ -19,7 +19,6 @@ from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.network.kinds import network_named
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -306,7 +305,7 @@ def _namespaces(given):
 
 def _placements(network):
     """Return the usual placements: the launch order, and on a torus the best."""
-    return ("default", "best") if isinstance(network.network, Torus) else ("default",)
+    return ("default", "best") if network.network.has_products else ("default",)
 
 
 def _links_answer(results):
