@@ -15,7 +15,7 @@ from functools import cached_property
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.placements import as_mapping, check_name
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
@@ -40,7 +40,6 @@ from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
 DEFAULT = "default"
-EFFORTS = {"quick": 0, "normal": 1, "long": 8}  # factors of the evaluations; quick searches nothing
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
 MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
@@ -196,7 +195,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int | None = None) -> Plan:
+         seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
 
     Parameters
@@ -224,6 +223,8 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     top : int, optional
         Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
         or 30 by effort.
+    limit : Limit, optional
+        In place of seed and seconds, to be shared with other searches.
 
     Returns
     -------
@@ -248,7 +249,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
                         f"{effort}")
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
                      exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
-    limit = Limit(seed, seconds)
+    limit = limit or Limit(seed, seconds)
     found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
                                top or TOP[effort])
     leaders = wanted.leaders(found)

@@ -23,6 +23,7 @@ from pencilmap.mapper.named_network import USAGE, given_network, is_plain, netwo
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -87,8 +88,12 @@ class Setting(Where):
         question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule or SEQUENCE, direction)
         return self.answers(question, grid, placements)
 
-    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,)) -> list[Prediction]:
-        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too."""
+    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,), effort: str = "normal",
+                limit: Limit = UNLIMITED) -> list[Prediction]:
+        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too.
+
+        Effort and limit are those of the search for placement ``best`` on a named grid.
+        """
         placements, routing = tuple(placements), question.routing
         for text in placements:
             check_name(text)  # before any error about grids, because the grid is not at fault then
@@ -96,7 +101,7 @@ class Setting(Where):
             routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, question)]
+            return [p for text in placements for p in self._predictions(text, one, question, effort, limit)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         assert isinstance(question.exchange, str)
@@ -131,10 +136,11 @@ class Setting(Where):
         return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges, schedules=schedules,
                     direction=direction).predictions
 
-    def _predictions(self, text: str, grid: ProcessGrid, question: Question) -> list[Prediction]:
+    def _predictions(self, text: str, grid: ProcessGrid, question: Question, effort: str,
+                     limit: Limit) -> list[Prediction]:
         """Return the predictions of one placement."""
         rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
-        placed = self.best_placement(grid, question.schedule, rules=rules) if text == BEST \
+        placed = self.best_placement(grid, question.schedule, share_of(effort), limit, rules) if text == BEST \
             else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)

@@ -133,13 +133,14 @@ class Where:
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules)
+        several = objectives(schedule, grid)
+        for wanted in several:
+            found += [placed for placed in candidates(self.site, grid, wanted, share * len(several), limit, rules)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
-                found += robust_search(self.site, grid, wanted, share, limit)
+                found += robust_search(self.site, grid, wanted, share * len(several), limit)
             if self.halo and self.transform:
-                found += with_halo(self.site, grid, self.transform, wanted, self.halo, share, limit)
+                found += with_halo(self.site, grid, self.transform, wanted, self.halo, share * len(several), limit)
         return self._fastest(found, schedule)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:

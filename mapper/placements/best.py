@@ -19,6 +19,7 @@ import numpy as np
 
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
@@ -105,7 +106,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     """
     site.check_grid(grid)
     if not site.network.has_products:
-        return _without_products(site.network, site, grid, wanted, share, rules)
+        return _without_products(site.network, site, grid, wanted, share, limit, rules)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
@@ -134,16 +135,14 @@ def _floor(torus, grid, tasks_per_node):
 
 
 @singledispatch
-def _without_products(network, site, grid, wanted, share, rules):
-    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
-
+def _without_products(network, site, grid, wanted, share, limit, rules):
     evaluations = int(network_search.EVALUATIONS // share) if share else 0
-    return [network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))]
+    return [network_search.best_mapping(site, grid, wanted, evaluations, limit, rules)]
 
 
 @_without_products.register
-def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, rules):
-    return [*best_twisted(site, grid, wanted, share)]
+def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules):
+    return [*best_twisted(site, grid, wanted, share, limit)]
 
 
 def _tried(torus, grid, tasks_per_node, wanted):

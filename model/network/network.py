@@ -7,6 +7,7 @@ same kind of cable, and a link may have several cables. Loads are per cable and 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -115,6 +116,9 @@ class Network(Protocol):
         """Return the network for JSON."""
 
 
+MOST_KNOWN = 1024  # vertices up to which all distances are kept
+
+
 @dataclass(frozen=True, eq=False)
 class Arcs:
     """Links as arcs of a directed graph; nodes first, then vertices that hold no tasks (switches)."""
@@ -128,6 +132,15 @@ class Arcs:
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
+        if sources is not None and self.n_vertices <= MOST_KNOWN:
+            return self._hops[list(sources)]
+        return self._distances(sources)
+
+    @cached_property
+    def _hops(self) -> Floats:
+        return self._distances(None)
+
+    def _distances(self, sources: Iterable[int] | None) -> Floats:
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
 

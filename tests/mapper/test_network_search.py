@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.searches import network_search
+from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
 from pencilmap.mapper.searches.network_seeds import seeds
 from pencilmap.mapper.searches.partition import halves
@@ -71,7 +72,7 @@ def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
     prediction = predict(mapping_of(ground, slots))
     wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
     assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
-    better = swaps.anneal(slots, 4000, float("inf"), hot=0.05)
+    better = swaps.anneal(slots, 4000, hot=0.05)
     assert swaps.state.best[0] == pytest.approx(swaps.cost(better), abs=1e-9) and swaps.cost(better) <= swaps.cost(slots)
 
 
@@ -108,7 +109,7 @@ def test_the_latin_rule_spreads_receivers_over_all_cables():
 
 def test_the_same_seed_finds_the_same_placement():
     site, grid = site_of(DRAGONFLY_72, hosts=drawn_hosts(DRAGONFLY_72, 42)), ProcessGrid(6, 7)
-    first, again, other = (search(site, grid, seed=seed, evaluations=100_000) for seed in (1, 1, 2))
+    first, again, other = (search(site, grid, evaluations=100_000, limit=Limit(seed)) for seed in (1, 1, 2))
     assert first.mapping.node_of_rank.tolist() == again.mapping.node_of_rank.tolist()
     assert first.costs == again.costs and other.evaluations > 0
 
