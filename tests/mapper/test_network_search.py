@@ -62,6 +62,7 @@ def launched_costs(site, grid):
     ("fat-tree:leaves=4,hosts=3,up=2,spines=1", 2, (4, 6)), ("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=1", 1, (4, 4)),
     ("fat-tree:leaves=4,hosts=4,up=2,links=2,rails=2", 1, (4, 2)), ("dragonfly:a=3,p=2,h=1", 1, (6, 4)),
     ("dragonfly:a=4,p=2,groups=3,cables=3", 2, (8, 6)), ("hyperx:3x2,hosts=2", 3, (6, 6)),
+    ("hyperx:3x2,hosts=3,cables=2", 3, (9, 6)),
     ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=3", 1, (3, 6)), ("dragonfly:a=3,p=2,h=1,links=2", 1, (6, 4))])
 @pytest.mark.parametrize("objective", [in_sequence(2), at_once(2)])
 def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
