@@ -8,7 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.graph_cuts import exchange_bound, whole_bound
 from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
 from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.graph import GraphNetwork
@@ -47,7 +47,7 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
 @cut_bound.register
 def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
-    return _of_fastest(graph, graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()))
+    return _of_fastest(graph, exchange_bound(graph, exchange, node_of_rank))
 
 
 def _of_fastest(graph, bound):
@@ -139,8 +139,7 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
 
 @machine_bound.register
 def _machine_bound_of_graph(graph: GraphNetwork):
-    all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    return _of_fastest(graph, m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2))
+    return _of_fastest(graph, m_scale(whole_bound(graph), graph, graph.n_nodes**2))
 
 
 @machine_bound.register
