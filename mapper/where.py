@@ -127,7 +127,7 @@ class Where:
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules)
+            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust and isinstance(self.network, Torus):
                 found += robust_search(self.site, grid, wanted, share, limit)
