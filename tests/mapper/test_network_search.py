@@ -113,6 +113,8 @@ def test_the_same_seed_finds_the_same_placement():
     assert first.costs == again.costs and other.evaluations > 0
 
 
+@pytest.mark.thorough
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", SMALL)
 def test_no_placement_of_a_small_machine_beats_the_bound_or_the_search(text):
     site, grid = site_of(text), ProcessGrid(2, 3)
