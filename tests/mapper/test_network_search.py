@@ -183,6 +183,7 @@ MUST_REACH = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text, used, tasks, grid, rule, most", MUST_REACH)
 def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
     site, grid = site_of(text, tasks, drawn_hosts(text, used) if used else None), ProcessGrid(*grid)
