@@ -8,14 +8,12 @@ import pytest
 from tests.patience import patience
 
 LINT = Path(__file__).resolve().parents[1] / "scripts" / "lint"
-QUICK = ("ruff", "mypy", "clang-format")  # seconds; the others build and analyse all of C
+QUICK = ("ruff", "mypy", "clang-format")  # seconds; the others build and analyse all of C, at night
 TOOLS = subprocess.run([LINT, "--list"], capture_output=True, text=True, check=True, timeout=patience(60)).stdout.split()
 MISSING = 77
-MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(
-    ("warnings", "cppcheck"), (pytest.mark.thorough, pytest.mark.slow))  # half a minute each
 
 
-@pytest.mark.parametrize("tool", [pytest.param(tool, marks=MARKS.get(tool, pytest.mark.thorough)) for tool in TOOLS])
+@pytest.mark.parametrize("tool", [pytest.param(tool, marks=[] if tool in QUICK else pytest.mark.slow) for tool in TOOLS])
 def test_lint_is_clean(tool):
     done = subprocess.run([LINT, tool], capture_output=True, text=True, timeout=patience(900))
     if done.returncode == MISSING:

@@ -35,6 +35,7 @@ def test_the_readme_shows_what_its_commands_print(command, folder):
     assert command.agrees(printed), printed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", MACHINES, ids=lambda c: c[10:50])
 def test_what_to_type_for_a_machine_works(command, folder):
     for name, path in FILES.items():

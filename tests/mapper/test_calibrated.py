@@ -23,6 +23,8 @@ from pencilmap.model.times.held_out import computing_divisions
 from tests.documents import run_by
 from tests.mapper.run_records import record
 
+pytestmark = pytest.mark.thorough
+
 BANDWIDTH = 2e8
 TRUTH = Costs(injection_per_task=1.9e8, message_cost_s=1e-6, exchange_cost_s=30e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=4e9)

@@ -146,6 +146,8 @@ def least_costs(site, grid):
     return found
 
 
+@pytest.mark.thorough
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", SMALL)
 def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     site, grid = site_of(text), ProcessGrid(2, 3)
@@ -244,6 +246,7 @@ MUST_REACH = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text, used, tasks, grid, rule, most", MUST_REACH)
 def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
     site, grid = site_of(text, tasks, drawn_hosts(text, used) if used else None), ProcessGrid(*grid)

@@ -47,6 +47,7 @@ def test_nothing_that_is_predicted_is_faster(by, costs):
     assert found.best.worth <= 1.01 * min(every_way(where, by)) and found.by == by
 
 
+@pytest.mark.thorough
 def test_the_exchanges_alone_and_the_whole_transform_may_choose_differently():
     """Slabs move the array once less through memory, and pencils of many rows have shorter messages."""
     where = replace(setting(network="4x4", bandwidth="1 GB/s", fft="64"), costs=Costs(fft_rate_per_task=1e6))
@@ -132,6 +133,7 @@ def test_the_same_seed_gives_the_same_plan():
 
 
 @pytest.mark.usefixtures("brief")
+@pytest.mark.thorough
 def test_each_option_names_the_only_values_to_try():
     where = setting(network="4x4", fft="32", bandwidth="1 GB/s")
     for option, values, of in (("decompositions", [decomposition_named("slab")], lambda c: c.decomposition),

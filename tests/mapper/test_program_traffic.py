@@ -103,6 +103,7 @@ def test_phases_add_their_busiest_links():
     assert predict_program(mapping, one_phase(4, Traffic(4, phases).pairs)).link_bytes == 100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "tasks"), [("3x2", 1), ("2x2", 1), ("5:mesh", 1), ("3", 2), ("2x3:mesh", 1),
                                              ("fat-tree:leaves=2,hosts=3,up=1", 1), ("fat-tree:leaves=2,hosts=2,up=1", 1)])
 @pytest.mark.parametrize("seed", range(3))
@@ -149,6 +150,7 @@ def test_blocks_of_a_halo_go_to_nodes():
     assert found.cost <= 400_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "most"), [("4x4x4", 87_428), ("8x8", 178_284)])
 def test_fft_beside_a_halo(text, most):
     """A halo of 4x4x4 ranks, and rows and columns of an 8x8 grid with as many bytes."""

@@ -61,6 +61,7 @@ def test_the_optima_are_those_of_every_placement(torus, T, R, C):
     assert found.sequence == min(sequence for sequence, _ in every) and found.joint == min(joint for _, joint in every)
 
 
+@pytest.mark.thorough
 def test_no_bound_is_above_an_optimum():
     for i, (torus, T, R, C) in enumerate(CASES):
         site, found = Site(torus, T), optima(torus, T, R, C)
