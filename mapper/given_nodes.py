@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.machine import load_machine, machine_partitions
+from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.times.scaling import bisection_bandwidth
 
-SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?")
+SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 
 
 @dataclass(frozen=True)
@@ -82,4 +83,4 @@ def partition_for(machine: str, nodes: int) -> str | None:
     if not shapes:
         raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `network`")
     best = max(shapes, key=bisection_bandwidth)
-    return "x".join(map(str, best.shape))
+    return str(best) if isinstance(best, FoldedTorus) else "x".join(map(str, best.shape))

@@ -201,8 +201,10 @@ def _laid(lines, sizes, share, spread):
             line += 1
     rest = lines[line:]
     stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
+    if spread:
+        rest = [np.roll(some, -k * stride) for k, some in enumerate(rest)]
     for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        held[u].append(np.roll(rest[k], -k * stride)[first:last] if spread else rest[k][first:last])
+        held[u].append(rest[k][first:last])
     return np.concatenate([ranks for some in held for ranks in some])
 
 

@@ -55,6 +55,7 @@ from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.objective import Objective, in_sequence
 
 MOST_BOXES = 1 << 21     # above this number only planes cut
 MOST_NODES = 2048        # above this number distances between all nodes are not summed
@@ -171,6 +172,12 @@ def _distances_on_twisted_torus(torus: TwistedTorus, site, grid, transform):
     sizes = [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
     return LowerBound(Fraction(4 * torus.n_nodes * total, P**2) * Crossing(grid, transform).smallest / cables, argument)
+
+
+def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
+    """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done."""
+    alone = lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0)
+    return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
 def _in_turn(site, grid, ordered, split):

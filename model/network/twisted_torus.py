@@ -172,11 +172,17 @@ def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     >>> usual_twists((4, 4, 8)), usual_twists((4, 8, 8))
     (((0, 0, 4), (0, 0, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0), (0, 0, 0)))
     """
-    k = min(shape)
-    if {*shape} != {k, 2 * k}:
+    found = usual_twists_of(shape)
+    if found is None:
         raise TorusError(f"{'x'.join(map(str, shape))}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
                          "name the twists, e.g. 6x4x9:twist=xz3,yz3")
-    return tuple(tuple(k if n == k and m == 2 * k else 0 for m in shape) for n in shape)
+    return found
+
+
+def usual_twists_of(shape: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the same, or None if the extents are not k and 2k."""
+    k = min(shape)
+    return None if {*shape} != {k, 2 * k} else tuple(tuple(k if n == k and m == 2 * k else 0 for m in shape) for n in shape)
 
 
 def _check_twists(torus: TwistedTorus) -> None:
@@ -205,8 +211,7 @@ def _order(twists: Sequence[Sequence[int]]) -> Iterator[int]:
 
 
 def _twist_text(torus: TwistedTorus) -> str:
-    k = min(torus.shape)
-    if {*torus.shape} == {k, 2 * k} and torus.twists == usual_twists(torus.shape):
+    if torus.twists == usual_twists_of(torus.shape):
         return TWISTED
     return "twist=" + ",".join(f"{torus.axes[i]}{torus.axes[j]}{twist}" for i, row in enumerate(torus.twists)
                                for j, twist in enumerate(row) if twist)

@@ -1,7 +1,7 @@
 """Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
 
 from collections.abc import Iterable
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
@@ -77,6 +77,7 @@ def router_arcs(network: Network) -> Arcs:
 
 
 @router_arcs.register
+@lru_cache(maxsize=8)
 def _switch_arcs(network: SwitchedNetwork) -> Arcs:
     arcs, n = network.arcs(), network.n_nodes
     links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))

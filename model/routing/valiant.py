@@ -46,12 +46,12 @@ def _through_groups(network, found, traffic):
     shares = found.add_to_group(first)                                         # (G, n, G, K)
     links, inside = network.cables_of_pair
     second = np.zeros_like(traffic)
-    for s in range(G):
-        third, cable = np.nonzero(links[s] >= 0)
-        legs = shares[s][:, third, cable].T @ traffic[s].reshape(n, -1) * part  # (cables, G n)
-        legs = legs.reshape(-1, G, n)
-        legs[np.arange(len(third)), third] = 0                                 # not through the target group
-        np.add.at(second, (third, inside[third, s, cable]), legs)
+    for s in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
+        for k in range(links.shape[2]):                                        # one cable to each third group
+            third = np.flatnonzero(links[s, :, k] >= 0)
+            legs = (shares[s][:, third, k].T @ traffic[s].reshape(n, -1) * part).reshape(-1, G, n)
+            legs[np.arange(len(third)), third] = 0                             # not through the target group
+            second[third, inside[third, s, k]] += legs
     return second
 
 

@@ -103,4 +103,6 @@ def _next_sizes(sizes, n_nodes):
 def _text(value):
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
-    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(" ".join(map(str, v)) if isinstance(v, list) else _text(v) for v in value)
+    return str(value)
