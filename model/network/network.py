@@ -25,6 +25,9 @@ class Network(Protocol):
     below, and take functions for kinds from a table by class (`functools.singledispatch`).
     """
 
+    def __hash__(self) -> int:
+        """Return the key of a network in caches."""
+
     @property
     def has_coordinates(self) -> bool:
         """Whether nodes have coordinates in several dimensions."""

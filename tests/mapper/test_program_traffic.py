@@ -10,6 +10,7 @@ import pytest
 
 from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.traffic_search import search_traffic
+from pencilmap.mapper.searches.traffic_starts import launch_orders
 from pencilmap.mapper.searches.traffic_swaps import Swaps
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.where import Where
@@ -65,6 +66,11 @@ def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
         exact = rule.loads(network, traffic.total.exchange, network.ends(node[some], slot[some]))
         swaps = Swaps(traffic, route_tables(network, rule, node, slot), tasks)
         assert swaps.cost(some) == pytest.approx(largest_loads(network, exact), rel=1e-9)
+
+
+def test_launch_orders_name_the_axes_of_a_twisted_torus():
+    found = dict(launch_orders(Site(network_named("2x4:twisted")), 8))
+    assert found["default:yxt"].tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
 
 
 def test_bandwidths_of_classes_weight_the_loads():
