@@ -16,8 +16,6 @@ from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.base.errors import MapfileError, MappingError, near
 from pencilmap.model.base.reading import reading
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -96,7 +94,7 @@ def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job
 
 def _check_network(form, name, network):
     """Refuse a format with coordinates for a network without coordinates."""
-    if form.by_coordinates and not isinstance(network, Torus | TwistedTorus):
+    if form.by_coordinates and not network.has_coordinates:
         raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; use one of "
                            f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
 

@@ -36,6 +36,7 @@ USUAL_TILE = 16
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
 MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
+NEAR = 6                  # places of each coset, the nearest to place 0, of which a tile takes one
 MOST_TILE = 512           # tasks: larger tiles are not annealed
 
 
@@ -166,13 +167,13 @@ class _Run:
         shape = _shape(torus, tasks_per_node)
         self.shape, self.cost, self.floor = shape, float("inf"), lattice.load + lattice.floor
         size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
-        self.members = coordinates(shape, np.flatnonzero(lattice.numbers == 0))
-        self.start = self.tile = _compact(shape, lattice.numbers, size)
+        self.near = _near(shape, lattice.numbers, size)
+        self.start = self.tile = np.ascontiguousarray(self.near[:, 0])
         self.folded = _folded(torus, tasks_per_node, lattice.form, size)
 
     def anneal(self, steps):
         """Anneal once more from the compact tile, which finds more than annealing the best tile further."""
-        load, tile = anneal(self.folded, self.start, self.members, steps, self.seed)
+        load, tile = anneal(self.folded, self.start, self.near, steps, self.seed)
         self.seed += 1
         if self.lattice.load + load < self.cost - 1e-12:
             self.cost, self.tile = self.lattice.load + load, tile
@@ -339,15 +340,12 @@ def _least_tile(torus, shape, size, scale):
     return float(np.sort(apart.sum(axis=1))[:size].sum()) / size * share
 
 
-def _compact(shape, numbers, size):
-    """Return a tile of the places nearest to place 0: int array, shape (size, d + 1)."""
+def _near(shape, numbers, size):
+    """Return places of every coset, the nearest to place 0 first: int array, shape (size, NEAR, d + 1)."""
     where = coordinates(shape, np.arange(len(numbers)))
     apart = np.minimum(where, shape - where).sum(axis=1)
-    order = np.argsort(apart, kind="stable")
-    _, first = np.unique(numbers[order], return_index=True)
-    chosen = order[np.sort(first)]
-    assert len(chosen) == size
-    return where[chosen]
+    order = np.lexsort([apart, numbers])
+    return where[order].reshape(size, -1, where.shape[1])[:, :NEAR].copy()
 
 
 def _folded(torus, tasks_per_node, form, size):
@@ -365,4 +363,4 @@ def _folded(torus, tasks_per_node, form, size):
     times = len(members) // len(projected)
     unit = np.array([float(w) for w in weights(torus)]) * 2.0 * times / (tasks_per_node * size)  # of half a message
     return folded(np.array(torus.shape), np.array([torus.is_ring(i) for i in range(torus.n_dimensions)]),
-                  key.ravel().astype(np.int64), unit, tasks_per_node)
+                  key.ravel().astype(np.int64), unit)

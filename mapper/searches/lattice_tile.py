@@ -1,10 +1,10 @@
 """The inner loop of lattice tilings: anneal a tile on its loads, folded onto the cosets of the lattice.
 
 Idea: every row is the tile moved by an element of the lattice. So a link carries, for all rows, as much as all links of its
-coset carry for one tile. A step moves one element of the tile by an element of the lattice. The coset of the element stays,
-and only its own messages change. The path of a message depends on its displacement alone. So the hops of every displacement
-are listed once, as cosets relative to the coset of the start, and a table adds cosets. The energy is the 16-norm of all
-lengths.
+coset carry for one tile. A step moves one element of the tile to another place of its coset. Tiles with little load are
+compact, so only the places near place 0 are tried, and only the messages of the element change. The path of a message
+depends on its displacement alone. So the hops of every displacement are listed once, as cosets relative to the coset of the
+start, and a table adds cosets. The energy is the 16-norm of all lengths.
 Cost: about 2 microseconds a step for a tile of 16 on 8x8x8. Compiled by `pencilmap.mapper.searches.compiling`.
 """
 
@@ -17,7 +17,7 @@ from pencilmap.mapper.searches.routed_swaps import copy_into
 
 HOT, COLD = 0.015, 0.0003  # temperatures in units of the length at the start
 
-Folded = namedtuple("Folded", "shape stride unit key sums hop half length slots")
+Folded = namedtuple("Folded", "shape stride unit key sums hop half length")
 Folded.__doc__ = """The links that the messages of a tile load.
 
 Parameters
@@ -31,8 +31,6 @@ sums : int32 array, shape (K, 2 * d * K)
     The link for the coset of a message's start and a link as seen from coset 0.
 hop, half : int32 arrays, shape (N, H); length : int64 array, shape (N,)
     For every displacement the links of its path from coset 0, the half messages on each link, and the number of links.
-slots : int
-    Tasks of a node.
 """
 
 
@@ -62,7 +60,7 @@ def _listed(shape, stride, ring, key, count, hop, half, length):
         length[node] = k
 
 
-def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarray, slots: int) -> Folded:
+def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarray) -> Folded:
     """Return empty folded loads.
 
     Parameters
@@ -74,8 +72,6 @@ def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarra
         Coset of every node.
     unit : float array, shape (d,)
         Length of half a message on a link of each dimension.
-    slots : int
-        Tasks of a node.
     """
     d, N, count = len(shape), len(key), int(key.max()) + 1
     stride = np.concatenate([[1], np.cumprod(shape)[:-1]]).astype(np.int64)
@@ -88,8 +84,7 @@ def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarra
     sums = np.concatenate([sums + link * count for link in range(2 * d)], axis=1).astype(np.int32)
     most = max(1, int(length.max(initial=1)))
     return Folded(shape, stride=stride, unit=np.repeat(unit, 2 * count), key=key, sums=sums,
-                  hop=np.ascontiguousarray(hop[:, :most]), half=np.ascontiguousarray(half[:, :most]), length=length,
-                  slots=slots)
+                  hop=np.ascontiguousarray(hop[:, :most]), half=np.ascontiguousarray(half[:, :most]), length=length)
 
 
 @compiled
@@ -126,7 +121,7 @@ def _lengths(unit, load, scale):
 
 
 @compiled
-def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, members, steps, seed):
+def _anneal(shape, stride, unit, key, sums, hop, half, length, tile, near, steps, seed):
     np.random.seed(seed)
     load, coset = np.zeros(len(unit), dtype=np.int64), np.zeros(len(tile), dtype=np.int64)
     for j in range(len(tile)):
@@ -144,12 +139,12 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
     best, found, before, old = top, tile.copy(), load.copy(), tile[0].copy()
     for step in range(steps):
         temperature = HOT * (COLD / HOT) ** (step / steps)
-        j, member = np.random.randint(len(tile)), np.random.randint(len(members))
+        j, other = np.random.randint(len(tile)), np.random.randint(near.shape[1])
         copy_into(before, load)
         copy_into(old, tile[j])
         _messages(shape, stride, sums, hop, half, length, load, tile, coset, j, -1)
         for i in range(tile.shape[1]):
-            tile[j, i] = (tile[j, i] + members[member, i]) % (shape[i] if i < len(shape) else slots)
+            tile[j, i] = near[j, other, i]
         _messages(shape, stride, sums, hop, half, length, load, tile, coset, j, 1)
         top, then = _lengths(unit, load, scale)
         if then <= now or np.random.random() < np.exp((now - then) / temperature):
@@ -164,16 +159,16 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
     return best, found
 
 
-def anneal(where: Folded, tile: np.ndarray, members: np.ndarray, steps: int, seed: int) -> tuple[float, np.ndarray]:
+def anneal(where: Folded, tile: np.ndarray, near: np.ndarray, steps: int, seed: int) -> tuple[float, np.ndarray]:
     """Anneal a tile and return the largest length of the best tile seen, and this tile.
 
     Parameters
     ----------
     where : Folded
     tile : int array, shape (R, d + 1)
-    members : int array, shape (C, d + 1)
-        Elements of the lattice.
+    near : int array, shape (R, K, d + 1)
+        Places of the coset of each element, from which it takes one.
     steps, seed : int
     """
-    best, found = _anneal(*where, tile.copy(), members, steps, seed)
+    best, found = _anneal(*where, tile.copy(), near, steps, seed)
     return float(best), found

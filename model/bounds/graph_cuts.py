@@ -12,21 +12,21 @@ the rest is still too large, single hosts are used instead of runs.
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import leaves
+from pencilmap.model.network.network import Leaves, Network, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
 
 
-def exchange_bound(graph: GraphNetwork, exchange: Exchange, node_of_rank: Ints) -> Fraction:
+def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fraction:
     """Return the largest load that no routing of an exchange can avoid, see `graph_bound`."""
-    if len(graph.vertices) <= MAX_VERTICES:
+    if graph.arcs().n_vertices <= MAX_VERTICES:
         return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
     parts = _parts(graph)
     out, into = node_totals(exchange, node_of_rank, graph.n_nodes)
@@ -36,19 +36,19 @@ def exchange_bound(graph: GraphNetwork, exchange: Exchange, node_of_rank: Ints) 
                                                           parts.inner.n_vertices).toarray())
 
 
-def whole_bound(graph: GraphNetwork) -> Fraction:
+def whole_bound(graph: Network) -> Fraction:
     """Return the largest load that no routing of an all-to-all of the hosts can avoid, one byte from host to host."""
-    if len(graph.vertices) <= MAX_VERTICES:
+    if graph.arcs().n_vertices <= MAX_VERTICES:
         return graph_bound(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64))
     return _bound_of_parts(graph, *_all_to_all_of_parts(graph))
 
 
-def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
+def graph_bound(graph: Network, traffic: Ints) -> Fraction:
     """Return the largest load that no routing of some traffic can avoid, on a graph of at most `MAX_VERTICES` vertices.
 
     Parameters
     ----------
-    graph : GraphNetwork
+    graph : Network
     traffic : int array, shape (N, N)
         Bytes from host to host.
 
@@ -62,7 +62,7 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
 
 @lru_cache(maxsize=8)
-def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
+def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     """Return the cuts across which an all-to-all of the hosts takes longest.
 
     Returns
@@ -78,7 +78,7 @@ def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
     (2, '1')
     """
     found: dict[tuple[int, Fraction], None] = {}
-    runs = (_worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)) if len(graph.vertices) <= MAX_VERTICES else
+    runs = (_worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)) if graph.arcs().n_vertices <= MAX_VERTICES else
             _runs_of_parts(graph, *_all_to_all_of_parts(graph)))
     for run in runs:
         hosts = int(np.count_nonzero(run < graph.n_nodes))
@@ -98,7 +98,7 @@ def _worst_runs(graph, traffic):
 
 
 @lru_cache(maxsize=8)
-def _parts(graph):
+def _parts(graph: Any) -> Leaves:
     """Return the graph without its leaves."""
     return leaves(graph.arcs(), graph.n_nodes)
 
@@ -221,10 +221,11 @@ def _load(graph, traffic, run):
 
 def _cables(graph, run):
     """Return the cables that leave a set of vertices, and the cables that enter the set: exact."""
-    inside = np.zeros(len(graph.vertices), dtype=bool)
+    arcs = graph.arcs()
+    inside = np.zeros(arcs.n_vertices, dtype=bool)
     inside[run] = True
     return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
-            for ends in ((graph.source, graph.target), (graph.target, graph.source))]
+            for ends in ((arcs.source, arcs.target), (arcs.target, arcs.source))]
 
 
 def _hop_bound(graph, arcs, traffic):

@@ -18,11 +18,10 @@ from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network.folded_torus import FoldedTorus, is_folded, parse_folded
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
@@ -68,7 +67,7 @@ class Machine:
         MachineError
             If the machine is a network of switches.
         """
-        if isinstance(self.network, GraphNetwork):
+        if not self.network.has_coordinates:
             raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no "
                                "partitions; list the hosts of a job in a file and give it with `nodes`, or their number")
         return self.network
@@ -161,7 +160,7 @@ class Machine:
     def _logical(self, torus: Network) -> Iterator[str]:
         """Yield what is assumed of a promised torus that the scheduler lays into a box."""
         rule = self.partitions
-        if rule is None or not isinstance(torus, Torus):
+        if rule is None or not torus.has_products:
             return
         if isinstance(torus, FoldedTorus):
             yield from self._box(torus, rule)
@@ -190,13 +189,13 @@ class Machine:
         elif isinstance(torus, TwistedTorus):
             yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
                    f"for; {shape}:torus is the plain torus here")
-        elif known and isinstance(torus, Torus) and all(torus.wrap):
+        elif known and torus.has_products and all(as_torus(torus).wrap):
             yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
                    "for; the plain torus is predicted")
 
-    def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
+    def _doubtful_wraps(self, torus: Any) -> Iterator[str]:
         rule = self.partitions
-        if rule is None or not isinstance(torus, Torus) or torus.n_dimensions != rule.largest.n_dimensions:
+        if rule is None or not torus.has_products or torus.n_dimensions != rule.largest.n_dimensions:
             return
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
@@ -317,7 +316,7 @@ def _switches(figures):
     """Return the network of a text; links without a known bandwidth are refused."""
     text, rates = figures["network"].value, figures["link_bandwidth"].value
     network = network_named(text, bandwidth=rates)
-    if not isinstance(network, GraphNetwork):
+    if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
     return network
 
@@ -415,7 +414,7 @@ def _partitions(figure, torus):
     """Return the rule of a [partition] figure; without other figures the machine is as large as its usual shape."""
     if figure is None:
         return None
-    if not isinstance(torus, Torus | TwistedTorus):
+    if not torus.has_coordinates:
         raise MachineError("a network of switches has no partition; leave [partition] out")
     value = figure.value
     largest = (parse_torus(value["largest"], axes=torus.axes) if "largest" in value

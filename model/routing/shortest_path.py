@@ -10,6 +10,7 @@ Cost: O(L) for each source node, or each source switch, L links. Parallel cables
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network, leaves
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.routing.host_links import between_switches, loads_with_switches, switch_arcs
+from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
@@ -32,16 +33,8 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
-        there are any, else host by host.
-        """
-        if isinstance(network, FatTree):
-            return even_loads(network, exchange, node_of_rank)
-        if isinstance(network, TwistedTorus):
-            return twisted_loads(network, exchange, node_of_rank)
-        if isinstance(network, SwitchedNetwork):
-            return _between_switches(network, exchange, node_of_rank)
-        return shortest_path_loads(network, exchange, node_of_rank)
+        """Return the load of every link."""
+        return _loads(network, exchange, node_of_rank)
 
 
 RULE = without_argument("shortest-path", "split evenly over all shortest paths", ShortestPath())
@@ -79,11 +72,17 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
 
 
 def _between_switches(network, exchange, ends):
-    arcs, traffic = switch_arcs(network), between_switches(network, exchange, ends)
+    arcs, traffic = router_arcs(network), between_routers(network, exchange, ends)
     values = np.zeros(len(arcs.source))
     for source in np.flatnonzero(traffic.any(axis=1)).tolist():
         _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
-    return loads_with_switches(network, exchange, ends, values)
+    return loads_of_arcs(network, exchange, ends, values)
+
+
+_loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed
+_loads.register(SwitchedNetwork, _between_switches)
+_loads.register(FatTree, even_loads)
+_loads.register(TwistedTorus, twisted_loads)
 
 
 def _add_tree(values, arcs, distance, source, wanted):

@@ -65,10 +65,8 @@ def _show_one(machine, as_json):
 
 
 def _summary(machine):
-    from pencilmap.model.network.graph import GraphNetwork  # loads NumPy, which the list of all machines does not need
-
     network = machine.network
-    place = {"network": str(network), "classes": list(network.link_classes)} if isinstance(network, GraphNetwork) else {
+    place = {"network": str(network), "classes": list(network.link_classes)} if not network.has_coordinates else {
         "torus": str(network), "shape": list(network.shape), "wrap": list(network.wrap), "axes": network.axes}
     return {"name": machine.name, "title": machine.title, **place, "tasks_per_node": machine.tasks_per_node,
             "link_bandwidth_byte_per_s": list(network.bandwidth),

@@ -12,7 +12,7 @@ from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
@@ -109,7 +109,7 @@ class Claim:
 
 
 def _is_no_torus(row):
-    return not isinstance(row.case.setting().network, Torus)
+    return not row.case.setting().network.has_products
 
 
 def _is_published_8_cube(row):

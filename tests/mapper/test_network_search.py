@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.searches import network_search
+from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
 from pencilmap.mapper.searches.network_seeds import seeds
 from pencilmap.mapper.searches.partition import halves
@@ -71,7 +72,7 @@ def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
     prediction = predict(mapping_of(ground, slots))
     wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
     assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
-    better = swaps.anneal(slots, 4000, float("inf"), hot=0.05)
+    better = swaps.anneal(slots, 4000, hot=0.05)
     assert swaps.state.best[0] == pytest.approx(swaps.cost(better), abs=1e-9) and swaps.cost(better) <= swaps.cost(slots)
 
 
@@ -108,7 +109,7 @@ def test_the_latin_rule_spreads_receivers_over_all_cables():
 
 def test_the_same_seed_finds_the_same_placement():
     site, grid = site_of(DRAGONFLY_72, hosts=drawn_hosts(DRAGONFLY_72, 42)), ProcessGrid(6, 7)
-    first, again, other = (search(site, grid, seed=seed, evaluations=100_000) for seed in (1, 1, 2))
+    first, again, other = (search(site, grid, evaluations=100_000, limit=Limit(seed)) for seed in (1, 1, 2))
     assert first.mapping.node_of_rank.tolist() == again.mapping.node_of_rank.tolist()
     assert first.costs == again.costs and other.evaluations > 0
 
@@ -159,34 +160,72 @@ def test_the_worst_cost_is_never_above_that_of_the_launcher(text, number, tasks,
     assert max(found.costs.values()) == max(cost_under(found.mapping, rule) for rule in found.costs)
 
 
+LONG = 4  # times the usual number of swaps; `plan --effort long` has 8
 #: network, hosts in use (0: all), tasks, grid, routing for which it is searched (None: all), most cost under each routing
 MUST_REACH = [
     (TREE_128, 0, 1, (8, 16), None, {"shortest-path": 8.75, "static": 9.0}),
     (TREE_512, 0, 1, (8, 64), None, {"shortest-path": 10.8125}),
-    (DRAGONFLY_72, 0, 1, (6, 12), None, {"minimal": 7.67}),
+    (DRAGONFLY_72, 0, 1, (6, 12), None, {"minimal": 7.0}),
     (DRAGONFLY_72, 42, 1, (6, 7), None, {"minimal": 6.762}),
     (DRAGONFLY_342, 0, 1, (9, 38), None, {"minimal": 7.451}),
     (DRAGONFLY_342, 0, 1, (38, 9), None, {"minimal": 7.451}),
     (DRAGONFLY_342, 204, 1, (12, 17), None, {"minimal": 7.432}),
     pytest.param(TREE_72, 0, 1, (8, 9), "shortest-path", {"shortest-path": 10.28}, marks=pytest.mark.slow),
     pytest.param(TREE_72, 0, 1, (8, 9), "static", {"static": 10.612}, marks=pytest.mark.slow),
-    pytest.param(TREE_512, 0, 8, (64, 64), None, {"shortest-path": 9.75}, marks=pytest.mark.slow),
+    pytest.param(TREE_512, 0, 8, (64, 64), None, {"shortest-path": 9.75, "static": 9.8125}, marks=pytest.mark.slow),
     pytest.param(TREE_512, 288, 8, (48, 48), "shortest-path", {"shortest-path": 7.75}, marks=pytest.mark.slow),
+    pytest.param(TREE_512, 288, 8, (48, 48), ("shortest-path", LONG), {"shortest-path": 7.7}, marks=pytest.mark.slow),
     pytest.param(TREE_512, 288, 1, (6, 48), "shortest-path", {"shortest-path": 9.44}, marks=pytest.mark.slow),
     pytest.param(TREE_128, 72, 1, (8, 9), "shortest-path", {"shortest-path": 7.06}, marks=pytest.mark.slow),
     pytest.param(TREE_72, 42, 8, (16, 21), "shortest-path", {"shortest-path": 7.25}, marks=pytest.mark.slow),
     pytest.param(DRAGONFLY_1056, 0, 1, (24, 44), None, {"minimal": 9.2}, marks=pytest.mark.slow),
     pytest.param(DRAGONFLY_1056, 630, 1, (21, 30), None, {"minimal": 7.677}, marks=pytest.mark.slow),
-    pytest.param("hyperx:4x4,hosts=4", 0, 1, (8, 8), None, {"shortest-path": 16 / 2.097}, marks=pytest.mark.slow),
+    ("hyperx:4x4,hosts=4", 0, 1, (8, 8), None, {"shortest-path": 7.5}),
 ]
 
 
 @pytest.mark.parametrize("text, used, tasks, grid, rule, most", MUST_REACH)
 def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
     site, grid = site_of(text, tasks, drawn_hosts(text, used) if used else None), ProcessGrid(*grid)
-    costs = search(site, grid, rules=(rule,) if rule else ()).costs
+    rule, times = rule if isinstance(rule, tuple) else (rule, 1)
+    costs = search(site, grid, rules=(rule,) if rule else (), evaluations=times * network_search.EVALUATIONS).costs
     scale = site.allocation.n_nodes / site.network.n_nodes  # the figures count the hosts in use
     assert all(float(costs[name]) * scale <= limit + 1e-9 for name, limit in most.items()), costs
+
+
+def partitions(n, most):
+    """All ways to write n as a sum of falling numbers up to `most`."""
+    return [()] if not n else [(k, *rest) for k in range(min(n, most), 0, -1) for rest in partitions(n - k, k)]
+
+
+def fit_in_a_leaf(rows, columns):
+    """Whether some cells have these numbers in each row and in each column (Gale and Ryser)."""
+    return all(sum(columns[:k + 1]) <= sum(min(m, k + 1) for m in rows) for k in range(len(columns)))
+
+
+def on_cables(counts, size):
+    """Least messages down the busiest of four cables of a leaf, each for two hosts with as many mates in the leaf."""
+    mates = sorted(n for n in counts for _ in range(n))
+    return max(2 * size - one - other for one, other in zip(mates, mates[::-1]))
+
+
+def test_on_72_hosts_only_whole_rows_in_leaves_keep_10_61_under_static_routes():
+    """So no placement of 8x9 has both 10.61 under static routes and less under an even split.
+
+    A message of a row is 1/2 long, of a column 4/9, and a cable carries 7 and 8 at least, as the hosts' links do. A leaf
+    holds so many ranks of each row and of each column, and static routes bring the messages of two hosts down each cable.
+    """
+    whole, flat, tall, column = ((8,), (1,) * 8), ((4, 4), (2,) * 4), ((2,) * 4, (4, 4)), ((1,) * 8, (8,))
+    leaves = [(m, n) for m in partitions(8, 8) for n in partitions(8, 8) if fit_in_a_leaf(m, n)]
+    assert len(leaves) > 100 and all(leaf in leaves for leaf in (whole, flat, tall, column))
+    kinds = {}
+    for rows in range(7, 15):
+        columns = int((Fraction("10.612") - Fraction(rows, 2)) / Fraction(4, 9))
+        kinds[rows] = {leaf for leaf in leaves if on_cables(leaf[0], 8) <= rows and on_cables(leaf[1], 9) <= columns}
+    assert {rows: some for rows, some in kinds.items() if some} == {7: {whole}, 8: {flat}, 12: {tall}, 14: {column}}
+    # Flat leaves cannot be all leaves: a row is two halves with complementary columns, and a leaf has two halves with the
+    # same columns. So the rows with these halves are even in number, but there are nine rows. Nor can the tall ones and
+    # the columns: they hold the ranks of a column by fours or eights, but a column has nine.
 
 
 @pytest.mark.parametrize("text, unused", [("fat-tree:leaves=3,hosts=2,up=1", [5]), ("hyperx:2x3,hosts=1", [0, 4])])
