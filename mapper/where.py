@@ -135,12 +135,13 @@ class Where:
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         several = objectives(schedule, grid)
         for wanted in several:
-            found += [placed for placed in candidates(self.site, grid, wanted, share * len(several), limit, rules)
+            effort = share * len(several)
+            found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
-                found += robust_search(self.site, grid, wanted, share * len(several), limit)
+                found += robust_search(self.site, grid, wanted, effort, limit)
             if self.halo and self.transform:
-                found += with_halo(self.site, grid, self.transform, wanted, self.halo, share * len(several), limit)
+                found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
         return self._fastest(found, schedule)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:

@@ -45,8 +45,9 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 150_000_000     # of the table of routes, changed by all swaps together;
+ENTRIES = 120_000_000     # of the table of routes, changed by all swaps together;
 POLISH = 8                # under static routes one in so many of these
+MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
 FIRST_RANKS, MOST_PAIRED = 500_000, 128  # ranks of all seeds that are made; units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
@@ -364,10 +365,15 @@ class _Search:
         return self.cut
 
     def _chosen(self, candidates):
-        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders."""
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders.
+
+        If possible it costs no more than the launch order under the default routing, too.
+        """
         costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
         limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
         allowed = {name: some for name, some in costs.items() if max(some) <= limit}
+        usual = costs[LAUNCHED[0]][0]
+        allowed = {name: some for name, some in allowed.items() if some[0] <= usual} or allowed
         least = [min(some) for some in zip(*allowed.values())]
 
         def regret(name):
@@ -411,7 +417,7 @@ class _Search:
         number = self.evaluations // parts
         if board.routes is not None:
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
-            changed = 4 * swaps.state.size.sum() * row
+            changed = 4 * swaps.state.size.sum() * row * (FAR if len(board.routes.link) > MOST_NEAR else 1)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
         found = swaps.anneal(slots, number, hot, enough=self.enough * (1 + board.both), is_over=self._is_over)

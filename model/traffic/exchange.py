@@ -153,8 +153,8 @@ def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> t
     """
     sent, received = _by_group(exchange, node_of_rank, n_nodes)
     inside = np.asarray(sent.multiply(received).sum(axis=1)).ravel()
-    to_all, from_all = (np.asarray(side.sum(axis=0)).ravel() for side in (received, sent))
-    return sent @ to_all - inside, received @ from_all - inside
+    out, into = (mine @ np.asarray(theirs.sum(axis=0)).ravel() for mine, theirs in ((sent, received), (received, sent)))
+    return out - inside, into - inside
 
 
 def _by_group(exchange, node_of_rank, n_nodes):

@@ -1,9 +1,9 @@
-/* A plain program of FFTW's MPI library: transforms of 32^3 points there and back, and their largest error. */
+/* A plain program of FFTW's MPI library: transforms of 64^3 points there and back, and their largest error. */
 #include <fftw3-mpi.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { N = 32, TIMES = 8 };
+enum { N = 64, TIMES = 4 };
 
 static double value(ptrdiff_t i)
 {
