@@ -12,18 +12,19 @@ the rest is still too large, single hosts are used instead of runs.
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.network import Network, leaves
+from pencilmap.model.network.network import Leaves, Network, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
 
 
-def exchange_bound(graph: Network, exchange: Exchange, node_of_rank: Ints) -> Fraction:
+def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fraction:
     """Return the largest load that no routing of an exchange can avoid, see `graph_bound`."""
     if graph.arcs().n_vertices <= MAX_VERTICES:
         return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
@@ -97,7 +98,7 @@ def _worst_runs(graph, traffic):
 
 
 @lru_cache(maxsize=8)
-def _parts(graph):
+def _parts(graph: Any) -> Leaves:
     """Return the graph without its leaves."""
     return leaves(graph.arcs(), graph.n_nodes)
 
