@@ -387,7 +387,8 @@ class _Wanted:
 
     def _quick(self, here, grid):
         """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        if here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete:
+        is_whole = here.network.has_products and here.site.allocation.is_complete
+        if here.n_slots > LARGE and is_whole and here.halo is None:
             return best_product(as_torus(here.network), grid, here.tasks_per_node,
                                 in_sequence(len(grid.decomposition.exchanges)))
         return here.best_placement(grid, self.question.schedule, 0)
@@ -472,7 +473,7 @@ class _Wanted:
         first: dict[tuple[object, ...], Choice] = {}
         order = self.ranked(found)
         for choice in order:
-            if is_searched(choice.where.site, choice.grid) and BEST in self._placements(choice.where):
+            if _is_searched(choice) and BEST in self._placements(choice.where):
                 first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
         return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
@@ -482,7 +483,7 @@ class _Wanted:
         last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
         return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
                 if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST
-                and is_searched(choice.where.site, choice.grid) and choice.kind not in last else choice for choice in found]
+                and _is_searched(choice) and choice.kind not in last else choice for choice in found]
 
 
 def _first_of(given, usual):
@@ -490,10 +491,17 @@ def _first_of(given, usual):
     return usual if given is None or usual in given or given[0] == BEST else given[0]
 
 
+def _is_searched(choice):
+    return is_searched(choice.where.site, choice.grid) or choice.where.halo is not None
+
+
 def _problem(choice):
-    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search."""
+    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search.
+
+    Halos of RxC and CxR differ.
+    """
     transform, grid = choice.where.transform, choice.grid
-    is_even = transform is None or transform.divides_evenly(grid)
+    is_even = choice.where.halo is None and (transform is None or transform.divides_evenly(grid))
     return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
@@ -502,8 +510,8 @@ def _least(choice):
     if not choice.where.site.allocation.is_complete:
         return 0  # fewer nodes may use fewer links
     found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
-    floor = _floor(choice.where)
-    return floor if found.t_s is None else choice.worth - found.t_s + floor
+    floor, halo = _floor(choice.where), choice.prediction.halo_s
+    return floor if found.t_s is None else choice.worth - found.t_s - halo + floor
 
 
 def _times(choice):

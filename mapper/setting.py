@@ -40,6 +40,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.halo import Halo
 
 ALL_ROUTINGS = "all"
 CHOSEN = tuple(d for d in DECOMPOSITIONS.values() if not d.has_bricks)  # bricks are given, not chosen
@@ -169,8 +170,8 @@ class Setting(Where):
 def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str | None = None, robust: bool = False, launcher: str | None = None,
-            environ: Variables[str, str] | None = None) -> Setting:
+            decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
+            launcher: str | None = None, environ: Variables[str, str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -202,6 +203,10 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
+    halo : int, optional
+        Planes on every side of the input: halos count in the choice of a placement.
+    weight : float, optional
+        Number of these halos for each transform, 1 by default.
     launcher : str, optional
         The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
     environ : mapping, optional
@@ -213,8 +218,11 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         When neither a machine nor a network is named, or two networks are.
     PartitionError
         When the machine has no such partition.
+    GridError
+        When the halo is impossible, or there is no transform around which to put it.
     """
     transform = parse_transform(fft) if fft else None
+    planes = _halo(halo, weight, transform)
     listed_by = given_nodes(nodes)
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
@@ -238,10 +246,20 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
                        notes=tuple(_notes(network, described, used, count)),
                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
                        decompositions=CHOSEN if decomposition is None else (one,),
-                       likely=described.likely if described and bandwidth is None else None, robust=robust)
+                       likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
 
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _halo(width: int | None, weight: float | None, transform: Transform | None) -> Halo | None:
+    if width is None:
+        if weight is not None:
+            raise GridError("`weight` is the number of halos for each transform; give their planes with `halo`, e.g. 1")
+        return None
+    if transform is None:
+        raise GridError("a halo is around an array: give its extents with `fft`, e.g. 64")
+    return Halo(width, 1.0 if weight is None else weight)
 
 
 def _shapes(machine: Machine, taken: Any, bandwidth: str | None) -> list[Network]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pencilmap.mapper.base.hosts import first_hosts
-from pencilmap.mapper.placements import check_name, place, takes_objective
+from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches.halo_search import with_halo
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -20,14 +21,15 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict_question
+from pencilmap.model.predict import predict_messages, predict_question
 from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.routing import all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
 
@@ -61,6 +63,9 @@ class Where:
     likely : tuple of float, optional
         Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
+    halo : Halo, optional
+        Halos beside the transform; they count in the choice of a placement.
+
     Examples
     --------
     >>> from pencilmap.model.network.torus import Torus
@@ -81,6 +86,7 @@ class Where:
     robust: bool = False
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Where", ...] = ()
+    halo: Halo | None = None
 
     @property
     def network(self) -> Network:
@@ -129,10 +135,13 @@ class Where:
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         several = objectives(schedule, grid)
         for wanted in several:
-            found += [placed for placed in candidates(self.site, grid, wanted, share * len(several), limit, rules)
+            effort = share * len(several)
+            found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
-                found += robust_search(self.site, grid, wanted, share * len(several), limit)
+                found += robust_search(self.site, grid, wanted, effort, limit)
+            if self.halo and self.transform:
+                found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
         return self._fastest(found, schedule)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
@@ -153,7 +162,8 @@ class Where:
 
     def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
         """The prediction of a placement for a question."""
-        return self._noted(predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site))
+        found = predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site)
+        return self._noted(found, placed)
 
     def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
@@ -175,8 +185,14 @@ class Where:
     def interval(self, placed: Product | Mapping, question: Question = Question(),
                  name: str | None = None) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
-        return [self._noted(p) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
-                                                  site=self.site)]
+        return [self._noted(p, placed) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
+                                                          site=self.site)]
 
-    def _noted(self, prediction: Prediction) -> Prediction:
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
+    def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
+        """Return a prediction with the halos and the notes of this setting."""
+        halo = None
+        if self.halo and self.transform:
+            messages = self.halo.messages(placed.grid, self.transform)
+            halo = HaloPrediction(self.halo, predict_messages(as_mapping(placed, prediction.placement), messages,
+                                                              self.transform, prediction.routing, self.costs))
+        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo)

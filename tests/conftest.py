@@ -23,7 +23,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 QUICK, OF = 4, ("model", "mapper")  #: with --quick, one of so many cases of each test of these, and of its examples
-LONGEST = ()  #: files that begin first, otherwise a worker runs them alone at the end
+LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwise a worker would run one alone at the end
+    "test_docs", "fft_runner/test_matrix", "fft_runner/test_memory", "fft_runner/test_peer_failures", "test_lint",
+    "namespaces/test_run", "scripts/test_validate", "scripts/test_report", "fft_runner/test_exchanges",
+    "fft_runner/test_traffic", "fft_runner/test_time_limit", "simulated_torus/test_networks", "fft_runner/test_fuzz",
+    "fft_runner/test_python_binding", "fft_runner/test_mpi_failures", "fft_runner/test_install",
+    "fft_runner/test_out_of_memory", "fuzz/test_fuzz", "scripts/test_interrupts", "scripts/test_demo", "test_package",
+    "test_readme", "test_walks", "fft_runner/test_known_plans", "fft_runner/test_lines", "fft_runner/test_brick_lines")]
 
 
 def pytest_configure(config):
@@ -32,7 +38,10 @@ def pytest_configure(config):
     A shell lets jobs in its background ignore Ctrl-C, and the programs that tests start and interrupt would inherit that."""
     from tests.model import cases  # imports numpy, after the environment is set above
 
-    cases.SHARE = 1.0 if config.getoption("--slow") else 0.125 / (QUICK if config.getoption("--quick") else 1)
+    if not config.getoption("--slow"):
+        cases.SHARE = 1 / 16
+    if config.getoption("--quick"):
+        cases.SHARE, cases.LEAST = cases.SHARE / QUICK, cases.LEAST // QUICK
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

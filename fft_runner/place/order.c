@@ -218,12 +218,12 @@ static bool is_list(const char *text)
     return *text && !text[strspn(text, "0123456789-, \t\n")];
 }
 
-static int read_placement(const char *text, struct seat *seats, int ranks, int *rank_of)
+static int read_placement(char *text, struct seat *seats, int ranks, int *rank_of)
 {
     bool list = is_list(text);
     struct process *processes = sorted_by_host(seats, ranks);
     struct words w = {.name = list ? "the list of ranks" : text, .line = 1};
-    w.file = list ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : text_file_open(text, "");
+    w.file = list ? fmemopen(text, strlen(text), "r") : text_file_open(text, "");
     int status = w.file && processes ? read_words(&w, processes, ranks, rank_of)
                  : list && !w.file   ? pf_fail(PF_REFUSED, "no memory for the list of ranks")
                                      : PF_REFUSED;
@@ -271,7 +271,7 @@ done:
     return status;
 }
 
-static int by_words(const char *text, int ranks, int *rank_of)
+static int by_words(char *text, int ranks, int *rank_of)
 {
     struct seat me, *seats = NULL;
     int status = seating_myself(MPI_COMM_WORLD, &me);

@@ -1,14 +1,13 @@
 """The best placement for a grid. The site decides which families are tried:
 
-- on a whole torus digit patterns, ring maps and lattice tilings;
-- on a whole mesh digit patterns, ring maps and the local search;
-- on other tori the local search;
+- on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only) and the local search from the best of these;
+- on tori with holes or idle slots the local search;
 - on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
 - on every other network the search of `pencilmap.mapper.searches.network_search`.
 
-Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
-exchanges in sequence. They take a second or a few, up to `MOST_TILED` and `MOST_SEARCHED` slots, and are left out if a bound
-proves the product optimal.
+Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
+a second or a few, up to `MOST_TILED` and `MOST_SEARCHED` slots. They are left out if a bound proves the product optimal. The
+local search counts the messages of a transform with uneven blocks.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.bounds.every_placement import lower_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import Torus, as_torus
@@ -34,6 +33,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
@@ -45,7 +45,9 @@ EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three sec
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
 TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
+FEW_TASK_STEPS, FEW_STEPS = 2500, 300_000  # evaluations per task, up to this number of evaluations
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # local search, the smaller of: evaluations; evaluations times R + C
+AFTER_TILING = 3               # divides these if a tiling is better than the product
 RULES = 3  # for ties: a robust search routes under each rule
 
 
@@ -84,7 +86,8 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-               limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> list[Product | Mapping]:
+               limit: Limit = UNLIMITED, rules: Sequence[str] = (),
+               transform: Transform | None = None) -> list[Product | Mapping]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -99,6 +102,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
         Seed and time limit.
     rules : sequence of str
         On a network that is no torus, the routings that count; all of its routings by default.
+    transform : Transform, optional
+        On a torus its blocks give the sizes of the messages; without a transform all are equal.
 
     Returns
     -------
@@ -107,31 +112,43 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     site.check_grid(grid)
     if not site.network.has_products:
         return _without_products(site.network, site, grid, wanted, share, limit, rules)
+    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
         if not share or not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
-        return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit)]
-    torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
-    product = best_product(torus, grid, site.tasks_per_node, wanted)
-    tried = _tried(torus, grid, site.tasks_per_node, wanted or alone)
+        return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit, transform=uneven)]
+    return _on_whole_torus(site, grid, wanted or in_sequence(len(grid.decomposition.exchanges)), share, limit, uneven)
+
+
+def _on_whole_torus(site, grid, wanted, share, limit, uneven):
+    """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
+    torus, T = as_torus(site.network), site.tasks_per_node
+    product = best_product(torus, grid, T, wanted)
+    tried, cost = _tried(torus, grid, T, wanted) if uneven is None else None, _cost(product, wanted)
     if tried is not None:
-        return [product, tried[1]] if tried[0] < _cost(product, wanted or alone) else [product]
-    if (wanted or alone) != alone or not share or not is_searched(site, grid):
+        return [product, tried[1]] if tried[0] < cost else [product]
+    if not share or not is_searched(site, grid) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
         return [product]
-    cost = _cost(product, alone)
-    if _floor(torus, grid, site.tasks_per_node) >= cost:
-        return [product]
-    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share, limit) if _has_rings(torus) else _swapped(
-        site, grid, float(cost), share, limit)
-    return [product] if found is None else [product, found]
+    found, in_turn = [product], wanted == in_sequence(2)
+    if in_turn and _has_rings(torus):
+        tiling = _tiling(torus, grid, T, float(cost), share, limit)
+        if tiling is not None:
+            found, share = [product, tiling], share * AFTER_TILING
+    if site.n_slots <= MOST_SEARCHED and not limit.is_over():
+        swapped = _swapped(site, grid, wanted, found[1:], share, limit, uneven)
+        found += [swapped] if swapped is not None else []
+    return found
 
 
 @lru_cache(maxsize=256)
-def _floor(torus, grid, tasks_per_node):
-    """Return the lower bound for exchanges in sequence on a whole torus."""
-    return lower_bound(Site(torus, tasks_per_node), grid, ordered=True, split=True).value
+def _floor(torus, grid, tasks_per_node, wanted):
+    """Return a lower bound of the objective on a whole torus."""
+    site = Site(torus, tasks_per_node)
+    if wanted == in_sequence(2):
+        return lower_bound(site, grid, ordered=True, split=True).value
+    return wanted.moved * together_bound(site, grid).value
 
 
 @singledispatch
@@ -186,11 +203,11 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
 
 
-def _searched(evaluations, site, grid, wanted, limit, robust=False):
+def _searched(evaluations, site, grid, wanted, limit, robust=False, transform=None):
     """Return the result of the local search, by the options of `search`."""
     options = {"evaluations": evaluations, "seed": limit.seed if limit.seed != 1 else None, "seconds": limit.left}
     text = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
-    found = search(text, site, grid, wanted, robust=robust)
+    found = search(text, site, grid, wanted, robust=robust, transform=transform)
     limit.cut_short |= ",cut=seconds" in found.name
     return found
 
@@ -240,18 +257,21 @@ def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda:
 _cached = lru_cache(maxsize=64)(_tiled)
 
 
-def _swapped(site, grid, cost, share, limit):
-    """Return a placement of less cost from the local search, or None."""
+def _swapped(site, grid, wanted, known, share, limit, transform):
+    """Return the placement of the local search, or None if it found none better than its starts."""
     from pencilmap.mapper.searches import annealing
 
-    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left))
+    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left), wanted=wanted,
+                             transform=transform, known=known)
     limit.cut_short |= found.cut == "seconds"
-    return found.mapping if found.cost < cost - 1e-9 else None
+    from_known = found.start == "best product" or found.start.startswith("known")
+    return None if from_known and found.cost > found.start_cost - 1e-9 else found.mapping
 
 
 def _steps(grid, share):
-    return min(SWAPS, SWAP_MATES // sum(grid.shape)) // share
+    return int(min(SWAPS, SWAP_MATES // sum(grid.shape)) / share)
 
 
 def _long(grid):
-    return max(LONG, min(TASK_STEPS * grid.n_tasks, STEP_MATES // sum(grid.shape)))
+    steps = max(TASK_STEPS * grid.n_tasks, min(FEW_TASK_STEPS * grid.n_tasks, FEW_STEPS))
+    return max(LONG, min(steps, STEP_MATES // sum(grid.shape)))

@@ -10,13 +10,14 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.objective import Objective
 
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
 def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None,
-           robust: bool = False) -> Mapping:
+           robust: bool = False, transform: Transform | None = None) -> Mapping:
     """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
     The same seed and evaluations give the same placement on any machine. A time limit, `seconds`, can end the search early;
@@ -33,6 +34,8 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
         Objective to minimise; by default the exchanges in sequence.
     robust : bool
         Whether to minimise the worst objective over the rules for ties.
+    transform : Transform, optional
+        Its blocks give the sizes of the messages; without a transform all are equal.
 
     Raises
     ------
@@ -50,7 +53,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
         options.setdefault("seconds", None)  # a busy machine gives the same answer
     report = now_and_then(lambda line, share=None: say(f"search: {line}", share))
     found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
-                             rules=annealing.TIED if robust else annealing.USUAL)
+                             rules=annealing.TIED if robust else annealing.USUAL, transform=transform)
     say(str(found))
     return found.mapping
 

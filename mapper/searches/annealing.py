@@ -7,7 +7,7 @@ over all links decides between placements of equal cost, and for steps that do n
 the best placement seen. So the answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
-Cost: one evaluation is O(group x path).
+Cost: one evaluation is O(group x path). A transform with uneven blocks gives the sizes of the messages.
 Deterministic: the same seed and number of evaluations give the same placement on any machine, unless seconds end the search.
 """
 
@@ -23,11 +23,14 @@ from pencilmap.mapper.base.interrupted import by_signal
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import grouped, launchers, products, slots_of
+from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.network.torus import TIES, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 50_000
@@ -85,7 +88,8 @@ class _Cut(Exception):
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
            report: Callable[..., None] | None = None, wanted: Objective | None = None,
-           rules: Sequence[DimensionOrder] = USUAL) -> Found:
+           rules: Sequence[DimensionOrder] = USUAL, transform: Transform | None = None,
+           known: Sequence[Mapping] = ()) -> Found:
     """Search for a placement with a small objective.
 
     The result is never worse than any launch order of the axes, or than the best product placement if products exist. The
@@ -106,6 +110,10 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
         Objective to minimise; by default exchanges in sequence.
     rules : sequence of DimensionOrder
         Rules of routing; if there are several, the worst cost counts.
+    transform : Transform, optional
+        Its blocks give the sizes of the messages; without a transform all are equal.
+    known : sequence of Mapping
+        Further starts.
 
     Returns
     -------
@@ -128,20 +136,22 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     """
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    began, known = monotonic(), None
+    began, key = monotonic(), None
+    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     silent = report or (lambda line, share=None: None)
-    run = _Run(site, grid=grid, seed=seed, budget=budget, report=silent, wanted=wanted, rules=rules)
-    if _alike(grid, wanted):
-        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
-                 budget, tuple(rules))
-    if known in _done and _done[known].grid != grid:
-        run = _done[known].of(grid, began)
+    run = _Run(site, grid=grid, seed=seed, budget=budget, report=silent, wanted=wanted, rules=rules, transform=uneven,
+               known=known)
+    if _alike(grid, wanted, uneven) and not known:
+        key = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
+               budget, tuple(rules))
+    if key in _done and _done[key].grid != grid:
+        run = _done[key].of(grid, began)
         return run.found(None)
     cut = None
     try:
         run.search()
-        if known is not None:
-            _keep(known, run)
+        if key is not None:
+            _keep(key, run)
     except _Cut:
         cut = "seconds"
     except (KeyboardInterrupt, SystemError) as error:
@@ -154,13 +164,13 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
 _done: dict[Any, "_Run"] = {}  # the last finished searches
 
 
-def _alike(grid, wanted):
-    """Whether CxR is the same problem as RxC: exchanges of rows and columns, in sequence."""
-    return len(grid.shape) == 2 and wanted == in_sequence(2)
+def _alike(grid, wanted, uneven):
+    """Whether CxR is the same problem as RxC: even exchanges of rows and columns, in sequence."""
+    return len(grid.shape) == 2 and wanted == in_sequence(2) and uneven is None
 
 
-def _keep(known, run):
-    _done[known] = run
+def _keep(key, run):
+    _done[key] = run
     if len(_done) > MOST_KEPT:
         del _done[next(iter(_done))]
 
@@ -172,12 +182,13 @@ class _Run:
     alike, and the second search takes the result of the first.
     """
 
-    def __init__(self, site, grid, seed, budget, report, wanted, rules):
+    def __init__(self, site, grid, seed, budget, report, wanted, rules, transform=None, known=()):
         self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
-        self.wanted, self.rules = wanted, rules
+        self.wanted, self.rules, self.transform, self.known = wanted, rules, transform, known
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
-        self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)), rules)
+        order = _order_of_exchanges(grid)
+        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, _sizes(grid, transform, order, self.turned))
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # on full meshes a rising norm finds less
         self.began = monotonic()
         self.used = 0
@@ -227,13 +238,23 @@ class _Run:
         site, grid = self.site, self.grid
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
             return
-        product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
+        if self.transform is not None and self.wanted == in_sequence(len(grid.decomposition.exchanges)):
+            product = best_product_of(as_torus(site.network), grid, site.tasks_per_node, self.transform)
+        else:
+            product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
         letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
-        mapping = product.mapping()
-        self.start, self.start_cost = "best product", max(
-            float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
-        self.state.best[0] = self.start_cost
-        self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
+        slots = self._slots(product.mapping())
+        if self.transform is None:
+            cost = max(float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
+        else:
+            routed_swaps.settle_down(self.state, slots)
+            cost = float(routed_swaps.cost(self.state))
+        self.start, self.start_cost, self.state.best[0] = "best product", cost, cost
+        self.state.best_slot[:] = slots
+
+    def _slots(self, mapping):
+        """Return the slots of the ranks of the short grid."""
+        return slots_of(self.site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
     def _starts(self):
         """Yield all launch orders, and other starts while the budget lasts; one start if all placements cost the same."""
@@ -251,11 +272,14 @@ class _Run:
 
         If RxC and CxR are one problem (in sequence), the launch orders of both grids are yielded.
         """
-        both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
+        alike = _alike(self.grid, self.wanted, self.transform)
+        both = [self.short.shape, self.short.shape[::-1]] if alike else [self.grid.shape]
         for shape in dict.fromkeys(both):
             grid = ProcessGrid(*shape, decomposition=self.grid.decomposition)
             for name, slot in launchers(self.site, grid):
                 yield name, slot[_turned(grid)], grid
+        for mapping in self.known:
+            yield f"known: {mapping.name}", self._slots(mapping), None
         for name, slot in grouped(self.site, self.short):
             yield name, slot, None
         if self.wanted != in_sequence(len(self.grid.shape)):
@@ -350,19 +374,39 @@ def _terms(wanted, order):
             np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
 
 
-def _state(site, grid, seed, terms, rules=USUAL):
+def _sizes(grid, transform, order, turned):
+    """Return for each exchange of the grid in rising order what every rank sends and receives, and half a message of 1.
+
+    Returns
+    -------
+    send, receive : int64 arrays, shape (E, P)
+        A message has `send` of its source times `receive` of its end units.
+    unit : float array, shape (E,)
+        Length of half a unit on the m scale, times tasks over nodes.
+    """
+    parts = exchanges(grid, transform)
+    send, receive = np.ones((2, len(parts), grid.n_tasks), dtype=np.int64)
+    for e, part in enumerate(parts):
+        send[e, part.members] = part.group_weight[:, None] * part.send_weight
+        receive[e, part.members] = part.receive_weight
+    unit = [2 * grid.n_tasks * part.unit_bytes / part.total_bytes for part in parts]
+    return send[order][:, turned], receive[order][:, turned], np.array(unit)[order]
+
+
+def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     """Return the state of the inner loop before any rank is placed."""
+    send, receive, half = sizes or _sizes(grid, None, range(len(grid.decomposition.exchanges)), np.arange(grid.n_tasks))
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
     place = np.full(N, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes)) * T
-    steps, sizes = _groups(grid)
+    steps, counts = _groups(grid)
     worth, shares = terms
     M, E = shares.shape
     unit = np.zeros((Q, M, Q, E, d))
     for q in range(Q):
-        unit[q, :, q] = shares[:, :, None] * _units(torus, P, sizes)
+        unit[q, :, q] = shares[:, :, None] * _units(torus, P, half)
     unit = unit.reshape(Q * M, Q * E, d)
     flows = [np.flatnonzero(some) for some in unit.any(axis=2)]
     lane, extent = _lanes(torus)
@@ -374,7 +418,7 @@ def _state(site, grid, seed, terms, rules=USUAL):
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
     leg, legs = _legs(torus, [rule.tie for rule in rules])
     return routed_swaps.State(
-        P=P, T=T, step=steps, size=sizes, order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
+        P=P, T=T, step=steps, size=counts, send=send, receive=receive, order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
         shape=np.array(torus.shape), stride=np.array(torus.strides), ring=np.array([torus.is_ring(i) for i in range(d)]),
         lane=lane, start=start[:-1], extent=extent, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
         alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,
@@ -437,11 +481,10 @@ def _groups(grid):
             np.array([group.shape[1] for group in groups]))
 
 
-def _units(torus, n_tasks, sizes):
-    """Return half a message on the m scale, longer for slower dimensions: float array, shape (E, d)."""
+def _units(torus, n_tasks, half):
+    """Return half a unit on the m scale, longer for slower dimensions: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
-    weight = rates.max() / rates / np.array(torus.cables)
-    return np.stack([2 * torus.n_nodes / (n_tasks * int(size)) * weight for size in sizes])
+    return half[:, None] * torus.n_nodes / n_tasks * (rates.max() / rates / np.array(torus.cables))
 
 
 def _random_state(seed):

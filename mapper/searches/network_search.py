@@ -365,10 +365,15 @@ class _Search:
         return self.cut
 
     def _chosen(self, candidates):
-        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders."""
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders.
+
+        If possible it costs no more than the launch order under the default routing, too.
+        """
         costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
         limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
         allowed = {name: some for name, some in costs.items() if max(some) <= limit}
+        usual = costs[LAUNCHED[0]][0]
+        allowed = {name: some for name, some in allowed.items() if some[0] <= usual} or allowed
         least = [min(some) for some in zip(*allowed.values())]
 
         def regret(name):

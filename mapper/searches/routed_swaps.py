@@ -6,8 +6,8 @@ length. Only the touched lanes are summed again, for their largest length and th
 are saved first, so that undoing a rejected change needs no routing. Most changes are rejected, most of them because of
 their rows. So the exchange with small groups is routed first, and a change that is already too costly is given up.
 Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.searches.compiling`.
-Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions, any rule for ties at half
-a ring, and several rules at once.
+Needs: dimension order; any order of the dimensions, any rule for ties at half a ring, and several rules at once. Messages
+may be uneven: a message counts its two block lengths.
 """
 
 from collections import namedtuple
@@ -21,7 +21,7 @@ INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE
 FADING = 0.99                # factor for `gain` at each change of places that is evaluated in full
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
-State = namedtuple("State", "P T step size order leg legs shape stride ring lane start extent worth rule alone unit slots "
+State = namedtuple("State", "P T step size send receive order leg legs shape stride ring lane start extent worth rule alone unit slots "
                             "place coordinates node slot rank_in change lane_norm lane_top norm top norm_before top_before "
                             "before stamp seen touched touches count random gain doublings best best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
@@ -35,6 +35,8 @@ P, T : int
     Tasks, slots of a node.
 step, size : int64 arrays, shape (E,)
     Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
+send, receive : int64 arrays, shape (E, P)
+    Of each exchange, the weights of every rank: a message has the weight ``send`` of its source times ``receive`` of its end.
 order, leg : int64 arrays, shape (Q, d)
     Of each rule the dimensions in the order of routing, and the first line of each dimension in `legs`.
 legs : int64 array, shape (lines, 6)
@@ -99,26 +101,28 @@ def _power(x, doublings):
 
 
 @compiled
-def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
-           stamp, touched, touches, number, exchanges):
+def _moved(a, b, sign, node_of, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start, change,
+           before, stamp, touched, touches, number, exchanges):
     """Add (+1) or remove (-1) all messages of two ranks in some exchanges, from their present places. If b < 0, of one rank.
 
-    A swap within a group does not touch this group. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
+    A swap of ranks of equal weights within a group does not touch this group. `change`, `before`, `stamp`, `touched` are
+    flat: all flows in a row.
     """
     E, K, W = len(step), len(start), len(change) // len(touches)
     for e in range(exchanges[0], exchanges[1]):
         first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
-        if first == other:
+        if first == other and send[e, a] == send[e, b] and receive[e, a] == receive[e, b]:
             continue
         for q in range(len(order)):
             flow = q * E + e
             for rank in (a, b):
                 if rank >= 0:
                     begin = first if rank == a else other
+                    counted = a if rank == b and first == other else rank  # a and b of one group: their messages once
                     touches[flow] = _routed(
-                        node_of, node_of[rank], begin, begin + size[e] * step[e], step[e], sign, True, order, leg, q, legs,
-                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K,
-                        touches[flow], number)
+                        node_of, rank, counted, begin, begin + size[e] * step[e], step[e], send[e], receive[e], sign, True,
+                        order, leg, q, legs, coordinates, shape, stride, lane, start, change, flow * W, before, stamp,
+                        touched, flow * K, touches[flow], number)
 
 
 @compiled
@@ -128,17 +132,18 @@ def _first(step, size, e, rank):
 
 
 @compiled
-def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, coordinates, shape, stride, lanes, starts,
-            change, base, before, stamp, touched, row, touches, number):
-    """Add or remove the messages from a node to a group, and if `both` the messages back.
+def _routed(node_of, rank, counted, first, end, step, send, receive, sign, both, order, leg, q, legs, coordinates, shape,
+            stride, lanes, starts, change, base, before, stamp, touched, row, touches, number):
+    """Add or remove the messages from a rank to a group without `counted`, and if `both` the messages back.
 
     Return the number of touched lanes.
     """
+    here = node_of[rank]
     for mate in range(first, end, step):
         there = node_of[mate]
-        if there == here:
+        if there == here or mate == counted:
             continue
-        source, target = here, there
+        source, target, weight = here, there, sign * send[rank] * receive[mate]
         for _ in range(2 if both else 1):
             node = source
             for j in range(len(shape)):
@@ -148,7 +153,7 @@ def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, co
                     continue
                 line = leg[q, i] + a * n + b
                 while line >= 0:
-                    lane, halves = lanes[node, i] + legs[line, DOWN], sign * legs[line, HALVES]
+                    lane, halves = lanes[node, i] + legs[line, DOWN], weight * legs[line, HALVES]
                     at = base + starts[lane]
                     if stamp[row + lane] != number:
                         stamp[row + lane] = number
@@ -161,7 +166,7 @@ def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, co
                     change[at] += halves * legs[line, WRAPS]
                     line = legs[line, OTHER]
                 node += (b - a) * stride[i]
-            source, target = there, here
+            source, target, weight = there, here, sign * send[mate] * receive[rank]
     return touches
 
 
@@ -245,14 +250,14 @@ def settle_down(s: State, slot: np.ndarray) -> None:
     s.rank_in[:] = -1
     s.rank_in[slot] = np.arange(len(slot))
     s.change[:] = 0
-    _route_all(s.node, s.step, s.size, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride, s.lane, s.start,
-               s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches, s.count)
+    _route_all(s.node, s.step, s.size, s.send, s.receive, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride, s.lane,
+               s.start, s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches, s.count)
     refresh(s)
 
 
 @compiled
-def _route_all(node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before, stamp, touched,
-               touches, count):
+def _route_all(node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
+               stamp, touched, touches, count):
     E, K, W = len(step), len(start), len(change) // len(touches)
     for e in range(E):
         for rank in range(len(node)):
@@ -260,9 +265,9 @@ def _route_all(node, step, size, order, leg, legs, coordinates, shape, stride, l
             for q in range(len(order)):
                 flow = q * E + e
                 count[0] += 1
-                _routed(node, node[rank], first, first + size[e] * step[e], step[e], 1, False, order, leg, q, legs,
-                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0,
-                        count[0])
+                _routed(node, rank, rank, first, first + size[e] * step[e], step[e], send[e], receive[e], 1, False, order,
+                        leg, q, legs, coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched,
+                        flow * K, 0, count[0])
 
 
 @compiled
@@ -423,7 +428,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)
-    T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # read the fields once: reading takes time
+    T, step, size, send, receive = s.T, s.step, s.size, s.send, s.receive  # read the fields once: reading takes time
+    order, leg, legs = s.order, s.leg, s.legs
     shape, stride, ring = s.shape, s.stride, s.ring
     lane, start, extent, worth, rule, alone, unit = s.lane, s.start, s.extent, s.worth, s.rule, s.alone, s.unit
     slots, place, coordinates, node, slot, rank_in = s.slots, s.place, s.coordinates, s.node, s.slot, s.rank_in
@@ -456,8 +462,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
                     break
                 _trade(a, b, origin, slot, node, slots, rank_in)
             for sign in (-1, 1):
-                _moved(a, b, sign, node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change,
-                       before, stamp, touched, touches, count[0], exchanges)
+                _moved(a, b, sign, node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start,
+                       change, before, stamp, touched, touches, count[0], exchanges)
                 if sign < 0:
                     _trade(a, b, to, slot, node, slots, rank_in)
             _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,

@@ -8,7 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.graph_cuts import exchange_bound, whole_bound
 from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
 from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.network import Network, link_weights
@@ -41,7 +41,7 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
     tuple of Fraction
         Bytes per cable for each class of links.
     """
-    return _of_fastest(network, graph_bound(network, node_traffic(exchange, node_of_rank, network.n_nodes).toarray()))
+    return _of_fastest(network, exchange_bound(network, exchange, node_of_rank))
 
 
 def _of_fastest(network, bound):
@@ -128,8 +128,7 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
     >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
     ['4', '4/3', '4', '0']
     """
-    all_to_all = 1 - np.eye(network.n_nodes, dtype=np.int64)
-    return _of_fastest(network, m_scale(graph_bound(network, all_to_all), network, network.n_nodes**2))
+    return _of_fastest(network, m_scale(whole_bound(network), network, network.n_nodes**2))
 
 
 @machine_bound.register

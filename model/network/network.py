@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 
 
 class Network(Protocol):
@@ -147,6 +147,43 @@ class Arcs:
         ends = (self.source.astype(np.int32), self.target.astype(np.int32))  # scipy 1.11 takes no others
         links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
         return shortest_path(links, method="D", unweighted=True, indices=sources)
+
+
+class Leaves(NamedTuple):
+    """A network without its leaves, the hosts with one link, to one vertex that is no leaf itself.
+
+    Parameters
+    ----------
+    is_leaf : bool array, shape (V,)
+    home : int array, shape (V,)
+        For each vertex the vertex of `inner` that it is, or that it hangs on.
+    inner : Arcs
+        The other vertices. `index` gives the places in the arcs of the whole network.
+    """
+
+    is_leaf: Bools
+    home: Ints
+    inner: Arcs
+
+
+def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
+    """Return a network without the leaves among its first `n_nodes` vertices.
+
+    >>> star = Arcs(3, np.array([0, 1, 2, 2]), np.array([2, 2, 0, 1]), np.arange(4), np.ones(4))    # two hosts, a switch
+    >>> leaves(star, 2).is_leaf.tolist(), leaves(star, 2).home.tolist(), leaves(star, 2).inner.n_vertices
+    ([True, True, False], [0, 0, 0], 1)
+    """
+    every = np.arange(arcs.n_vertices)
+    out, into = (np.bincount(ends, minlength=arcs.n_vertices) for ends in (arcs.source, arcs.target))
+    single = (out == 1) & (into == 1) & (every < n_nodes)
+    ahead, behind = every.copy(), every.copy()
+    ahead[arcs.source], behind[arcs.target] = arcs.target, arcs.source
+    leaf = single & (ahead == behind) & ~single[ahead]
+    number = np.cumsum(~leaf) - 1
+    kept = ~(leaf[arcs.source] | leaf[arcs.target])
+    inner = Arcs(int((~leaf).sum()), number[arcs.source[kept]], number[arcs.target[kept]], np.flatnonzero(kept),
+                 arcs.capacity[kept])
+    return Leaves(leaf, number[np.where(leaf, ahead, every)], inner)
 
 
 class TorusLink(NamedTuple):

@@ -159,8 +159,7 @@ def as_torus(network: Network) -> Torus:
         If the network is no torus.
     """
     if not network.has_products:
-        why = "has twists" if network.has_coordinates else "has no coordinates"
-        raise TorusError(f"a torus or mesh is needed, and {network.title} {why}")
+        raise TorusError(f"a torus or mesh is needed, and {network.title} is none")
     return cast(Torus, network)
 
 

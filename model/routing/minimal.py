@@ -13,7 +13,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.group_routes import GroupLoads
-from pencilmap.model.routing.host_links import between_switches, loads_with_hosts
+from pencilmap.model.routing.host_links import between_routers, loads_with_hosts
 from pencilmap.model.routing.legs import Legs, minimal_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange
@@ -40,7 +40,7 @@ class Minimal(Rule):
 def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> np.ndarray:
     """Return the bytes between switches: float array, shape (G, n, G, n)."""
     shape = (network.groups, network.per_group)
-    return between_switches(network, exchange, ends).reshape(*shape, *shape)
+    return between_routers(network, exchange, ends).reshape(*shape, *shape)
 
 
 RULE = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",

@@ -146,7 +146,8 @@ def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
-@pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "operators_fortran", "transposes_fortran"])
+@pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "operators_fortran",
+                                     "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [1, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4))])
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():

@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
@@ -13,14 +13,19 @@ from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
 from pencilmap.mapper.searches.network_seeds import seeds
 from pencilmap.mapper.searches.partition import halves
+from pencilmap.model.base.errors import GraphError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.routing import routing
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence
+from tests.model.test_switched_networks import RANDOM
 
 TREE_72, TREE_128, TREE_512 = (f"fat-tree:leaves={n},hosts={h},taper=2" for n, h in ((9, 8), (8, 16), (32, 16)))
 DRAGONFLY_72, DRAGONFLY_342, DRAGONFLY_1056 = (f"dragonfly:a={2 * n},p={n},h={n}" for n in (2, 3, 4))
@@ -62,6 +67,7 @@ def launched_costs(site, grid):
     ("fat-tree:leaves=4,hosts=3,up=2,spines=1", 2, (4, 6)), ("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=1", 1, (4, 4)),
     ("fat-tree:leaves=4,hosts=4,up=2,links=2,rails=2", 1, (4, 2)), ("dragonfly:a=3,p=2,h=1", 1, (6, 4)),
     ("dragonfly:a=4,p=2,groups=3,cables=3", 2, (8, 6)), ("hyperx:3x2,hosts=2", 3, (6, 6)),
+    ("hyperx:3x2,hosts=3,cables=2", 3, (9, 6)),
     ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=3", 1, (3, 6)), ("dragonfly:a=3,p=2,h=1,links=2", 1, (6, 4))])
 @pytest.mark.parametrize("objective", [in_sequence(2), at_once(2)])
 def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
@@ -114,15 +120,69 @@ def test_the_same_seed_finds_the_same_placement():
     assert first.costs == again.costs and other.evaluations > 0
 
 
+def every_placement(slots, grid):
+    """All placements on some of the slots, up to the order of the rows and of the columns, as slots of the ranks."""
+    R, C = grid.shape
+    for some in combinations(range(slots), R * C):
+        for order in permutations(some[1:]):
+            found = np.array((some[0], *order)).reshape(C, R)
+            if (np.diff(found[0]) > 0).all() and (np.diff(found[:, 0]) > 0).all():
+                yield found.ravel()
+
+
+def test_every_placement_is_tried_once_up_to_the_order_of_rows_and_columns():
+    found = {tuple(slots) for slots in every_placement(7, ProcessGrid(2, 3))}
+    assert len(found) == 7 * 720 // (2 * 6)
+
+
+def least_costs(site, grid):
+    """The least cost of all placements under each routing."""
+    ground, parts, found = Ground(site, grid), exchanges(grid), {}
+    for rule in kind_of(site.network).routings:
+        if rule != "ideal-adaptive":  # a bound itself
+            loads = (routed_joint(site.network, parts, mapping_of(ground, slots).ends, routing(rule))
+                     for slots in every_placement(site.n_slots, grid))
+            found[rule] = min(in_sequence(2).of_loads(each) for each in loads)
+    return found
+
+
 @pytest.mark.parametrize("text", SMALL)
-def test_no_placement_of_a_small_machine_beats_the_bound_or_the_search(text):
+def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     site, grid = site_of(text), ProcessGrid(2, 3)
-    ground = Ground(site, grid)
-    bound = lower_bound(site, grid).value
+    least = least_costs(site, grid)
+    assert lower_bound(site, grid).value <= min(least.values())
     for rule in judged_routings(site.network):
-        swaps = [cost_under(mapping_of(ground, np.array(slots)), rule) for slots in permutations(range(6))]
-        assert bound <= min(swaps)
-        assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == min(swaps)
+        assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == least[rule]
+
+
+def random_graph(rng):
+    return from_networkx(nx.gnm_random_graph(6, 8 + rng.randint(0, 5), seed=rng.randint(0, 9)), "graph")
+
+
+def random_twisted_torus(rng):
+    return network_named(rng.choice(["2x4:twisted", "3x6:twisted", "2x2x4:twisted"]))
+
+
+EVERY_KIND = {"graph": random_graph, "twisted": random_twisted_torus} | {
+    name: lambda rng, name=name: network_named(RANDOM[name](rng)) for name in RANDOM}
+
+
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 50))])
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_the_bound_is_never_above_the_best_of_all_placements(kind, seed):
+    """Several tasks a host, holes, idle slots; 300 cases."""
+    rng = random.Random(seed)
+    network, tasks = None, rng.choice([1, 1, 2, 3])
+    while network is None or network.n_nodes * tasks < 4:
+        try:
+            network = EVERY_KIND[kind](rng)
+        except GraphError:  # of graphs in several parts
+            continue
+    number = min(network.n_nodes, rng.randint(-(-4 // tasks), 6 // tasks))
+    hosts = sorted(rng.sample(range(network.n_nodes), number))
+    site = Site(network, tasks, Allocation(network, hosts), idle=True)
+    grid = ProcessGrid(*rng.choice([(2, 3), (3, 2)] if site.n_slots == 6 else [(2, 2)]))
+    assert float(lower_bound(site, grid).value) <= float(min(least_costs(site, grid).values())) * (1 + 1e-9)
 
 
 def test_a_graph_without_levels_is_divided_into_its_leaves():

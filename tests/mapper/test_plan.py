@@ -84,6 +84,7 @@ def brief(monkeypatch):
 
 
 @pytest.mark.usefixtures("brief")
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(QUESTIONS))
 def test_all_ways_to_ask_have_the_same_first_choice(seed):
     """The plan, the grid and the ranking of a setting, the public name, and the mapfile of the recommended text."""

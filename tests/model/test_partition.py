@@ -6,13 +6,14 @@ from math import prod
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import MachineError, PartitionError, TorusError
 from pencilmap.model.machines.machine import load_machine, machine_partitions, read_machine
 from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.partition import RULES, Partitions, parse_extents, parse_partition, subbox
 from pencilmap.model.network.torus import Torus, parse_torus
+from tests.model.cases import repeatable
 
 
 def neighbours(shape, wrap):
@@ -29,7 +30,7 @@ def boxes(draw):
     return Torus(shape, wrap), tuple(draw(st.integers(1, n)) for n in shape)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@repeatable(150)
 @given(boxes())
 def test_a_subbox_has_the_neighbours_that_stay_when_the_other_nodes_are_taken_away(case):
     torus, extents = case
@@ -123,7 +124,7 @@ RANDOM_RULES = st.builds(
     st.lists(st.tuples(*[st.integers(0, 8)] * 3), max_size=3), st.booleans())
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@repeatable(80)
 @given(RANDOM_RULES)
 def test_partitions_of_a_size_are_those_found_by_trying_all_shapes(rule):
     every = [s for s in product(*(range(1, n + 1) for n in rule.largest.shape)) if rule.allows(s)]
@@ -133,7 +134,7 @@ def test_partitions_of_a_size_are_those_found_by_trying_all_shapes(rule):
     assert rule.of_size(prod(rule.largest.shape) + 1) == []
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
+@repeatable(80)
 @given(RANDOM_RULES)
 def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
     opened = Partitions(rule.rule, Torus(rule.largest.shape, (False,) * rule.largest.n_dimensions), rule.unit,

@@ -71,14 +71,13 @@ class Order:
         Raises
         ------
         FigureError
-            If the network has no coordinates.
+            If the network is no torus.
         """
-        if self.where.network.has_coordinates and not self.where.network.has_products:
-            raise FigureError(f"{self.where.network.title} has twists, which no file shows; omit --output for a picture in "
-                              "the terminal")
-        if not self.where.network.has_coordinates:
-            raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
-                              "draws the links")
+        network = self.where.network
+        if not network.has_products:
+            instead = "omit --output for a picture in the terminal" if network.has_coordinates else (
+                "--what graph draws the links")
+            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; {instead}")
         return self
 
     @property

@@ -19,6 +19,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, CUT, ROBUST, SEARCH, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
@@ -33,7 +34,7 @@ PLACING = ("placement", "schedule", "robust")  # options of a new placement, for
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, SEARCH, TRAFFIC, *FROM,
+@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, SEARCH, HALO, TRAFFIC, *FROM,
               FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
@@ -82,6 +83,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
                     "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
+    halo_table(shown)
     if limit.cut_short:
         say(CUT)
     say(answer([best], launch))

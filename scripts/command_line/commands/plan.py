@@ -19,6 +19,7 @@ from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import Launched, answer, launched
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
@@ -43,7 +44,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: of the whole transform, or of its exchanges.")
-@with_options(SEARCH)
+@with_options(SEARCH, HALO)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
@@ -84,6 +85,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
             for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
+    halo_table([choice.prediction for choice in listed])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_runs(found), *_why(found), answer([found.best.prediction], launch, _take(found), by)):

@@ -17,7 +17,7 @@ from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched
-from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     CUT,
@@ -52,9 +52,9 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, effort: str, seed: int, time_limit: float | None,
-            halo: int | None, traffic: str | None, page: str | None, terms: bool, line: LineProblem | None,
-            message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
+            direction: str, effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
+            terms: bool, line: LineProblem | None, message_cost: str | None, ports: int | None, wide: bool,
+            as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
 
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
@@ -85,21 +85,18 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     limit = Limit(seed, time_limit)
     with hearing():
         found = where.answers(question, grid, placement, effort, limit)
-        halos = predicted_halos(where, found, halo, schedule) if halo else []
     launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], in_sequence)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
         write_page(page, where, [*both, *found], schedule, answer(found, launch))
     if as_json:
-        print_json(*[p.as_dict() for p in found] if not halo else [
-            {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
+        print_json(*[p.as_dict() for p in found])
     else:
         rows = [Row(p, launch.first if launch else None) for p in found]
         prediction_table(rows, title(where), wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
-        if halo:
-            halo_table(found, halos, halo)
+        halo_table(found)
         if limit.cut_short:
             say(CUT)
         if routing != ALL_ROUTINGS:
