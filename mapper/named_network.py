@@ -51,17 +51,35 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
 def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None) -> Network:
     """Return a network of a machine: one of its partitions if the text is a plain shape, else the wraps that it names.
 
-    None stands for the usual shape of the machine.
+    None stands for the usual shape of the machine. A network of another kind, or of a file, gets the machine's rates.
 
     Raises
     ------
     PartitionError
         If the machine hands out no partition of a plain shape.
     MachineError
-        If the text is no shape.
+        If the machine has different rates, and the network has other classes of links.
     """
-    found = machine.network if network is None else _shaped(machine, fspath(network))
-    return with_bandwidth(found, bandwidth)
+    if network is None:
+        return with_bandwidth(machine.network, bandwidth)
+    text = fspath(network)
+    is_shape = not is_network(text) and not is_file(text.partition(",")[0])
+    if is_shape and machine.network.has_coordinates:
+        return with_bandwidth(_shaped(machine, text), bandwidth)
+    return given_network(text, bandwidth or _rates(machine, text))
+
+
+def _rates(machine, text):
+    """Return the machine's rates for the links of another network, as the option `bandwidth` gives them."""
+    rates, classes = machine.network.bandwidth, machine.network.link_classes
+    if len(set(rates)) == 1:
+        return f"{rates[0]:g} B/s"
+    found = given_network(text)
+    if found.link_classes == classes:
+        return ",".join(f"{name}={rate:g} B/s" for name, rate in zip(classes, rates))
+    own = ", ".join(f"{name} {rate / 1e9:g} GB/s" for name, rate in zip(classes, rates))
+    raise MachineError(f"machine {machine.name} has links of {own}, and {found.title} has links of "
+                       f"{', '.join(found.link_classes)}: give their rates with `bandwidth`")
 
 
 def is_plain(network: str) -> bool:
@@ -74,8 +92,6 @@ def is_plain(network: str) -> bool:
 
 
 def _shaped(machine, text):
-    if is_file(text.partition(",")[0]):
-        raise MachineError(f"`network` {text} is a file, which replaces the machine; omit `machine`")
     if is_plain(text) and machine.partitions is not None:
         return machine.partition(text)
     return machine.with_shape(text).torus

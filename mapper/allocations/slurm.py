@@ -124,7 +124,8 @@ def _network(document, found: Configuration):
     facts = []
     for kind, units in found.units.items():
         levels = max(unit.level for unit in units.values()) + 1
-        what = (f"a tree of {len(units)} switches in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
+        switches = f"{len(units)} switch{'es' * (len(units) > 1)}"
+        what = (f"a tree of {switches} in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
                 else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
         facts.append(Fact("network", f"{what} {hosts} hosts", document.label))
     if found.torus:

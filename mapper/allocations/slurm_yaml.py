@@ -26,7 +26,7 @@ def _tree(document, inside):
     for name in switches:
         children_of(document, switches, name)
     hosts = all_hosts(document, switches)
-    return Found((Fact("network", f"a tree of {len(switches)} switches and {len(hosts)} hosts",
+    return Found((Fact("network", f"a tree of {len(switches)} switch{'es' * (len(switches) != 1)} and {len(hosts)} hosts",
                        document.label), *_named_hosts(document, hosts)), hosts=hosts)
 
 

@@ -188,10 +188,11 @@ def _fastest(rows):
     if max(gains) < 1 + SAME:
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
-        predicted = f", {expected[0]:.2f} predicted" if expected[0] else ""
-        return (f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other}"
+        predicted = f", {percent(expected[0])} predicted" if expected[0] else ""
+        return (f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {percent(gains[0])} faster than {other}"
                 f"{predicted}")
-    return f"{best} was fastest each of {len(found)} times, {min(gains):.2f} to {max(gains):.2f} times faster than {other}"
+    low, high = (percent(some(gains)).removesuffix(" %") for some in (min, max))
+    return f"{best} was fastest each of {len(found)} times, {low} to {high} % faster than {other}"
 
 
 def _gain(runs):

@@ -7,12 +7,23 @@ from pencilmap.scripts.command_line.tables import broken, print_json, print_tabl
 NETWORK = 20  # characters of a line of a network, so that the list of machines fits a terminal
 
 
-def show_machine(name: str, n_nodes: int | None, as_json: bool) -> None:
-    """Show every figure of a machine with its source, or its partitions of a number of nodes."""
-    if n_nodes:
-        _show_partitions(_loaded(name), n_nodes, as_json)
+def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
+    """Show every figure of a machine with its source, its partitions of a number of nodes or a shape, or listed nodes."""
+    machine = _loaded(name)
+    if nodes is None:
+        _show_one(machine, as_json)
+        return
+    from pencilmap.mapper.given_nodes import given_nodes
+
+    given = given_nodes(nodes)
+    if given.path is not None:
+        _show_listed(machine, given.path, as_json)
+    elif not machine.network.has_coordinates:
+        _show_count(machine, machine.network, given, as_json)
+    elif given.shape is not None:
+        _show_tori([machine.partition(given.shape)], f"partition {given.shape}", machine, as_json)
     else:
-        _show_one(_loaded(name), as_json)
+        _show_partitions(machine, given.count, as_json)
 
 
 def _loaded(name):
@@ -87,12 +98,44 @@ def _show_partitions(machine, n_nodes, as_json):
     if not found:
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
                              f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
+    _show_tori(found, f"partitions of {n_nodes} nodes", machine, as_json)
+
+
+def _show_tori(found, title, machine, as_json):
     if as_json:
         print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
         return
     doubt = machine.figures["partition"].note if "partition" in machine.uncertain else None
-    print_table(None, [f"partitions of {n_nodes} nodes"], [[t] for t in found],
+    print_table(None, [title], [[t] for t in found],
                 [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
+
+
+def _show_count(machine, network, given, as_json):
+    """Show how many nodes of each unit a job of `given.count` nodes takes, if it gets the first ones."""
+    if given.count is None or given.count > network.n_nodes:
+        raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
+                             "that lists them")
+    _show_units(network, range(given.count), f"the first {given.count} nodes of {machine.name}", as_json)
+
+
+def _show_listed(machine, path, as_json):
+    """Show the nodes of a file."""
+    from pencilmap.mapper.allocations.table import read_table
+
+    _show_units(machine.network, read_table(path, machine.network).nodes, f"{path} on {machine.name}", as_json)
+
+
+def _show_units(network, nodes, title, as_json):
+    """Show how many nodes are in use in all, and in each level of switches."""
+    from pencilmap.mapper.allocations.network_file import plural
+
+    nodes = list(map(int, nodes))
+    units = {level.name: sorted({int(level.unit[node]) for node in nodes}) for level in network.levels}
+    if as_json:
+        print_json({"network": str(network), "nodes": nodes, **{f"{name}s": found for name, found in units.items()}})
+        return
+    inside = ", ".join(f"{len(found)} {plural(name, len(found))}" for name, found in units.items())
+    say(f"{title}: {len(nodes)} of {network.n_nodes} nodes" + (f", in {inside}" if units else ""))
 
 
 def _next_sizes(sizes, n_nodes):

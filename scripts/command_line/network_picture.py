@@ -49,7 +49,8 @@ def _levels(network):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
         yield f"{'  ' * i}{len(level.names)} {plural(level.name, len(level.names))}, {_span(hosts)} hosts each"
-    yield f"{'  ' * len(network.levels)}{network.n_nodes} hosts, {len(network.vertices) - network.n_nodes} switches"
+    n = len(network.vertices) - network.n_nodes
+    yield f"{'  ' * len(network.levels)}{network.n_nodes} {plural('host', network.n_nodes)}, {n} {plural('switch', n)}"
 
 
 @_levels.register

@@ -66,7 +66,7 @@ ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lam
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
-                      help="How long to search: a second, about three, 25.")
+                      help="How long to search: 0, 3 or 25 s.")
 SEARCH = with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),

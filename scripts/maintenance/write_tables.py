@@ -7,6 +7,7 @@ tests/test_docs.py compares the documents with the same tables.
 
 import re
 from pathlib import Path
+from textwrap import fill
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import FORMATS
@@ -65,6 +66,12 @@ def launch_order_sources() -> tuple[list[str], list[list[str]]]:
     return ["of", "name", "order", "ranks", "certain", "source"], [
         [name, order.title, " or ".join(order.orders), " or ".join(map(spoken, order.orders)),
          "yes" if order.certain else "no", order.source] for name, order in all_launch_orders()]
+
+
+def machines() -> str:
+    """Return the sentence with the names of all machines."""
+    return fill(f"`pencilmap network --machines` lists the machines that are known: {', '.join(machine_names())}.", 125,
+                break_long_words=False, break_on_hyphens=False)
 
 
 def placements() -> str:
@@ -156,6 +163,7 @@ def types_of_the_header() -> str:
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
+    ("packaging/description.md", marker("list of machines"), END, machines),
     ("docs/placements.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/networks.md", marker("table of networks"), END, networks),

@@ -147,7 +147,7 @@ def published():
 def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_prediction_was():
     lines, cubes = compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3, 1.5e-3)
     said = agreement([lines, cubes])
-    assert said == ("box:2x2x2 was fastest: exchanges 2.000 ms, 1.50 times faster than default (x fastest), 1.33 predicted; "
+    assert said == ("box:2x2x2 was fastest: exchanges 2.000 ms, 50 % faster than default (x fastest), 33 % predicted; "
                     "measured times are 1.333 to 1.500 times the predicted ones")
     assert agreement([lines, replace(cubes, grid="16x32")]).startswith("measured times are"), "grids differ"
     assert agreement([lines]) == "measured times are 1.500 times the predicted ones"
@@ -160,7 +160,7 @@ def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_predi
 def test_the_line_of_several_setups_names_one_order_or_says_nothing():
     rows = [compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3)]
     more = [replace(row, tasks_per_node=2, order=row.order and f"ranks go round the nodes, {row.order}") for row in rows]
-    assert "times faster than default (ranks go round the nodes, x fastest)" in agreement(rows + more)
+    assert "% faster than default (ranks go round the nodes, x fastest)" in agreement(rows + more)
     other = [replace(row, order=row.order and "ranks fill each node first, e fastest") for row in more]
     assert "faster than" not in agreement(rows + other)
 

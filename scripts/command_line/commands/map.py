@@ -49,12 +49,14 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     Grid, placement and schedule are the first choice of `pencilmap plan`, unless they are named. With --from, a placement
     file is read, checked, and written in another format.
     """
+    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    if from_file is not None and (foreign := [name for name in PLACING if name in named]):
+        raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
+    if from_format and from_file is None:
+        raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     check_writable(output)
     form = format_to_write(format_name, where)
-    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if from_file is not None:
-        if foreign := [name for name in PLACING if name in named]:
-            raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
         job = where.job(hosts, cores_per_task, hwloc, program)
         found = converted(where, job, from_file, from_format, form.name, grid, output)
         if as_json:
@@ -62,8 +64,6 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         else:
             show_converted(found, form)
         return
-    if from_format:
-        raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     if traffic:
         refuse_transform(ctx)
         job = where.job(hosts, cores_per_task, hwloc, program)

@@ -4,22 +4,22 @@ import click
 
 from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
 
 
 @click.command("network", cls=Page)
 @click.argument("files", nargs=-1, type=click.Path())
 @MACHINE
 @click.option("--machines", is_flag=True, help="List the machines.")
-@click.option("--nodes", "-N", type=click.IntRange(1), metavar="K", help="With --machine: its partitions of K nodes, with "
-                                                                         "their wraps.")
+@click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
+              help="With --machine: its partitions of K nodes, the wraps of a shape, or the nodes of a file.")
 @click.option("--network", metavar="TEXT", help="The shape, if no source gives it or a source is wrong.")
 @click.option("--hardware/--no-hardware", default=True, show_default=True,
               help="Ask lstopo for the processors of this node.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
 @with_options(WIDE, JSON)
 @click.pass_context
-def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, machines: bool, nodes: int | None,
+def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, machines: bool, nodes: str | None,
             network: str | None, hardware: bool, output: str | None, wide: bool, as_json: bool) -> int:
     """Show the network of this job, or of a machine.
 

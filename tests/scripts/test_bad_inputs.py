@@ -1,0 +1,114 @@
+"""Refusals: bad input ends in a sentence of 80 columns and status 1 or 2. Lines of all answers fit 80 columns."""
+
+import json
+import shlex
+
+import pytest
+
+from pencilmap.scripts.command_line.cli import REFUSED, USAGE, main
+
+FILES = {
+    "empty.txt": "", "words.txt": "this is no list of nodes\n", "cut.json": '{"schema": "pencil', "binary.bin": "\0\1\2\377",
+    "broken.toml": "name = \n", "thin.toml": 'name = "thin"\n', "far.txt": "9 9 9\n", "twice.txt": "0 0 0\n0 0 0\n",
+    "half.map": "0 0 0 0\n", "records.jsonl": '{"schema": 0}\n', "edges.txt": "a b\nb\n", "apart.txt": "a b\nc d\n",
+    "record.jsonl": '[1, 2', "traffic.mtx": "%%MatrixMarket matrix\n1\n",
+}
+NETWORK = "--network 4x4x4 "
+BAD = [
+    (USAGE, "frobnicate"), (USAGE, "predict --gird 4x16"), (USAGE, f"predict {NETWORK}"), (USAGE, "map --network 4x4"),
+    (USAGE, f"plan {NETWORK} --effort hard"), (USAGE, f"plan {NETWORK} --by hops"), (USAGE, f"plan {NETWORK} --top 0"),
+    (USAGE, f"predict {NETWORK} --grid 8x8 --seed -1"), (USAGE, f"predict {NETWORK} --grid 8x8 --time-limit 0"),
+    (USAGE, f"plan {NETWORK} --tasks-per-node 0"), (USAGE, f"plan {NETWORK} --direction sideways"),
+    (USAGE, f"predict {NETWORK} --grid 8x8 --decomposition pencils"), (USAGE, f"map {NETWORK} -o -"),
+    (USAGE, f"map {NETWORK} -o a.map --from-format bgl"),
+    (USAGE, f"map {NETWORK} -o a.map --from half.map --placement best"),
+    (USAGE, f"predict {NETWORK} --grid 8x8 --traffic traffic.mtx"), (USAGE, f"simulate {NETWORK} --ports 2 --grid 8x8"),
+    (USAGE, "compare"), (USAGE, "report"), (USAGE, "report record.jsonl --format svg"), (USAGE, "help nothing"),
+    (USAGE, "study shape"), (USAGE, "network fugaku"), (USAGE, "network --nodes 8"), (USAGE, "plan bluegene-l"),
+    (USAGE, "network --machine fugaku --output a.txt"), (USAGE, "check"), (USAGE, "validate --suite nothing"),
+    (REFUSED, "plan"), (REFUSED, "plan --machine blugene-l"), (REFUSED, "plan --machine broken.toml"),
+    (REFUSED, "plan --machine thin.toml"), (REFUSED, "plan --machine gone.toml"), (REFUSED, "plan --network 0x4"),
+    (REFUSED, "plan --network torus"), (REFUSED, "plan --network fat-tree:leaves=4"),
+    (REFUSED, "plan --network hyperx:4x4"), (REFUSED, "plan --network dragonfly:a=0,p=1,h=1"),
+    (REFUSED, "plan --network dragonfly:a=4,p=2,h=2,x=3"), (REFUSED, "plan --network empty.txt"),
+    (REFUSED, "plan --network binary.bin"), (REFUSED, "plan --network cut.json"),
+    (REFUSED, "plan --network edges.txt,slurm"), (REFUSED, "plan --network apart.txt"),
+    (REFUSED, "plan --network words.txt,nothing"), (REFUSED, f"plan {NETWORK} --nodes gone.txt"),
+    (REFUSED, f"plan {NETWORK} --nodes far.txt"), (REFUSED, f"plan {NETWORK} --nodes twice.txt"),
+    (REFUSED, f"plan {NETWORK} --nodes words.txt"), (REFUSED, f"plan {NETWORK} --nodes 8"),
+    (REFUSED, f"plan {NETWORK} --nodes 2x2x2"), (REFUSED, "plan --machine bluegene-l --nodes 7"),
+    (REFUSED, "plan --machine fugaku"), (REFUSED, f"plan {NETWORK} --failed 9-9-9"),
+    (REFUSED, f"plan {NETWORK} --failed x"), (REFUSED, f"plan {NETWORK} --bandwidth fast"),
+    (REFUSED, f"plan {NETWORK} --bandwidth '0 GB/s'"), (REFUSED, f"plan {NETWORK} --fft 0"),
+    (REFUSED, f"plan {NETWORK} --fft 64:complex"), (REFUSED, f"plan {NETWORK} --fft 1x2"),
+    (REFUSED, f"plan {NETWORK} --grid 5x5"), (REFUSED, f"plan {NETWORK} --exchange letters"),
+    (REFUSED, f"plan {NETWORK} --schedule monday"), (REFUSED, f"plan {NETWORK} --routing by-car"),
+    (REFUSED, f"plan {NETWORK} --routing all"), (REFUSED, f"plan {NETWORK} --placement nice"),
+    (REFUSED, f"plan {NETWORK} --threads 2 --grid 8x8"), (REFUSED, f"predict {NETWORK} --grid 8x8 --placement best:5"),
+    (REFUSED, f"predict {NETWORK} --grid 8x8 --placement digits:x=r9"), (REFUSED, f"predict {NETWORK} --grid 8x8 --terms"),
+    (REFUSED, f"predict {NETWORK} --grid 8x8 --placement file:gone.map"),
+    (REFUSED, f"predict {NETWORK} --grid 8x8 --ports 2"),
+    (REFUSED, f"predict {NETWORK} --grid 8x8 --placement search:seed=x"), (REFUSED, f"predict {NETWORK} --grid 8x8x1"),
+    (REFUSED, "predict --network hyperx:4x4,hosts=4 --grid 8x8 --page a.html"),
+    (REFUSED, f"predict {NETWORK} --traffic gone"), (REFUSED, f"predict {NETWORK} --traffic traffic.mtx"),
+    (USAGE, f"map {NETWORK} --format bgk -o a.map"), (REFUSED, f"map {NETWORK} --format bgl -o gone/a.map"),
+    (REFUSED, f"map {NETWORK} --format bgl -o a.map --from gone.map"), (REFUSED, f"check half.map {NETWORK} --grid 8x8"),
+    (REFUSED, f"check binary.bin {NETWORK} --grid 8x8"), (REFUSED, f"draw {NETWORK} --grid 8x8 -o a.gif"),
+    (REFUSED, f"simulate {NETWORK} --grid 8x8"), (REFUSED, "compare gone.jsonl"), (REFUSED, "compare record.jsonl"),
+    (REFUSED, "compare records.jsonl"), (REFUSED, "compare binary.bin"), (REFUSED, "report gone.jsonl"),
+    (REFUSED, "report record.jsonl -o record.jsonl"), (REFUSED, "network --machine frontera --nodes 4x4"),
+    (REFUSED, "network --machine bluegene-l --nodes 7"), (REFUSED, "plan --machine frontera --network 8x8x8"),
+]
+GOOD = [
+    "", "help networks", "help placements", "help formats", "help machines", "network --machines",
+    "network --machine frontier --nodes 64", "network --machine tpu-v4 --nodes 4x4x8", "network --machine frontier",
+    "plan --network 4x4x4 --fft 64 --effort quick --bandwidth '1 GB/s'", "plan --machine bluegene-l --fft 64 --effort quick",
+    "plan --machine tpu-v4 --nodes 64 --fft 256 --effort quick", "predict --network 4x4x4 --grid 8x8",
+    "predict --network 4x4x8:twisted --grid 8x16 --effort quick -p best -p default",
+    "predict --network fat-tree:leaves=8,hosts=16,up=8 --grid 8x16 --effort quick -p best -p default",
+    "predict --network dragonfly:a=4,p=2,h=2 --grid 8x9 --effort quick",
+    "predict --network hyperx:4x4,hosts=4 --grid 8x8 --effort quick",
+    "predict --machine frontier --network hyperx:4x4,hosts=4 -t 1 --grid 8x8 --fft 64 --effort quick",
+    "predict --machine frontier --nodes 64 --grid 16x32 --fft 256 --effort quick",
+    "map --network dragonfly:a=4,p=2,h=2 --grid 8x9 --fft 64 --effort quick --format hostfile -o a.hosts",
+]
+
+
+def run(line, capsys):
+    """Run a command in this process and return status, output and errors."""
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(line))
+    found = capsys.readouterr()
+    return ended.value.code, found.out, found.err
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, "latin-1")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("status", "line"), BAD, ids=[line for _, line in BAD])
+def test_a_bad_input_is_refused_in_a_sentence(status, line, folder, capsys):
+    found, out, errors = run(line, capsys)
+    assert (found, out) == (status, ""), (found, out, errors)
+    assert errors.count("error: ") == 1 and "Traceback" not in errors and len(errors) < 1000
+    assert max(map(len, errors.splitlines())) <= 80
+    assert not {path.name for path in folder.iterdir()} - FILES.keys()
+
+
+@pytest.mark.parametrize("line", GOOD)
+def test_answers_fit_80_columns(line, folder, capsys):
+    status, out, errors = run(line, capsys)
+    assert status == 0, errors
+    assert max(map(len, (out + errors).splitlines()), default=0) <= 80
+
+
+@pytest.mark.parametrize("line", [line for line in GOOD if line.startswith(("plan", "predict", "map", "network --"))])
+def test_json_is_one_object_with_a_list(line, folder, capsys):
+    status, out, _ = run(f"{line} --json", capsys)
+    found = json.loads(out)
+    assert status == 0 and found["schema"] == "pencilmap-answers/1" and isinstance(found["answers"], list)
