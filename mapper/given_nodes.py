@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.machine import load_machine, machine_partitions
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.times.scaling import bisection_bandwidth
 
-SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?")
+SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def partition_for(machine: str, nodes: int) -> str | None:
         If there is no such partition.
     """
     found = load_machine(machine)
-    if nodes == found.network.n_nodes or not isinstance(found.network, Torus):
+    if nodes == found.network.n_nodes or not found.network.has_products:
         return None
     if found.partitions is None:
         raise PartitionError(f"machine {machine} has no rule of partitions: give the shape of the {nodes} nodes "
@@ -83,4 +83,4 @@ def partition_for(machine: str, nodes: int) -> str | None:
     if not shapes:
         raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `network`")
     best = max(shapes, key=bisection_bandwidth)
-    return "x".join(map(str, best.shape))
+    return str(best) if isinstance(best, FoldedTorus) else "x".join(map(str, best.shape))

@@ -7,6 +7,7 @@ from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.machines.machine import Machine
+from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 
@@ -64,12 +65,12 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
 
 
 def is_plain(network: str) -> bool:
-    """Return whether a text is a shape that leaves the wraps to a machine.
+    """Return whether a text is a shape that leaves the wraps to a machine, or a box of its partitions.
 
-    >>> is_plain("4x6x16"), is_plain("4x6x16:torus"), is_plain("4wx6x16")
-    (True, False, False)
+    >>> is_plain("4x6x16"), is_plain("4x6x16:torus"), is_plain("4wx6x16"), is_plain("4x6x16:box=2x2x8x2x3wx2")
+    (True, False, False, True)
     """
-    return bool(SHAPE.fullmatch(network)) and not re.search("w|:", network)
+    return is_folded(network) or (bool(SHAPE.fullmatch(network)) and not re.search("w|:", network))
 
 
 def _shaped(machine, text):

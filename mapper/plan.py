@@ -15,7 +15,7 @@ from functools import cached_property
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.placements import as_mapping, check_name
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
@@ -40,7 +40,6 @@ from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
 DEFAULT = "default"
-EFFORTS = {"quick": 0, "normal": 1, "long": 8}  # factors of the evaluations; quick searches nothing
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
 MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
@@ -196,7 +195,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int | None = None) -> Plan:
+         seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
 
     Parameters
@@ -224,6 +223,8 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     top : int, optional
         Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
         or 30 by effort.
+    limit : Limit, optional
+        In place of seed and seconds, to be shared with other searches.
 
     Returns
     -------
@@ -248,7 +249,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
                         f"{effort}")
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
                      exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
-    limit = Limit(seed, seconds)
+    limit = limit or Limit(seed, seconds)
     found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
                                top or TOP[effort])
     leaders = wanted.leaders(found)
@@ -382,11 +383,12 @@ class _Wanted:
     def _slow(self, here, placed):
         """Return whether the launch order needs every message routed where products need not."""
         case = Case(placed, recognised(placed), here.transform, self.question, here.costs)
-        return isinstance(placed.network, Torus) and placed.fills_network and closed_form(case) is None
+        return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
     def _quick(self, here, grid):
         """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
+        is_whole = here.network.has_products and here.site.allocation.is_complete
+        if here.n_slots > LARGE and is_whole and here.halo is None:
             return best_product(as_torus(here.network), grid, here.tasks_per_node,
                                 in_sequence(len(grid.decomposition.exchanges)))
         return here.best_placement(grid, self.question.schedule, 0)
@@ -471,7 +473,7 @@ class _Wanted:
         first: dict[tuple[object, ...], Choice] = {}
         order = self.ranked(found)
         for choice in order:
-            if is_searched(choice.where.site, choice.grid) and BEST in self._placements(choice.where):
+            if _is_searched(choice) and BEST in self._placements(choice.where):
                 first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
         return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
@@ -481,7 +483,7 @@ class _Wanted:
         last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
         return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
                 if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST
-                and is_searched(choice.where.site, choice.grid) and choice.kind not in last else choice for choice in found]
+                and _is_searched(choice) and choice.kind not in last else choice for choice in found]
 
 
 def _first_of(given, usual):
@@ -489,10 +491,17 @@ def _first_of(given, usual):
     return usual if given is None or usual in given or given[0] == BEST else given[0]
 
 
+def _is_searched(choice):
+    return is_searched(choice.where.site, choice.grid) or choice.where.halo is not None
+
+
 def _problem(choice):
-    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search."""
+    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search.
+
+    Halos of RxC and CxR differ.
+    """
     transform, grid = choice.where.transform, choice.grid
-    is_even = transform is None or transform.divides_evenly(grid)
+    is_even = choice.where.halo is None and (transform is None or transform.divides_evenly(grid))
     return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
@@ -501,8 +510,8 @@ def _least(choice):
     if not choice.where.site.allocation.is_complete:
         return 0  # fewer nodes may use fewer links
     found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
-    floor = _floor(choice.where)
-    return floor if found.t_s is None else choice.worth - found.t_s + floor
+    floor, halo = _floor(choice.where), choice.prediction.halo_s
+    return floor if found.t_s is None else choice.worth - found.t_s - halo + floor
 
 
 def _times(choice):

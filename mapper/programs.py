@@ -122,9 +122,9 @@ def _better(mapping, own, traffic, routing):
 def _placed(where, traffic, grid, text, rule, effort, seed):
     head, _, argument = text.partition(":")
     if head == BEST:
-        from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
+        from pencilmap.mapper.searches.traffic_search import WORK, search_traffic  # numba is loaded only for a search
 
-        found = search_traffic(where.site, traffic, rule, effort, seed)
+        found = search_traffic(where.site, traffic, rule, WORK[effort], seed)
         T = where.tasks_per_node
         return Mapping(where.network, grid, T, where.site.allocation.nodes[found.places // T], found.places % T, BEST,
                        (f"found from {found.name}",))

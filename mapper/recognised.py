@@ -9,7 +9,7 @@ from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
@@ -22,6 +22,7 @@ def named(mapping: Mapping) -> str | None:
 
     None if the mapping is neither of ring maps nor a tiling.
 
+    >>> from pencilmap.model.network.torus import Torus
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> site, grid = Site(Torus((4, 4))), ProcessGrid(8, 2)
     >>> named(ring("x=0.1/3.2,y=r4", site, grid).mapping())
@@ -29,10 +30,10 @@ def named(mapping: Mapping) -> str | None:
     >>> named(lattice("c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10", Site(Torus((5, 5))), ProcessGrid(5, 5)))
     'the tiling lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10 (columns are moves of a lattice, rows of a tile)'
     """
-    torus = mapping.network
-    if not (isinstance(torus, Torus) and mapping.fills_network and mapping.grid.decomposition is PENCIL
+    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition is PENCIL
             and min(mapping.grid.shape) > 1):
         return None
+    torus = as_torus(mapping.network)
     site = Site(torus, mapping.tasks_per_node)
     for arguments in _rings(mapping, torus):
         try:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +23,16 @@ from pencilmap.mapper.named_network import USAGE, given_network, is_plain, netwo
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
@@ -40,6 +40,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.halo import Halo
 
 ALL_ROUTINGS = "all"
 CHOSEN = tuple(d for d in DECOMPOSITIONS.values() if not d.has_bricks)  # bricks are given, not chosen
@@ -87,8 +88,12 @@ class Setting(Where):
         question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule or SEQUENCE, direction)
         return self.answers(question, grid, placements)
 
-    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,)) -> list[Prediction]:
-        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too."""
+    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,), effort: str = "normal",
+                limit: Limit = UNLIMITED) -> list[Prediction]:
+        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too.
+
+        Effort and limit are those of the search for placement ``best`` on a named grid.
+        """
         placements, routing = tuple(placements), question.routing
         for text in placements:
             check_name(text)  # before any error about grids, because the grid is not at fault then
@@ -96,7 +101,7 @@ class Setting(Where):
             routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, question)]
+            return [p for text in placements for p in self._predictions(text, one, question, effort, limit)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         assert isinstance(question.exchange, str)
@@ -131,10 +136,11 @@ class Setting(Where):
         return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges, schedules=schedules,
                     direction=direction).predictions
 
-    def _predictions(self, text: str, grid: ProcessGrid, question: Question) -> list[Prediction]:
+    def _predictions(self, text: str, grid: ProcessGrid, question: Question, effort: str,
+                     limit: Limit) -> list[Prediction]:
         """Return the predictions of one placement."""
         rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
-        placed = self.best_placement(grid, question.schedule, rules=rules) if text == BEST \
+        placed = self.best_placement(grid, question.schedule, share_of(effort), limit, rules) if text == BEST \
             else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
@@ -164,8 +170,8 @@ class Setting(Where):
 def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str | None = None, robust: bool = False, launcher: str | None = None,
-            environ: Variables[str, str] | None = None) -> Setting:
+            decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
+            launcher: str | None = None, environ: Variables[str, str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -197,6 +203,10 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
+    halo : int, optional
+        Planes on every side of the input: halos count in the choice of a placement.
+    weight : float, optional
+        Number of these halos for each transform, 1 by default.
     launcher : str, optional
         The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
     environ : mapping, optional
@@ -208,17 +218,20 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         When neither a machine nor a network is named, or two networks are.
     PartitionError
         When the machine has no such partition.
+    GridError
+        When the halo is impossible, or there is no transform around which to put it.
     """
     transform = parse_transform(fft) if fft else None
+    planes = _halo(halo, weight, transform)
     listed_by = given_nodes(nodes)
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    first = described is not None and isinstance(shape, GraphNetwork) and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "network": network, "partition": not (network and is_plain(network)),
+    given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -233,15 +246,25 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
                        notes=tuple(_notes(network, described, used, count)),
                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
                        decompositions=CHOSEN if decomposition is None else (one,),
-                       likely=described.likely if described and bandwidth is None else None, robust=robust)
+                       likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
 
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
 
 
-def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Network]:
+def _halo(width: int | None, weight: float | None, transform: Transform | None) -> Halo | None:
+    if width is None:
+        if weight is not None:
+            raise GridError("`weight` is the number of halos for each transform; give their planes with `halo`, e.g. 1")
+        return None
+    if transform is None:
+        raise GridError("a halo is around an array: give its extents with `fft`, e.g. 64")
+    return Halo(width, 1.0 if weight is None else weight)
+
+
+def _shapes(machine: Machine, taken: Any, bandwidth: str | None) -> list[Network]:
     """Return the partitions of a machine with as many nodes as the taken partition, perhaps with another bandwidth."""
-    if machine.partitions is None or not isinstance(taken, Torus) or taken == machine.torus:
+    if machine.partitions is None or not taken.has_products or taken == machine.torus:
         return []
     others = [with_bandwidth(torus, bandwidth) for torus in partition_shapes(machine, taken.n_nodes)]
     return [taken if alike(torus) == alike(taken) else torus for torus in others]
@@ -249,7 +272,7 @@ def _shapes(machine: Machine, taken: Network, bandwidth: str | None) -> list[Net
 
 def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
     """Yield what a reader of any prediction needs to know about the network."""
-    yield from getattr(network, "notes", ())
+    yield from network.notes
     if count:
         yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
                "a file of the numbers of other nodes gives other places")
@@ -263,7 +286,8 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     """
     uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    return [key for key in ("shape", "network", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+    known = ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices)
+    return [key for key in known if key not in replaced]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
@@ -279,7 +303,7 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
     """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else Allocation(network))
+                  Allocation(network, np.arange(count)) if count else whole_network(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

@@ -5,29 +5,31 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pencilmap.mapper.base.hosts import first_hosts
-from pencilmap.mapper.placements import check_name, place, takes_objective
+from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches.halo_search import with_halo
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict_question
+from pencilmap.model.predict import predict_messages, predict_question
 from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.routing import all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
 
@@ -61,8 +63,12 @@ class Where:
     likely : tuple of float, optional
         Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
+    halo : Halo, optional
+        Halos beside the transform; they count in the choice of a placement.
+
     Examples
     --------
+    >>> from pencilmap.model.network.torus import Torus
     >>> where = Where(Site(Torus((8, 8, 8))))
     >>> grid = ProcessGrid(8, 64)
     >>> [str(where.predict(where.place(text, grid)).cost) for text in ("box:2x2x2", "default")]
@@ -80,6 +86,7 @@ class Where:
     robust: bool = False
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Where", ...] = ()
+    halo: Halo | None = None
 
     @property
     def network(self) -> Network:
@@ -126,11 +133,15 @@ class Where:
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        for wanted in objectives(schedule, grid):
-            found += [placed for placed in candidates(self.site, grid, wanted, share, limit, rules, self.transform)
+        several = objectives(schedule, grid)
+        for wanted in several:
+            effort = share * len(several)
+            found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
-            if self.robust and isinstance(self.network, Torus):
-                found += robust_search(self.site, grid, wanted, share, limit)
+            if self.robust:
+                found += robust_search(self.site, grid, wanted, effort, limit)
+            if self.halo and self.transform:
+                found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
         return self._fastest(found, schedule)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
@@ -141,7 +152,7 @@ class Where:
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
         """Whether the grid takes every slot of a whole torus, so that it has product placements."""
-        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
+        return (self.network.has_products and self.site.allocation.is_complete
                 and grid.n_tasks == self.site.n_slots)
 
     def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
@@ -151,7 +162,8 @@ class Where:
 
     def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
         """The prediction of a placement for a question."""
-        return self._noted(predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site))
+        found = predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site)
+        return self._noted(found, placed)
 
     def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
@@ -173,8 +185,14 @@ class Where:
     def interval(self, placed: Product | Mapping, question: Question = Question(),
                  name: str | None = None) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
-        return [self._noted(p) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
-                                                  site=self.site)]
+        return [self._noted(p, placed) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
+                                                          site=self.site)]
 
-    def _noted(self, prediction: Prediction) -> Prediction:
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
+    def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
+        """Return a prediction with the halos and the notes of this setting."""
+        halo = None
+        if self.halo and self.transform:
+            messages = self.halo.messages(placed.grid, self.transform)
+            halo = HaloPrediction(self.halo, predict_messages(as_mapping(placed, prediction.placement), messages,
+                                                              self.transform, prediction.routing, self.costs))
+        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo)

@@ -22,35 +22,69 @@ os.environ.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+QUICK, OF = 4, ("model", "mapper")  #: with --quick, one of so many cases of each test of these, and of its examples
+LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwise a worker would run one alone at the end
+    "test_docs", "fft_runner/test_matrix", "fft_runner/test_memory", "fft_runner/test_peer_failures", "test_lint",
+    "namespaces/test_run", "scripts/test_validate", "scripts/test_report", "fft_runner/test_exchanges",
+    "fft_runner/test_traffic", "fft_runner/test_time_limit", "simulated_torus/test_networks", "fft_runner/test_fuzz",
+    "fft_runner/test_python_binding", "fft_runner/test_mpi_failures", "fft_runner/test_install",
+    "fft_runner/test_out_of_memory", "fuzz/test_fuzz", "scripts/test_interrupts", "scripts/test_demo", "test_package",
+    "test_readme", "test_walks", "fft_runner/test_known_plans", "fft_runner/test_lines", "fft_runner/test_brick_lines")]
+
+
 def pytest_configure(config):
     """Let property tests draw a part of their examples at each commit, and restore Ctrl-C.
 
     A shell lets jobs in its background ignore Ctrl-C, and the programs that tests start and interrupt would inherit that."""
     from tests.model import cases  # imports numpy, after the environment is set above
 
-    cases.SHARE = 1.0 if config.getoption("--slow") else 0.125
+    if not config.getoption("--slow"):
+        cases.SHARE = 1 / 16
+    if config.getoption("--quick"):
+        cases.SHARE, cases.LEAST = cases.SHARE / QUICK, cases.LEAST // QUICK
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="also run the tests that take minutes")
+    parser.addoption("--slow", action="store_true", help="also run the tests that take minutes, and all cases")
+    parser.addoption("--quick", action="store_true", help="run few cases, and no test that takes tens of seconds")
 
 
 def pytest_collection_modifyitems(config, items):
+    numbers = Counter(item.nodeid.partition("::")[0] for item in items)
+    order = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: (order.get(file := item.nodeid.partition("::")[0], len(order)), -numbers[file], file))
     if config.getoption("--slow"):
         return
-    skip = pytest.mark.skip(reason="takes minutes; run it with scripts/test --slow")
-    not_drawn = pytest.mark.skip(reason="some of its cases are run at each commit, all with scripts/test --slow")
-    cases = Counter()
+    quick, cases = config.getoption("--quick"), Counter()
     for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(skip)
-        elif sampled := item.get_closest_marker("sampled"):
-            test, [one_in] = item.nodeid.partition("[")[0], sampled.args
-            if cases[test] % one_in:
-                item.add_marker(not_drawn)
-            cases[test] += 1
+        if reason := left_out(item, quick, cases):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def left_out(item, quick, cases):
+    """Return why a test does not run without --slow; None if it runs. `cases` counts the cases of each test."""
+    if "slow" in item.keywords:
+        return "takes minutes; run it with scripts/test --slow"
+    if quick and "thorough" in item.keywords:
+        return "takes tens of seconds; run it with scripts/test"
+    sampled = item.get_closest_marker("sampled")
+    one_in = (sampled.args[0] if sampled else 1) * (QUICK if quick and item.path.parent.name in OF else 1)
+    test = item.nodeid.partition("[")[0]
+    cases[test] += 1
+    if (cases[test] - 1) % one_in:
+        return f"one of {one_in} cases of its test runs; run all with scripts/test --slow"
+    return None
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what was skipped by reason; a reason of the machine names its files."""
+    skipped = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ()))
+    if skipped:
+        terminalreporter.section("not run")
+        for reason, number in skipped.most_common():
+            terminalreporter.line(f"{number:6}  {reason}")
 
 
 @pytest.fixture(scope="module", autouse=True)

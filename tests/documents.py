@@ -105,30 +105,34 @@ def make_folder(folder):
 
 def run(command, folder):
     """Return the standard output of a command; raise AssertionError on failure."""
-    in_process = command.text.startswith("pencilmap ") and not set(command.text) & set(SHELL_ONLY)
-    printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder)
+    ours, pipe, rest = re.sub(r"\s#.*", "", command.text.replace("\\\n", " ")).partition(" | ")
+    if not ours.startswith("pencilmap ") or set(ours) & set(SHELL_ONLY):
+        printed = _run_in_shell(command, command.text, folder)
+    else:
+        printed = _run_here(command, ours, folder)
+        printed = _run_in_shell(command, rest, folder, printed) if pipe else printed
     return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
 
 
-def _run_here(command, folder):
+def _run_here(command, text, folder):
     """Run a pencilmap command in this process, because a new process takes longer to start than most commands run."""
     from pencilmap.scripts.command_line.cli import main
 
     out, err, status = io.StringIO(), io.StringIO(), 0
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            main(shlex.split(command.text, comments=True)[1:])
+            main(shlex.split(text)[1:])
         except SystemExit as end:
             status = end.code
     assert command.may_end(status, err.getvalue()), f"{command.text}\n{out.getvalue()}{err.getvalue()}"
     return out.getvalue()
 
 
-def _run_in_shell(command, folder):
+def _run_in_shell(command, text, folder, given=None):
     from tests.patience import patience
 
-    program = re.sub(r"\bmpirun\b", "mpirun.openmpi", command.text, count=1)
-    done = subprocess.run(program, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+    program = re.sub(r"\bmpirun\b", "mpirun.openmpi", text, count=1)
+    done = subprocess.run(program, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, input=given,
                           timeout=patience(RUN_S))
     assert command.may_end(done.returncode, done.stderr), f"{command.text}\n{done.stdout}{done.stderr}"
     return done.stdout

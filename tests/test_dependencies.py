@@ -24,8 +24,7 @@ def asked(extras=()):
 def locked(*names):
     """Return {package: version} of files in packaging/locked, each entry with a hash or more."""
     text = "".join((ROOT / "packaging" / "locked" / f"{name}.txt").read_text("utf-8") for name in names)
-    entries = re.findall(r"^([\w.-]+)==([^\s;]+)(?: ;.*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text,
-                         re.MULTILINE)
+    entries = re.findall(r"^([\w.-]+)==([^\s;]+)(?: ;.*?)?((?: --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
     assert len(entries) == len(re.findall(r"^\w", text, re.MULTILINE)), "an entry without a hash"
     return {canonicalize_name(name): version for name, version, _ in entries}
 

@@ -107,7 +107,7 @@ def binding(tmp_path_factory):
 
 @pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_is_complete(binding):
-    assert {"__init__.py", "_together.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
+    assert {"__init__.py", "_together.py", "operators.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
     assert sorted(path.name for path in binding.iterdir() if not path.name.endswith(".dist-info")) == ["pencilfft"]
 
 

@@ -18,9 +18,11 @@ set_target_properties(${installed} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSI
 install(TARGETS ${installed} EXPORT pencilfft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET pencilmap_traffic)
-  install(TARGETS pencilmap_traffic LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(preloaded pencilmap_traffic pencilmap_place)
+  if(TARGET ${preloaded})
+    install(TARGETS ${preloaded} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 if(PENCILFFT_RUNNER)
   install(TARGETS fft_runner transpose_bench network_probe DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

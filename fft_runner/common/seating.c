@@ -10,7 +10,7 @@
 
 #include "common/failure.h"
 
-static int describe_myself(MPI_Comm world, struct seat *me)
+int seating_myself(MPI_Comm world, struct seat *me)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
     const char *named = getenv("PENCILMAP_HOST");
@@ -50,7 +50,7 @@ void *seating_table(int n, size_t bytes)
 static int decide_for_all(const struct seating_request *q, MPI_Comm world, struct decision *d, struct seating *s)
 {
     const int bytes = sizeof s->mine;
-    int status = describe_myself(world, &s->mine);
+    int status = seating_myself(world, &s->mine);
     if (!status && s->mine.launched == 0 && !(d->seats = seating_table(s->ranks, sizeof *d->seats)))
         status = PF_REFUSED;
     if ((status = pf_agree(status, world)))

@@ -25,6 +25,8 @@ struct seating {
     int64_t *places;     /* of every rank; NULL: ranks as launched */
 };
 
+/* The clues to the location of this process. A status. */
+int seating_myself(MPI_Comm world, struct seat *me);
 /* Collective over world; fails on all or none, with the same message. Release the seating in any case. */
 int seating_make(const struct seating_request *request, MPI_Comm world, struct seating *seating);
 /* Collective, like MPI_Comm_free. */

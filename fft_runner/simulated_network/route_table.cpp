@@ -9,7 +9,7 @@ namespace
 {
 
 constexpr size_t max_hosts = 4096; /* a route for each pair of them */
-constexpr long max_times = 1L << 20;
+constexpr long max_uses = 1L << 20; /* of links in a route */
 
 using Numbers = std::unordered_map<std::string, int>;
 
@@ -77,7 +77,10 @@ void Reader::route(const std::vector<std::string> &line)
     route.latency_s = not_negative(line[3]);
     for (size_t i = 4; i < line.size(); i++) {
         const size_t star = line[i].find('*');
-        const int times = star == std::string::npos ? 1 : whole(line[i].substr(star + 1), 1, max_times);
+        const int times = star == std::string::npos ? 1 : whole(line[i].substr(star + 1), 1, max_uses);
+        if (route.links.size() + times > max_uses)
+            throw ValueError("the route from '" + line[1] + "' to '" + line[2] + "' uses links more than " +
+                             std::to_string(max_uses) + " times");
         route.links.insert(route.links.end(), times, number_of(link_numbers, "link", line[i].substr(0, star)));
     }
 }

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -176,11 +176,11 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
-    named = network_named(text) if text and is_network(text) else None
-    shape = named if isinstance(named, Torus) else parse_torus(text) if text and named is None else None
+    named: Any = network_named(text) if text and is_network(text) else None
+    shape = named if named and named.has_products else parse_torus(text) if text and named is None else None
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
-    graph = named if isinstance(named, GraphNetwork) else first("network")
+    graph = named if named and not named.has_coordinates else first("network")
     if shape is None and graph is not None:
         path = first("path") if named is None else text
         nodes, held, missing = _in_graph(graph, path, first("hosts", environment))

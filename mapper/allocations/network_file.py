@@ -1,6 +1,7 @@
 """Files of switches and cables (`pencilmap.mapper.graphs`), as the network that a job runs on."""
 
 from dataclasses import replace
+from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.formats.lines import Document
@@ -31,12 +32,12 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
         With `refuse`, in place of the reason.
     """
     try:
-        network = parse_graph(document)
+        network: Any = parse_graph(document)
     except PencilmapError as error:
         if refuse:
             raise
         return replace(found, missing=str(error))
-    if not isinstance(network, GraphNetwork):
+    if network.has_coordinates:
         return found
     own = () if any(fact.what == "network" for fact in found.facts) else (Fact("network", summary(network), document.label),)
     return replace(found, facts=(*found.facts, *own), network=network, path=document.label)

@@ -11,12 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
+from pencilmap.mapper.allocations.name_rules import named_places
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
+from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.network import Network
 
 
@@ -60,8 +62,14 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
+    if isinstance(network, FoldedTorus):
+        table = parse_table(document, network.logical)
+        return NodeTable(network.from_logical[table.nodes],
+                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()})
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
+        if places := named_places(document, network):
+            return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)

@@ -3,11 +3,12 @@
 To add a format, write a file here that makes a `Format`, and enter the file in the table below.
 """
 
+from functools import partial
 from os import PathLike
 from pkgutil import resolve_name
 
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.formats.foreign import PLACEMENT, refuse_foreign
+from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
@@ -15,8 +16,6 @@ from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.base.errors import MapfileError, MappingError, near
 from pencilmap.model.base.reading import reading
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -95,7 +94,7 @@ def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job
 
 def _check_network(form, name, network):
     """Refuse a format with coordinates for a network without coordinates."""
-    if form.by_coordinates and not isinstance(network, Torus | TwistedTorus):
+    if form.by_coordinates and not network.has_coordinates:
         raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; use one of "
                            f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
 
@@ -144,7 +143,16 @@ def recognise(document: Document) -> str:
 
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
     """Read a mapping from a document, as `read_mapping` does."""
-    format_name = format_name or recognise(document)
+    if format_name is None:
+        return _mapping_of(document, job, grid, recognise(document))
+    _check_network(format_named(format_name), format_name, job.network)
+    head = [(number, line[:MAX_LINE]) for number, line in document.lines(longest=None)[:3]]
+    looks_like = {name: partial(form.looks_like, head) for name, form in FORMATS.items()} if head else {format_name: bool}
+    with named_format(format_name, document, looks_like):
+        return _mapping_of(document, job, grid, format_name)
+
+
+def _mapping_of(document, job, grid, format_name):
     form = format_named(format_name)
     _check_network(form, format_name, job.network)
     with reading(document.label, MapfileError, len(document.text)):

@@ -6,13 +6,15 @@ of the formats that they read.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 
 GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
+TRAFFIC = "traffic"
 HEAD = 1 << 16  # characters in which a format shows itself
 _EDGES = "for `network` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
 _FABRIC = "for `network` write the output of ibnetdiscover to a file"
@@ -125,6 +127,14 @@ def _is_json_graph(document):
     return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
 
 
+_MACHINE = [re.compile(rf"^[ \t]*{line}", re.MULTILINE) for line in (
+    r'title[ \t]*=[ \t]*"', r"(\[link_bandwidth\]|link_bandwidth[ \t]*=)", r"(\[tasks_per_node\]|tasks_per_node[ \t]*=)")]
+
+
+def _is_machine(document):
+    return all(line.search(document.text[:HEAD]) for line in _MACHINE)
+
+
 TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
            "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
 FOREIGN = (
@@ -139,7 +149,7 @@ FOREIGN = (
     Foreign("a JSON graph", _is_json_graph, "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
-    Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
+    Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES, (TRAFFIC,)),
     Foreign("a SimGrid platform", _begins(r"<platform\b"), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("the output of ibnetdiscover", _has_line(r"(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("the output of ibnetdiscover -l or -p", _has_line(r"((Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
@@ -163,6 +173,13 @@ FOREIGN = (
             (GRAPH, DESCRIPTION)),
     Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
     Foreign("an Open MPI rankfile", _has_line(r"rank\s+[0-9]+\s*=\s*\S"), "pencilmap check FILE reads it", (PLACEMENT,)),
+    Foreign("a machine file", _is_machine, "give it as `machine` FILE.toml"),
+    Foreign("a record of measured times", _begins(r'\{\s*"schema"\s*:\s*"pencilmap-'),
+            "pencilmap compare reads run records"),
+    Foreign("a trace of traffic", _begins(r"pencilmap traffic [0-9]"), "give it as `traffic` FILE", (TRAFFIC,)),
+    Foreign("Open MPI's monitoring", _has_line(r"[EI]\t[0-9]+\t[0-9]+\t[0-9]+ bytes"), "give it as `traffic` FILE",
+            (TRAFFIC,)),
+    Foreign("the images of a placement", _begins(r"image\s+\S"), "name the placement images:FILE"),
     Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
 )
 
@@ -197,3 +214,33 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     found = foreign_format(document, kind)
     if found is not None:
         raise error(f"{document.label} looks like {found.title}, which is not read as {kind}; {found.advice}")
+
+
+@contextmanager
+def named_format(name: str, document: Document, looks_like: Mapping[str, Callable[[], bool]],
+                 error: type[PencilmapError] = MapfileError) -> Iterator[None]:
+    """Add to a refusal in a named format what the document looks like, if it does not look like the named format.
+
+    Parameters
+    ----------
+    name : str
+        The named format.
+    looks_like : mapping of str to callable
+        For the named format and all others, whether the document looks like it.
+
+    Raises
+    ------
+    PencilmapError
+        The refusal, of type `error` if a format is named.
+    """
+    try:
+        yield
+    except PencilmapError as refusal:
+        if looks_like[name]():
+            raise
+        other = next((other for other, test in looks_like.items() if test()), None)
+        foreign = next((form.title for form in FOREIGN if form.looks_like(document)), None)
+        if other is None and foreign is None:
+            raise
+        raise error(f"{refusal}; the file looks like "
+                    + (f"one of format {other}: name that format, or none" if other else f"{foreign}")) from refusal

@@ -14,6 +14,7 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.folded_torus import logical, logical_nodes, nodes_of_logical
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
@@ -22,13 +23,15 @@ _LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)
 
 def write(mapping: Mapping, job: Job) -> str:
     _check(job)
-    return "".join(f"({','.join(map(str, c))})\n" for c in mapping.coordinates().tolist())
+    coordinates = logical(mapping.network).coordinates(logical_nodes(mapping.network, mapping.node_of_rank))
+    return "".join(f"({','.join(map(str, c))})\n" for c in coordinates.tolist())
 
 
 def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
-    d, rows, numbers = job.network.n_dimensions, [], []
-    example = f"({','.join(job.network.axes)})"
+    shape = logical(job.network)
+    d, rows, numbers = shape.n_dimensions, [], []
+    example = f"({','.join(shape.axes)})"
     for number, line in document.lines():
         found = _LINE.fullmatch(line)
         if not found:
@@ -36,20 +39,22 @@ def read(document: Document, job: Job) -> Places:
             raise document.refuse(f"{line.strip()[:40]!r} is not a node {example}", number, column)
         row = [int(c) for c in found[1].split(",")]
         if len(row) != d:
-            raise document.refuse(f"{len(row)} coordinates, but shape {job.network} has {d}: {example}", number,
+            raise document.refuse(f"{len(row)} coordinates, but shape {shape} has {d}: {example}", number,
                                   found.start(1) + 1)
-        problem = job.network.outside(row)
+        problem = shape.outside(row)
         if problem:
             raise document.refuse(problem, number, found.start(1) + 1)
         rows.append(row)
         numbers.append(number)
-    return Places(job.network.node(np.array(rows, dtype=np.int64).reshape(-1, d)), None, numbers)
+    nodes = shape.node(np.array(rows, dtype=np.int64).reshape(-1, d))
+    return Places(nodes_of_logical(job.network, nodes), None, numbers)
 
 
 def _check(job, place=""):
-    if job.network.n_dimensions > 3:
+    d = logical(job.network).n_dimensions
+    if d > 3:
         raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus "
-                           f"{job.network} has {job.network.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
+                           f"{job.network} has {d}; give the shape as pjsub -L node=XxYxZ has it")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
@@ -57,8 +62,8 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def _shape(job):
-    kind = "torus" if any(job.network.wrap) else "mesh"
-    return f'#PJM -L "node={"x".join(map(str, job.network.shape))}:{kind}"'
+    shape = logical(job.network)
+    return f'#PJM -L "node={"x".join(map(str, shape.shape))}:{"torus" if any(shape.wrap) else "mesh"}"'
 
 
 def _common(job):

@@ -160,7 +160,9 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
     blank = (f"smpirun cannot open {path}: it cuts paths at blanks; write the file elsewhere",) if " " in str(path) else ()
     return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
                   ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
-                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"),
+                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}",
+                   f"as the last resort, if the launch line cannot change: env LD_PRELOAD=libpencilmap_place.so "
+                   f"PENCILMAP_PLACEMENT={shell(path)} {job.program}"),
                   blank)
 
 

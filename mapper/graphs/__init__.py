@@ -5,12 +5,14 @@ have ``notes``, sentences about what its file leaves out. A new format is a file
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.formats.foreign import GRAPH, refuse_foreign
+from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import (
     dot,
@@ -139,12 +141,21 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
     if strange := next((given for given in options or () if given not in form.options), None):
         raise GraphError(f"{document.label}: {strange[:20]}= is no option of a file of format {name}; "
                          + (f"options are {', '.join(form.options)}" if form.options else "its cables are in the file"))
-    with reading(document.label, GraphError, len(document.text)):
+    with _named(document, format_name), reading(document.label, GraphError, len(document.text)):
         graph = form.read(document, **option(document.label, options or {}))
         if isinstance(graph, Torus):
             return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
         tree = fat_tree_of(graph, Path(document.label).name, bandwidth) if form.switches else None
         return tree or _as_graph(document, graph, bandwidth)
+
+
+def _named(document, name):
+    """Name the format of a document that is refused in a named format."""
+    if name is None:
+        return nullcontext()
+    tests = {other: partial(form.looks_like, document) for other, form in GRAPHS.items()
+             if other == name or other != "edge-list"}
+    return named_format("hwloc" if name.startswith("hwloc") else name, document, tests, GraphError)
 
 
 def _as_graph(document, graph, bandwidth):

@@ -19,8 +19,7 @@ from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -38,6 +37,10 @@ class Placement:
     anywhere: bool = False  #: whether the placement also works on a graph, which has no coordinates
     twisted: bool = False  #: whether the placement also works on a twisted torus
     searches: bool = False  #: whether the placement takes an objective
+
+    def works_on(self, network: Network) -> bool:
+        """Return whether the placement works on a network."""
+        return self.anywhere or network.has_products or (self.twisted and network.has_coordinates)
 
 
 PLACEMENTS = {
@@ -108,13 +111,10 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
     check_name(text)
     name, _, argument = text.partition(":")
     placement = PLACEMENTS[name]
-    if isinstance(site.network, TwistedTorus) and not (placement.anywhere or placement.twisted):
-        known = ", ".join(p.usage for p in PLACEMENTS.values() if p.anywhere or p.twisted)
-        raise PlacementError(f"placement {text} needs a torus without twists, and {site.network.title} has twists; use one "
-                             f"of {known}")
-    if not (placement.anywhere or isinstance(site.network, Torus | TwistedTorus)):
-        raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
-                             f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
+    if not placement.works_on(site.network):
+        known = ", ".join(p.usage for p in PLACEMENTS.values() if p.works_on(site.network))
+        raise PlacementError(f"placement {text} needs a torus without twists, and {site.network.title} is none; use one of "
+                             f"{known}")
     return placement.make(argument, site, grid, *([wanted] if placement.searches else []))
 
 

@@ -12,12 +12,13 @@ local search counts the messages of a transform with uneven blocks.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
@@ -26,7 +27,6 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -110,11 +110,9 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     list of Product or Mapping
     """
     site.check_grid(grid)
+    if not site.network.has_products:
+        return _without_products(site.network, site, grid, wanted, share, limit, rules)
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
-    if isinstance(site.network, TwistedTorus):
-        return [*best_twisted(site, grid, wanted, share)]
-    if isinstance(site.network, GraphNetwork):
-        return [_on_network(site, grid, wanted, share, rules)]
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
             return [launched(site, grid)]
@@ -153,11 +151,15 @@ def _floor(torus, grid, tasks_per_node, wanted):
     return wanted.moved * together_bound(site, grid).value
 
 
-def _on_network(site, grid, wanted, share, rules):
-    from pencilmap.mapper.searches import network_search  # numba is loaded only when a search is requested
-
+@singledispatch
+def _without_products(network, site, grid, wanted, share, limit, rules):
     evaluations = int(network_search.EVALUATIONS // share) if share else 0
-    return network_search.best_mapping(site, grid, wanted, evaluations=evaluations, rules=tuple(rules))
+    return [network_search.best_mapping(site, grid, wanted, evaluations, limit, rules)]
+
+
+@_without_products.register
+def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules):
+    return [*best_twisted(site, grid, wanted, share, limit)]
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -196,7 +198,7 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or isinstance(site.network, GraphNetwork) or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or not site.network.has_products or site.n_slots > MOST_SEARCHED:
         return []
     return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
 
@@ -224,12 +226,12 @@ def _unsearched(site, grid, wanted, share):
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Return whether other placements than products are searched."""
-    if isinstance(site.network, GraphNetwork):
+    if not site.network.has_coordinates:
         return min(grid.shape) > 1
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        return (isinstance(site.network, Torus) and min(grid.shape) > 1
+        return (site.network.has_products and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    most = MOST_TILED if isinstance(site.network, Torus) and _has_rings(site.network) else MOST_SEARCHED
+    most = MOST_TILED if site.network.has_products and _has_rings(as_torus(site.network)) else MOST_SEARCHED
     return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= most
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.model.bounds.every_placement import lower_bound, together_bound
+from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -23,7 +24,8 @@ from pencilmap.model.traffic.objective import Objective, in_sequence
 MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
 
 
-def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1) -> list[Mapping]:
+def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
+                 limit: Limit = UNLIMITED) -> list[Mapping]:
     """Return placements, the best last.
 
     Parameters
@@ -35,6 +37,8 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
         Objective to minimise; by default the exchanges in sequence.
     share : int or Fraction
         Divides the usual number of evaluations; for 0 nothing is searched.
+    limit : Limit
+        Seed and time limit.
     """
     torus, order = site.network, launched(site, grid)
     assert isinstance(torus, TwistedTorus)
@@ -44,10 +48,9 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     from pencilmap.mapper.searches import basis_search  # numba is loaded only when something is searched
 
     wanted = wanted or in_sequence(2)
-    aim = max(lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0),
-              wanted.moved * together_bound(site, grid).value)
-    found, _ = basis_search.best_basis(torus, grid, site.tasks_per_node, wanted, aim=float(aim), evaluations=int(
-        basis_search.usual_evaluations(torus, grid) / share))
+    found, _ = basis_search.best_basis(torus, grid, site.tasks_per_node, wanted, limit.seed,
+                                       int(basis_search.usual_evaluations(torus, grid) / share),
+                                       float(objective_bound(site, grid, wanted)), limit.is_over)
     costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
     best, placed = min(costs, key=lambda each: each[0])
     return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]

@@ -11,7 +11,6 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import CalibrationError, MachineError
 from pencilmap.model.machines.files import Figure
 from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 
@@ -90,7 +89,7 @@ def text_with_unit(value: float, unit: str) -> str:
 
 def machine_text(machine: Machine, figures: dict[str, Figure]) -> str:
     """Return the machine file (TOML) of a machine with these figures, checked by reading the text back."""
-    is_graph = isinstance(machine.network, GraphNetwork)
+    is_graph = not machine.network.has_coordinates
     first = ["network" if is_graph else "shape", "tasks_per_node", "link_bandwidth"]
     data: dict[str, Any] = {"name": machine.name, "title": machine.title}
     if not is_graph:

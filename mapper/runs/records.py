@@ -18,7 +18,6 @@ from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
@@ -232,7 +231,7 @@ def _places_by_coordinates(ranks, network):
 def _places_by_hosts(ranks, network):
     """Return node and slot of each rank. A simulated host ``NAME.LINK`` is a link of a host where each task uses one."""
     names, places = Hosts(network), []
-    links = network.links_per_host if isinstance(network, SwitchedNetwork) and network.use == "task" else 1
+    links = network.ends_per_node
     for r in ranks:
         node, link = names.node(r["host"]), r["host"].rpartition(".")[2]
         if node is None:

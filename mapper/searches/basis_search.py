@@ -8,7 +8,7 @@ Cost: see `pencilmap.mapper.searches.basis_climb`; some seconds. Needs: a pencil
 Deterministic: the same seed and evaluations give the same basis.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, permutations
@@ -88,7 +88,8 @@ def prime_factors(n: int) -> list[int]:
 
 
 def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, seed: int = 1,
-               evaluations: int | None = None, aim: float = 0.0) -> tuple[Basis, float]:
+               evaluations: int | None = None, aim: float = 0.0,
+               is_over: Callable[[], bool] = lambda: False) -> tuple[Basis, float]:
     """Search for the best basis.
 
     Parameters
@@ -104,6 +105,8 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
         The default takes some seconds.
     aim : float
         A lower bound, at which the search stops.
+    is_over : callable
+        Asked before each climb; True ends the search.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     numbers = count(seed * sum(kept for kept, _ in ROUNDS))
     for kept, part in ROUNDS:
         for _, start in found[:kept]:
-            if min(found)[0] > aim + 1e-9 and len(radix) > 1:
+            if min(found)[0] > aim + 1e-9 and len(radix) > 1 and not is_over():
                 found.append(climbed(start, max(1, budget // part), next(numbers)))
         found = sorted(found)
     cost, generators = found[0]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 
 CLIMBS = 12
@@ -32,7 +31,7 @@ def climbed(site: Site, n_ranks: int, cost: Callable[[Ints], float], evaluations
         Costs to compute.
     seed : int
     """
-    if not isinstance(site.network, Torus) or not site.allocation.is_complete or n_ranks != site.n_slots:
+    if not site.network.has_products or not site.allocation.is_complete or n_ranks != site.n_slots:
         return None
     T, node = site.tasks_per_node, site.allocation.nodes
     extents = [(T, 1), *((n, T * step) for n, step in zip(site.network.shape, site.network.strides))]

@@ -1,7 +1,19 @@
-"""The limit of a search: its seed, and the time at which it is cut short."""
+"""The limit of a search: its effort, its seed, and the time at which it is cut short."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from time import monotonic
+
+EFFORTS = {"quick": 0, "normal": 1, "long": 8}  # factors of the evaluations; quick searches nothing
+
+
+def share_of(effort: str) -> Fraction:
+    """Return the divisor of the usual evaluations of a search; 0 for no search.
+
+    >>> str(share_of("long")), str(share_of("quick"))
+    ('1/8', '0')
+    """
+    return Fraction(1, EFFORTS[effort]) if EFFORTS[effort] else Fraction(0)
 
 
 @dataclass

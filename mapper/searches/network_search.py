@@ -8,29 +8,30 @@ the network. Candidates whose worst cost is above that of the launch order, or o
 never worse than the launcher in either orientation of the grid. Of the others, the answer is the candidate with the least
 regret, which is the largest factor from the least cost of any candidate under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
-Cost: `EVALUATIONS` swaps by counts, or as many by routes as take a similar time.
+Without evaluations only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
+send the least across the borders of hosts, leaves and groups.
+Cost: about three seconds in all: `EVALUATIONS` swaps by counts, `ENTRIES` changed entries of a table of routes, and fewer
+for a polish. All of them are proportional to the given evaluations. A candidate at the lower bound ends the search.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches import counted_swaps
+from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.network_seeds import Ground, seeds
-from pencilmap.mapper.searches.route_table import RouteTable, minimal_routes, shortest_routes, static_routes
+from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.every_placement import lower_bound
-from pencilmap.model.network.dragonfly import Dragonfly
+from pencilmap.model.bounds.every_placement import objective_bound
+from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
@@ -44,7 +45,11 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 150_000_000     # of the table of routes, changed by all swaps of a round
+ENTRIES = 120_000_000     # of the table of routes, changed by all swaps together;
+POLISH = 8                # under static routes one in so many of these
+MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
+FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
+FIRST_RANKS, MOST_PAIRED = 500_000, 128  # ranks of all seeds that are made; units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
@@ -84,12 +89,11 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    if isinstance(network, FatTree):
-        found, static = [Board(unit, length, None, anywhere)], static_routes(network)
-        parts = ground.levels[0], anywhere
-        return found if static is None else [*found, *(Board(unit, length, static, part, both=True) for part in parts)]
-    routes = minimal_routes(network) if isinstance(network, Dragonfly) else shortest_routes(network)
-    return [Board(unit, length, routes, anywhere)]
+    routes = guiding_routes(network)
+    if not isinstance(network, FatTree):
+        return [Board(unit, length, routes, anywhere)]
+    found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
+    return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
@@ -127,6 +131,8 @@ class Swaps:
     """
 
     def __init__(self, ground: Ground, board: Board, wanted: Objective, seed: int = 1) -> None:
+        from pencilmap.mapper.searches import counted_swaps  # numba is loaded only if something is searched
+
         grid, S, network = ground.grid, len(ground.node), ground.site.network
         groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
         E, U = len(groups), len(board.length)
@@ -145,6 +151,7 @@ class Swaps:
         seen[:len(terms) // 2 if board.both else 0] = U
         self.ground = ground
         self.seed = seed
+        self.loop = counted_swaps
         self.state = counted_swaps.State(
             size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)),
             first_count=np.array([len(some) for some in groups]), unit=board.unit,
@@ -166,22 +173,25 @@ class Swaps:
         s.slot_of[:P] = slots
         s.slot_of[P:] = np.setdiff1d(np.arange(len(s.slot_of)), slots)
         s.rank_in[s.slot_of] = np.arange(len(s.slot_of))
-        return float(counted_swaps.fill(s))
+        return float(self.loop.fill(s))
 
-    def anneal(self, slots: Ints, evaluations: int, deadline: float, hot: float = HOT, cold: float = COLD) -> Ints:
-        """Return a placement that costs no more; the search ends early at a time of the monotonic clock."""
+    def anneal(self, slots: Ints, evaluations: int, hot: float = HOT, cold: float = COLD, enough: float = 0.0,
+               is_over: Callable[[], bool] = lambda: False) -> Ints:
+        """Return a placement that costs no more; the search ends early at a cost that is `enough`, or if `is_over`."""
         s = self.state
         s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
         s.best[0] = self.cost(slots)
         s.best_slot[:] = s.slot_of
-        ratio = (cold / hot) ** (1 / len(SLICES))
+        ratio, before = (cold / hot) ** (1 / len(SLICES)), 0
         for i, exponent in enumerate(SLICES):
-            if s.best[0] <= 0 or monotonic() > deadline:
+            if s.best[0] <= enough or is_over():
                 break
-            counted_swaps.fill(s)
+            if exponent != before:  # lose the rounding errors
+                self.loop.fill(s)
+            before = exponent
             s.power[-1] = s.best[0]
-            counted_swaps.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
-                                hot * ratio**(i + 1))
+            self.loop.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
+                            hot * ratio**(i + 1))
         return s.best_slot[:len(slots)].copy()
 
 
@@ -192,8 +202,8 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
     return slot[np.argsort(unit, kind="stable")].astype(np.int64), start.astype(np.int64)
 
 
-def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed: int = 1, evaluations: int = EVALUATIONS,
-           seconds: float | None = None, rules: Sequence[str] = ()) -> Found:
+def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
+           limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Found:
     """Search for a placement with the least worst objective under all routings of a network.
 
     Parameters
@@ -203,12 +213,10 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed:
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    seed : int
-        Seed of the random numbers.
     evaluations : int
-        Swaps by counts; swaps by routes are fewer in proportion.
-    seconds : float, optional
-        Time limit.
+        Swaps by counts; swaps by routes are fewer in proportion. For 0 the best seed is the answer.
+    limit : Limit
+        Seed of the random numbers, and time limit.
     rules : sequence of str
         Routings that count; all routings of the network by default.
 
@@ -225,23 +233,27 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, seed:
     {'minimal': 4.667, 'valiant': 7.333}
     """
     site.check_grid(grid)
-    return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), seed, evaluations,
-                   monotonic() + (float("inf") if seconds is None else seconds), rules).found()
+    return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), evaluations, limit,
+                   rules).found()
 
 
-def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, **options: Any) -> Mapping:
-    """Return the placement that `search` finds, with notes for a reader. Options are those of `search`.
+def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
+                 limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Mapping:
+    """Return the placement that `search` finds, with notes for a reader.
 
-    The last results are kept.
+    The last results are kept, unless a time limit cut them short.
     """
-    key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted,
-           tuple(sorted(options.items())))
-    if key not in _found:
-        found = search(site, grid, wanted, **options)
-        _found[key] = site.network, replace(found.mapping, notes=notes(site, found))
+    key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
+           limit.seed, tuple(rules))
+    if key in _found:
+        return _found[key][1]
+    found = search(site, grid, wanted, evaluations, limit, rules)
+    mapping = replace(found.mapping, notes=notes(site, found))
+    if not found.cut:
+        _found[key] = site.network, mapping
         if len(_found) > MOST_KEPT:
             del _found[next(iter(_found))]
-    return _found[key][1]
+    return mapping
 
 
 _found: dict[Any, tuple[Network, Mapping]] = {}  # the last results; a network in use keeps its id
@@ -271,37 +283,97 @@ def all_equal(site: Site) -> bool:
 
 
 class _Search:
-    def __init__(self, ground: Ground, wanted: Objective, seed: int, evaluations: int, deadline: float,
-                 rules: Sequence[str] = ()) -> None:
-        self.ground, self.wanted, self.seed, self.evaluations, self.deadline = ground, wanted, seed, evaluations, deadline
-        self.used, self.report = 0, now_and_then(lambda line: say(f"search: {line}"))
+    def __init__(self, ground: Ground, wanted: Objective, evaluations: int, limit: Limit, rules: Sequence[str] = ()) -> None:
+        self.ground, self.wanted, self.evaluations, self.limit = ground, wanted, evaluations, limit
+        self.used, self.cut, self.report = 0, False, now_and_then(lambda line: say(f"search: {line}"))
         self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid)
         self.known: dict[bytes, dict[str, Fraction]] = {}
-        bound = lower_bound(ground.site, ground.grid).value if wanted == in_sequence(2) else Fraction(0)
-        self.enough = float(bound) * (1 + 1e-9)
+        self.enough = float(objective_bound(ground.site, ground.grid, wanted)) * (1 + 1e-9)
 
     def found(self) -> Found:
         """Return the best candidate."""
+        if not self.evaluations:
+            return self._of(self._spread(self._first()))
         first, *others = boards(self.ground)
         if len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts) > MOST_COUNTS:
             others = []
             candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
         else:
             candidates = self._annealed(first)
-        if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
-            candidates |= {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
-        for board in others:
-            candidates = self._polished(board, candidates)
+        candidates = self._spread(candidates)
+        if "static" in self._judged(self.ground.launch):
+            for board in others:
+                candidates = self._polished(board, candidates, POLISH * len(others))
+        return self._of(candidates)
+
+    def _of(self, candidates):
         name = self._chosen(candidates)
-        return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used,
-                     monotonic() > self.deadline)
+        self.limit.cut_short |= self.cut
+        return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used, self.cut)
+
+    def _first(self):
+        """Return the launch orders, and the seeds that send least across units."""
+        return {name: slots for name, slots, _ in self._seeds(FIRST)}
+
+    def _seeds(self, most):
+        """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units."""
+        P, network = self.ground.grid.n_tasks, self.ground.network
+        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), FIRST_RANKS // P)))
+        levels = self._levels if isinstance(network, SwitchedNetwork) else []
+        crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
+        best = sorted(some, key=crossing.__getitem__)[:most]
+        for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
+            yield name, some[name], crossing[name]
+
+    @property
+    def _levels(self):
+        """For each level, the unit of each slot, and 1 over the capacity of each unit, and between units."""
+        network, found = self.ground.network, []
+        rates = np.array([1 / float(weight) for weight in link_weights(network)])
+        for units in units_of(network)[self.ground.site.tasks_per_node == 1:]:  # a task alone sends all to other hosts
+            used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
+            few = units.between is not None and len(used) <= MOST_PAIRED
+            pairs = units.between[np.ix_(used, used)] if few else np.zeros((0, 0))
+            found.append((unit, _inverse(units.leaving[used] @ rates), _inverse(pairs * ~np.eye(len(pairs), dtype=bool))))
+        return found
+
+    def _crossing(self, levels, slots):
+        """Return about the objective: the traffic across each unit, and between units with cables, over their cables."""
+        loads = []
+        for part in self.parts:
+            groups, found = len(part.members), [np.zeros(1)]
+            for unit, leaving, between in levels:
+                n = len(leaving)
+                place = np.arange(groups)[:, None] * n + unit[slots[part.members]]
+                inside = np.bincount(place.ravel(), minlength=groups * n).reshape(groups, n).astype(float)
+                found += [(inside * (part.size - inside)).sum(axis=0) * leaving]
+                found += [(inside.T @ inside * between).ravel()] if between.any() else []
+            loads.append(np.concatenate(found) / (groups * part.size**2))
+        return sum(float(term.count) * float(sum(float(share) * load for share, load in zip(term.shares, loads)).max())
+                   for term in self.wanted.terms)
+
+    def _spread(self, candidates):
+        """Return all candidates, on fat trees with static routes also with the hosts of each leaf in a Latin order."""
+        if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
+            return candidates | {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
+        return candidates
+
+    def _is_over(self):
+        """Return whether the time is over, although there is more to do."""
+        self.cut = self.cut or self.limit.left == 0.0
+        return self.cut
 
     def _chosen(self, candidates):
-        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders."""
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders.
+
+        If possible it costs no more than the launch order under the default routing, too.
+        """
         costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
         limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
         allowed = {name: some for name, some in costs.items() if max(some) <= limit}
+        usual = costs[LAUNCHED[0]][0]
+        allowed = {name: some for name, some in allowed.items() if some[0] <= usual} or allowed
         least = [min(some) for some in zip(*allowed.values())]
 
         def regret(name):
@@ -311,10 +383,10 @@ class _Search:
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.seed), {}, {}
-        for name, slots in seeds(self.ground):
+        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.limit.seed), {}, {}
+        for name, slots, _ in self._seeds(FILLED):
             self.report(f"seed {name}")
-            if monotonic() > self.deadline and len(kept) > 1:
+            if len(kept) >= len(LAUNCHED) and self._is_over():
                 break
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
@@ -330,26 +402,27 @@ class _Search:
                 break
         return found
 
-    def _polished(self, board, candidates):
+    def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
-        swaps = Swaps(self.ground, board, self.wanted, self.seed)
-        costs = {name: swaps.cost(slots) for name, slots in candidates.items()}
-        default = sorted(candidates, key=lambda name: (next(iter(self._judged(candidates[name]).values())), costs[name]))
+        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed)
+        judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
+        default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
-        for name in dict.fromkeys([*default[:1], *_different(costs)[:POLISHED - 1]]):
-            if costs[name] > self.enough * (1 + board.both):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], POLISHED)
+        for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
+            if sum(judged[name]) > self.enough * len(judged[name]):
+                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
     def _anneal(self, swaps, board, slots, parts, hot=HOT):
-        self.report(f"cost {swaps.cost(slots):.4g}")
         number = self.evaluations // parts
         if board.routes is not None:
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
-            entries = 4 * swaps.state.size.sum() * row
-            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / entries))
+            changed = 4 * swaps.state.size.sum() * row * (FAR if len(board.routes.link) > MOST_NEAR else 1)
+            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
-        return swaps.anneal(slots, number, self.deadline, hot)
+        found = swaps.anneal(slots, number, hot, enough=self.enough * (1 + board.both), is_over=self._is_over)
+        self.report(f"cost {swaps.state.best[0]:.4g}")
+        return found
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough
@@ -373,6 +446,10 @@ class _Search:
                        "best")
 
 
+def _inverse(capacity):
+    return np.divide(1, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+
+
 def _different(costs):
     """Return the names with the least costs, one for each cost, the least first."""
     found = {}
@@ -381,7 +458,7 @@ def _different(costs):
     return [found[cost] for cost in sorted(found)]
 
 
-def judged_routings(network: GraphNetwork) -> list[str]:
+def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
     return [name for name in names if name not in NEVER_WORST]

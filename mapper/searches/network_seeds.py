@@ -23,6 +23,7 @@ Cost: sorting the ranks once for each seed.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.partition import halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 
@@ -47,8 +47,7 @@ class Ground:
     grid: ProcessGrid
 
     @property
-    def network(self) -> GraphNetwork:
-        assert isinstance(self.site.network, GraphNetwork)
+    def network(self) -> Any:
         return self.site.network
 
     @cached_property
@@ -202,8 +201,10 @@ def _laid(lines, sizes, share, spread):
             line += 1
     rest = lines[line:]
     stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
+    if spread:
+        rest = [np.roll(some, -k * stride) for k, some in enumerate(rest)]
     for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        held[u].append(np.roll(rest[k], -k * stride)[first:last] if spread else rest[k][first:last])
+        held[u].append(rest[k][first:last])
     return np.concatenate([ranks for some in held for ranks in some])
 
 

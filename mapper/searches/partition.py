@@ -9,17 +9,17 @@ Cost: an eigenvector for each part; nothing above `MOST_VERTICES`.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.graph import GraphNetwork
 
 MOST_VERTICES = 4096
 
 
 @lru_cache(maxsize=8)
-def halves(network: GraphNetwork) -> tuple[Ints, ...]:
+def halves(network: Any) -> tuple[Ints, ...]:
     """Return the part of each host after each division, from the smallest parts to the largest; the parts are nested.
 
     Examples
@@ -31,11 +31,11 @@ def halves(network: GraphNetwork) -> tuple[Ints, ...]:
     """
     import networkx as nx
 
-    if len(network.vertices) > MOST_VERTICES:
+    arcs = network.arcs()
+    if arcs.n_vertices > MOST_VERTICES:
         return ()
     graph = nx.Graph()
-    graph.add_nodes_from(range(len(network.vertices)))
-    arcs = network.arcs()
+    graph.add_nodes_from(range(arcs.n_vertices))
     for a, b, capacity in zip(arcs.source.tolist(), arcs.target.tolist(), arcs.capacity.tolist()):
         before = graph.get_edge_data(a, b, {"weight": 0.0})["weight"]
         graph.add_edge(a, b, weight=before + capacity)

@@ -16,6 +16,7 @@ import numpy as np
 from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -46,7 +47,7 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
         (folder / "tasks.grf").write_text(task_graph(grid))
         mappings = [_mapped(site, grid, folder, target, strategy)
                     for target in _targets(site, folder) for strategy in STRATEGIES]
-    return min(mappings, key=lambda mapping: predict(mapping).cost)
+    return min(mappings, key=lambda mapping: predict(mapping, site=site).cost)
 
 
 def task_graph(grid: ProcessGrid) -> str:
@@ -93,14 +94,14 @@ def network_graph(network: Network) -> str:
 
 def _targets(site, folder):
     """Write target files that describe the site."""
-    torus = site.network
-    (folder / "network.grf").write_text(network_graph(torus))
+    torus = site.network if isinstance(site.network, Torus) else None
+    (folder / "network.grf").write_text(network_graph(site.network))
     nodes = np.sort(site.allocation.nodes)
     (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
     run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "network.tgt")
     yield folder / "network.tgt"
-    kind = {True: "torus", False: "mesh"}.get(torus.wrap[0] if len(set(torus.wrap)) == 1 else None)
-    if kind and site.allocation.is_complete:
+    if torus and len(set(torus.wrap)) == 1 and site.allocation.is_complete:
+        kind = "torus" if torus.wrap[0] else "mesh"
         (folder / "built-in.tgt").write_text(f"{kind}XD {torus.n_dimensions} {' '.join(map(str, torus.shape))}\n")
         yield folder / "built-in.tgt"
 
@@ -127,7 +128,7 @@ def run(*command: object) -> None:
 
 def _seated(site, grid, wanted):
     """Put every task on its intended node while free slots remain there, otherwise on the nearest node with a free slot."""
-    torus, T = site.network, site.tasks_per_node
+    network, T = site.network, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
     node, left = np.empty(grid.n_tasks, dtype=np.int64), []
     for rank, at in enumerate(wanted):
@@ -138,12 +139,18 @@ def _seated(site, grid, wanted):
             left.append(rank)
     for rank in left:
         open_nodes = np.flatnonzero(free)
-        apart = np.abs(torus.coordinates(open_nodes) - torus.coordinates(max(int(wanted[rank]), 0)))
-        shorter = [np.minimum(a, n - a) if w else a for a, n, w in zip(apart.T, torus.shape, torus.wrap)]
-        node[rank] = open_nodes[int(np.sum(shorter, axis=0).argmin())]
+        node[rank] = open_nodes[_apart(network, open_nodes, max(int(wanted[rank]), 0)).argmin()]
         free[node[rank]] -= 1
     slot, seen = np.empty_like(node), {}
     for rank, at in enumerate(node.tolist()):
         slot[rank] = seen.get(at, 0)
         seen[at] = seen.get(at, 0) + 1
-    return Mapping(torus, grid, T, node, slot, f"scotch ({len(left)} moved)")
+    return Mapping(network, grid, T, node, slot, f"scotch ({len(left)} moved)")
+
+
+def _apart(network, nodes, node):
+    """Return the hops from nodes to a node; on other networks than tori the distance of their numbers."""
+    if not isinstance(network, Torus):
+        return np.abs(nodes - node)
+    apart = np.abs(network.coordinates(nodes) - network.coordinates(node))
+    return sum(np.minimum(a, n - a) if w else a for a, n, w in zip(apart.T, network.shape, network.wrap))

@@ -11,7 +11,6 @@ from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.searches.scotch_map import network_graph, run, scotch_is_there
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.traffic.program import Traffic
 
@@ -65,7 +64,7 @@ def _targets(site, folder):
     """Write files that describe the site, and yield their names."""
     network = site.network
     kind = None
-    if isinstance(network, Torus) and site.allocation.is_complete:
+    if network.has_products and site.allocation.is_complete:
         kind = {True: "torus", False: "mesh"}.get(network.wrap[0] if len(set(network.wrap)) == 1 else None)
     if kind:
         (folder / "built-in").write_text(f"{kind}XD {network.n_dimensions} {' '.join(map(str, network.shape))}\n")

@@ -15,6 +15,7 @@ from pencilmap.mapper.searches.compact_groups import MOST_SLOTS, grown, hops_apa
 from pencilmap.mapper.searches.default_order import FILLING, default
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
+from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, dealt
@@ -55,7 +56,7 @@ def launchers(site: Site, grid: ProcessGrid) -> Starts:
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 
 
-def axis_orders(torus: Torus) -> Iterator[str]:
+def axis_orders(torus: Network) -> Iterator[str]:
     """Yield distinct orders of the axes: the position of an axis of one node does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
     short = "".join(axis for axis in torus.axes if axis not in long)

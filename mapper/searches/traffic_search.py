@@ -43,7 +43,7 @@ class FoundPlaces:
     cost: float
 
 
-def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "normal", seed: int = 1,
+def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["normal"], seed: int = 1,
                    scotch: bool = True, is_over: Callable[[], bool] = lambda: False) -> FoundPlaces:
     """Return the best placement that is found. It is never worse than a start, and the launcher's order is a start.
 
@@ -52,8 +52,8 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "norma
     site : Site
     traffic : Traffic
     rule : Rule
-    effort : str
-        A key of `WORK`.
+    work : float
+        Changed loads of links, see `WORK`; for 0 the best start is the answer.
     seed : int
     scotch : bool
         Whether Scotch is asked for a start if it is installed.
@@ -69,7 +69,7 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "norma
     swaps = Swaps(traffic, tables, T)
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    counts = int(WORK[effort] / 4 / (swaps.links_of_swap * traffic.n_ranks))
+    counts = int(work / 4 / (swaps.links_of_swap * traffic.n_ranks))
     climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
                               scotch_starts(site, traffic) if scotch else ()):
@@ -78,8 +78,8 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, effort: str = "norma
             best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]
         if is_over():
             break
-    if WORK[effort]:
-        best += list(_improved(swaps, best, steps_for(swaps, WORK[effort]), seed, is_over))
+    if work:
+        best += list(_improved(swaps, best, steps_for(swaps, work), seed, is_over))
     cost, name, places = min(best, key=lambda some: some[0])
     return FoundPlaces(places, name, costs, cost)
 

@@ -19,8 +19,6 @@ from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.starts import axis_orders, slots_of
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.factors import factorisations
-from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.traffic.grid_factors import RankGrid, grid_of
@@ -58,7 +56,7 @@ def launch_orders(site: Site, n_ranks: int) -> Starts:
     grid = ProcessGrid(n_ranks, 1)
     own = launched(site, grid)
     yield own.name, slots_of(site, own.node_of_rank, own.slot_of_rank)
-    axes = axis_orders(as_torus(site.network)) if isinstance(site.network, Torus | TwistedTorus) else ()
+    axes = axis_orders(site.network) if site.network.has_coordinates else ()
     for order in ("tn", "nt", *axes):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
@@ -100,7 +98,7 @@ def grid_digits(site: Site, grid: RankGrid) -> Starts:
 
     The lowest digits of the axes are the slot. A digit runs backwards if the next one is odd, so that neighbours stay near.
     """
-    if not isinstance(site.network, Torus) or not site.allocation.is_complete or prod(grid.extents) != site.n_slots:
+    if not site.network.has_products or not site.allocation.is_complete or prod(grid.extents) != site.n_slots:
         return
     targets, order = _dimensions(site), _place_of_node(site)
     for table in islice(_tables(grid.extents, [n for n, _ in targets]), MOST_TABLES):
@@ -208,7 +206,7 @@ def _halved(site: Site, n_ranks: int, in_order: Callable[[Ints, int], Ints]) -> 
 def _cuts(site):
     """Return a function that halves nodes, given by their positions in the allocation."""
     network, nodes = site.network, site.allocation.nodes
-    if isinstance(network, Torus | TwistedTorus):
+    if network.has_coordinates:
         where = network.coordinates(nodes)
 
         def cut(some):
@@ -220,7 +218,7 @@ def _cuts(site):
                 half = len(some) // side * (side // 2)
             return ordered[:half], ordered[half:]
         return cut
-    units = [level.unit[nodes] for level in getattr(network, "levels", ())][::-1]
+    units = [level.unit[nodes] for level in network.levels][::-1]
 
     def cut_units(some):
         for unit in units:

@@ -5,9 +5,10 @@ A new format is a file here and a line below.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 
-from pencilmap.mapper.formats.foreign import FOREIGN
+from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.traffic_files import dense, matrix_market, monitoring, sparse, traced
 from pencilmap.model.base.errors import TrafficError, near
@@ -72,7 +73,9 @@ def parse_traffic(document: Document, format_name: str | None = None) -> Traffic
         if name not in TRAFFIC_FILES:
             raise TrafficError(f"traffic format {name!r} is unknown{near(name, TRAFFIC_FILES)}; known are "
                                f"{', '.join(TRAFFIC_FILES)}")
-        return TRAFFIC_FILES[name].read(document)
+        looks_like = {other: partial(form.looks_like, document) for other, form in TRAFFIC_FILES.items()}
+        with named_format(name, document, looks_like, TrafficError):
+            return TRAFFIC_FILES[name].read(document)
 
 
 def recognise(document: Document) -> str:
@@ -88,7 +91,7 @@ def recognise(document: Document) -> str:
         return found[0]
     if found:
         raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format")
-    other = next((form for form in FOREIGN if form.looks_like(document)), None)
+    other = foreign_format(document, TRAFFIC)
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "
                            "bytes of each pair of ranks in a line")

@@ -13,7 +13,7 @@ import numpy as np
 from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
 from pencilmap.model.algorithms.partner_order import phases
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import Exchange
 
@@ -30,8 +30,8 @@ def targets(p: int) -> Ints:
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     """Return a round for each phase. Groups of one have a single round without messages."""
-    if isinstance(mapping.network, Torus):
-        return _on_torus(exchange, mapping, mapping.network) or (exchange,)
+    if mapping.network.has_products:
+        return _on_torus(exchange, mapping, as_torus(mapping.network)) or (exchange,)
     everyone = np.arange(len(exchange.members))
     return tuple(_round(exchange, [(everyone, target[None])]) for target in targets(exchange.size)) or (exchange,)
 

@@ -24,7 +24,7 @@ from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.bounds.rows_and_columns import least_other
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 
@@ -41,9 +41,11 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
     (None, None)
     """
-    torus = site.network
-    if not isinstance(torus, Torus) or grid.decomposition is not PENCIL or not site.allocation.is_complete \
-            or grid.n_tasks != site.n_slots or may_reach(torus, *grid.shape):
+    if not site.network.has_products or grid.decomposition is not PENCIL or not site.allocation.is_complete \
+            or grid.n_tasks != site.n_slots:
+        return None
+    torus = as_torus(site.network)
+    if may_reach(torus, *grid.shape):
         return None
     kinds = {f"{'ring' if torus.is_ring(i) else 'line'} of {torus.shape[i]}": None for i in _binding(torus)
              if _factors(torus, i)[0][0] > 2}

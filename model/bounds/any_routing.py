@@ -8,10 +8,9 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.bounds.graph_cuts import graph_bound
+from pencilmap.model.bounds.graph_cuts import exchange_bound, whole_bound
 from pencilmap.model.bounds.level_cuts import cut_bound_of_levels, machine_bound_of_levels
 from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
@@ -28,8 +27,8 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once. The cut links evenly share the traffic that must cross the
     cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut.
-    Graphs are cut by `pencilmap.model.bounds.graph_cuts`, networks with levels by `pencilmap.model.bounds.level_cuts`,
-    twisted tori by `pencilmap.model.bounds.twisted_cuts`.
+    Networks with levels are cut by `pencilmap.model.bounds.level_cuts`, twisted tori by
+    `pencilmap.model.bounds.twisted_cuts`, all others by `pencilmap.model.bounds.graph_cuts`.
 
     Parameters
     ----------
@@ -42,19 +41,14 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
     tuple of Fraction
         Bytes per cable for each class of links.
     """
-    raise NotImplementedError(type(network))
+    return _of_fastest(network, exchange_bound(network, exchange, node_of_rank))
 
 
-@cut_bound.register
-def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
-    return _of_fastest(graph, graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()))
-
-
-def _of_fastest(graph, bound):
+def _of_fastest(network, bound):
     """Return a bound in cables of the fastest class, for each class: 0 for all others, whose links may not be in the cut."""
-    rates = graph.bandwidth or (1.0,)
+    rates = network.bandwidth or (1.0,)
     fastest = rates.index(max(rates))
-    return tuple(bound if i == fastest else Fraction(0) for i in range(len(graph.link_classes)))
+    return tuple(bound if i == fastest else Fraction(0) for i in range(len(network.link_classes)))
 
 
 @cut_bound.register
@@ -134,13 +128,7 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
     >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
     ['4', '4/3', '4', '0']
     """
-    raise NotImplementedError(type(network))
-
-
-@machine_bound.register
-def _machine_bound_of_graph(graph: GraphNetwork):
-    all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    return _of_fastest(graph, m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2))
+    return _of_fastest(network, m_scale(whole_bound(network), network, network.n_nodes**2))
 
 
 @machine_bound.register

@@ -13,8 +13,7 @@ from pencilmap.model.bounds.every_placement import LowerBound, lower_bound, scal
 from pencilmap.model.bounds.known_optima import Optima, optima
 from pencilmap.model.bounds.spectral import spectral_bound
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.network.switched import SwitchedNetwork
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
@@ -75,10 +74,10 @@ class Bounds:
             return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.joint, EXHAUSTION)
-        found, torus = self._all_to_all, self.site.network
-        if not (isinstance(torus, Torus) and self._is_plain):
+        found = self._all_to_all
+        if not self._is_plain:
             return self._or_spectral(found)
-        factor = least_factor(torus, *self.grid.shape)
+        factor = least_factor(as_torus(self.site.network), *self.grid.shape)
         return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
 
     @property
@@ -98,10 +97,9 @@ class Bounds:
     @cached_property
     def optima(self) -> Optima | None:
         """The true optima, if every placement was tried: these are then the bounds."""
-        torus = self.site.network
-        if not (self._is_split and isinstance(torus, Torus) and self._is_plain):
+        if not (self._is_split and self._is_plain):
             return None
-        return optima(torus, self.site.tasks_per_node, *self.grid.shape)
+        return optima(as_torus(self.site.network), self.site.tasks_per_node, *self.grid.shape)
 
     @cached_property
     def unreachable(self) -> str | None:
@@ -125,8 +123,9 @@ class Bounds:
 
     @property
     def _is_plain(self):
-        """Whether rows and columns of even blocks fill the machine."""
-        return self.grid.decomposition is PENCIL and self._fills_the_machine and self._is_even
+        """Whether rows and columns of even blocks fill a torus."""
+        return (self.site.network.has_products and self.grid.decomposition is PENCIL and self._fills_the_machine
+                and self._is_even)
 
     @property
     def _fills_the_machine(self):
@@ -149,8 +148,8 @@ class Bounds:
         """
         network = self.site.network
         if self._fills_the_machine:
-            return self._all_to_all.value or None if isinstance(network, Torus) or self._is_even else None
-        if not isinstance(network, (Torus, SwitchedNetwork)) or not self._is_even:
+            return self._all_to_all.value or None if network.has_products or self._is_even else None
+        if not self._is_even:
             return None
         return together_bound(self.site, ProcessGrid(self.grid.n_tasks, decomposition=SLAB)).value or None
 

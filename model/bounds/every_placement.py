@@ -34,6 +34,7 @@ rest is ours, with proofs in docs/theory.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 from itertools import product as cartesian
 from math import ceil, gcd, prod
 
@@ -54,6 +55,7 @@ from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.objective import Objective, in_sequence
 
 MOST_BOXES = 1 << 21     # above this number only planes cut
 MOST_NODES = 2048        # above this number distances between all nodes are not summed
@@ -131,34 +133,81 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
     >>> together_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
-    if isinstance(site.network, SwitchedNetwork):
-        return LowerBound(*together_on_levels(site, grid, transform))
-    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        crossing = Crossing(grid, transform)
-        return _full_machine(site.network) if crossing.transform is None else _full_machine_uneven(site, crossing)
-    if isinstance(site.network, TwistedTorus):
-        return _distances_on_twisted_torus(site, grid, Crossing(grid, transform).smallest)
-    if not isinstance(site.network, Torus):
-        return LowerBound(Fraction(0), "none: a graph with idle slots")
+    return _together(site.network, site, grid, transform)
+
+
+@singledispatch
+def _together(network, site, grid, transform):
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+        return _with_idle_slots(network, site, grid, transform)
+    crossing = Crossing(grid, transform)
+    return _full_machine(network) if crossing.transform is None else _full_machine_uneven(network, site, crossing)
+
+
+@_together.register
+def _together_on_levels(network: SwitchedNetwork, site, grid, transform):
+    return LowerBound(*together_on_levels(site, grid, transform))
+
+
+@singledispatch
+def _with_idle_slots(network, site, grid, transform):
+    return LowerBound(Fraction(0), "none: a graph with idle slots")
+
+
+@_with_idle_slots.register
+def _with_idle_slots_of_torus(torus: Torus, site, grid, transform):
     part = _Part(site, grid, transform)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
 
 
+@_with_idle_slots.register
+def _distances_on_twisted_torus(torus: TwistedTorus, site, grid, transform):
+    """Return the bound of bytes times hops to the nearest tasks over all links."""
+    T, P, cables = site.tasks_per_node, grid.n_tasks, all_cables(torus)
+    argument = "distances to the nearest tasks over all links"
+    if len(site.allocation.nodes) > MOST_NODES or not cables:
+        return LowerBound(Fraction(0), argument)
+    hops = _hops_on_twisted_torus(site)
+    sizes = [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
+    total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
+    return LowerBound(Fraction(4 * torus.n_nodes * total, P**2) * Crossing(grid, transform).smallest / cables, argument)
+
+
+def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
+    """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done."""
+    alone = lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0)
+    return max(alone, wanted.moved * together_bound(site, grid).value)
+
+
 def _in_turn(site, grid, ordered, split):
     """Yield bounds on the sum of two lengths: for even blocks and two exchanges."""
-    torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
-    if len(sizes) != 2 or min(sizes) == 1:
+    sizes = tuple(grid.extent(stage.letters) for stage in grid.decomposition.exchanges)
+    if len(sizes) == 2 and min(sizes) > 1:
+        yield from _rows_and_columns(site.network, site, grid, sizes, ordered, split)
+
+
+@singledispatch
+def _rows_and_columns(graph, site, grid, sizes, ordered, split):
+    """Yield the bounds of `_in_turn`, for any network whose slots are all used."""
+    T, P = site.tasks_per_node, grid.n_tasks
+    if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
         return
-    if isinstance(torus, TwistedTorus):
-        yield from _in_turn_on_twisted_torus(site, grid, sizes)
-        return
-    if isinstance(torus, SwitchedNetwork):
-        yield from in_turn_on_levels(site, tuple(sizes))
-        return
-    if not isinstance(torus, Torus):
-        yield from _in_turn_on_graph(site, grid, sizes)
-        return
+    hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
+    every = sum(graph.capacities, Fraction(0))
+    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
+                     for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    yield from _across_cuts(site, all_to_all_cuts(graph), sizes, rows, columns)
+
+
+@_rows_and_columns.register
+def _rows_and_columns_on_levels(network: SwitchedNetwork, site, grid, sizes, ordered, split):
+    return in_turn_on_levels(site, sizes)
+
+
+@_rows_and_columns.register
+def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split):
     weights = link_weights(torus)
     capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
     rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
@@ -169,6 +218,20 @@ def _in_turn(site, grid, ordered, split):
                         units[0].denominator * units[1].denominator)
     for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units):
         yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
+
+
+@_rows_and_columns.register
+def _rows_and_columns_on_twisted_torus(torus: TwistedTorus, site, grid, sizes, ordered, split):
+    """Yield the bounds of `_in_turn` for a twisted torus: each node has the same distances to the others."""
+    cables = all_cables(torus)
+    if len(site.allocation.nodes) > MOST_NODES or not cables:
+        return
+    hops = _hops_on_twisted_torus(site)
+    rows, columns = (Fraction(4 * torus.n_nodes * nearest(hops, size, site.tasks_per_node, grid.n_tasks),
+                              grid.n_tasks * size) / cables for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    if site.allocation.is_complete and site.n_slots == grid.n_tasks:
+        yield from _across_cuts(site, plane_cuts(torus), sizes, rows, columns)
 
 
 def _units(torus, capacity, sizes, n_tasks):
@@ -202,19 +265,6 @@ def _sums(site, grid, sizes, capacity, rows, columns, units):
            "rows and columns across the middles, over all translations")
 
 
-def _in_turn_on_graph(site, grid, sizes):
-    """Yield the bounds of `_in_turn` for a graph whose slots are all used."""
-    graph, T, P = site.network, site.tasks_per_node, grid.n_tasks
-    if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
-        return
-    hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
-    every = sum(graph.capacities, Fraction(0))
-    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
-                     for size in sizes)
-    yield rows + columns, "rows and columns, each alone"
-    yield from _across_cuts(site, all_to_all_cuts(graph), sizes, rows, columns)
-
-
 def _across_cuts(site, cuts, sizes, rows, columns):
     """Yield the bounds across some cuts of a network whose slots are all used: nodes on one side, and cables."""
     for nodes, cables in cuts:
@@ -223,37 +273,12 @@ def _across_cuts(site, cuts, sizes, rows, columns):
                        columns=columns, units=None), f"rows and columns across a cut with {nodes} nodes on one side")
 
 
-def _in_turn_on_twisted_torus(site, grid, sizes):
-    """Yield the bounds of `_in_turn` for a twisted torus: each node has the same distances to the others."""
-    torus, cables = site.network, all_cables(site.network)
-    if len(site.allocation.nodes) > MOST_NODES or not cables:
-        return
-    hops = _hops_on_twisted_torus(site)
-    rows, columns = (Fraction(4 * torus.n_nodes * nearest(hops, size, site.tasks_per_node, grid.n_tasks),
-                              grid.n_tasks * size) / cables for size in sizes)
-    yield rows + columns, "rows and columns, each alone"
-    if site.allocation.is_complete and site.n_slots == grid.n_tasks:
-        yield from _across_cuts(site, plane_cuts(torus), sizes, rows, columns)
-
-
 def _hops_on_twisted_torus(site):
     """Return the distances from each usable node to the others, sorted: int array, shape (n, n)."""
     torus, nodes = site.network, site.allocation.nodes
     if site.allocation.is_complete:
         return np.broadcast_to(np.sort(torus.hops), (len(nodes),) * 2)
     return np.sort(torus.hops[torus.sums(torus.negative[nodes], nodes)], axis=1)
-
-
-def _distances_on_twisted_torus(site, grid, smallest):
-    """Return the bound of bytes times hops to the nearest tasks over all links."""
-    torus, T, P, cables = site.network, site.tasks_per_node, grid.n_tasks, all_cables(site.network)
-    argument = "distances to the nearest tasks over all links"
-    if len(site.allocation.nodes) > MOST_NODES or not cables:
-        return LowerBound(Fraction(0), argument)
-    hops = _hops_on_twisted_torus(site)
-    sizes = [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
-    total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
-    return LowerBound(Fraction(4 * torus.n_nodes * total, P**2) * smallest / cables, argument)
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
@@ -296,19 +321,28 @@ def _fewest(P, S, inside):
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
 
-def _full_machine(torus):
-    lengths = [length * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
+@singledispatch
+def _full_machine(network):
+    lengths = [length * weight for length, weight in zip(machine_bound(network), link_weights(network))]
     i = lengths.index(max(lengths))
-    across = "over all links" if isinstance(torus, TwistedTorus) else f"across {torus.link_classes[i]}"
-    return LowerBound(lengths[i], f"all-to-all of the full machine {across}")
+    return LowerBound(lengths[i], f"all-to-all of the full machine across {network.link_classes[i]}")
 
 
-def _full_machine_uneven(site, crossing):
-    """Return the best cut with half the planes of a dimension on one side; on a graph the smallest messages count."""
-    if not isinstance(site.network, Torus):
-        even = _full_machine(site.network)
-        return LowerBound(even.value * crossing.smallest, f"{even.argument}, with the smallest messages")
-    torus, found = site.network, []
+@_full_machine.register
+def _full_twisted_torus(torus: TwistedTorus):
+    return LowerBound(machine_bound(torus)[0] * link_weights(torus)[0], "all-to-all of the full machine over all links")
+
+
+@singledispatch
+def _full_machine_uneven(network, site, crossing):
+    even = _full_machine(network)
+    return LowerBound(even.value * crossing.smallest, f"{even.argument}, with the smallest messages")
+
+
+@_full_machine_uneven.register
+def _full_torus_uneven(torus: Torus, site, crossing):
+    """Return the best cut with half the planes of a dimension on one side."""
+    found = []
     for i, weight in enumerate(link_weights(torus)):
         k = torus.shape[i] // 2 * torus.lines(i) * site.tasks_per_node
         length = 4 * torus.n_nodes * crossing.exactly(k) / (torus.g(i) * torus.lines(i) * torus.cables[i]) * weight

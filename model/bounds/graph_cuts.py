@@ -6,7 +6,8 @@ as listed, in depth-first order (every branch of a tree is a run), and along the
 of a mesh or ring are runs). In addition, the links together must carry every byte over its shortest distance.
 Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
 Czech. Math. J. 25 (1975), for the vibrations; the runs are ours.
-Cost: O(V^2) for each order, V vertices; above MAX_VERTICES, single hosts are used instead of runs.
+Cost: O(V^2) for each order, V vertices. Above MAX_VERTICES hosts with one link are taken together at their vertex, and if
+the rest is still too large, single hosts are used instead of runs.
 """
 
 from fractions import Fraction
@@ -15,18 +16,38 @@ from functools import lru_cache
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network, leaves
+from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
 
 
-def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
-    """Return the largest load that no routing of some traffic can avoid.
+def exchange_bound(graph: Network, exchange: Exchange, node_of_rank: Ints) -> Fraction:
+    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`."""
+    if graph.arcs().n_vertices <= MAX_VERTICES:
+        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
+    parts = _parts(graph)
+    out, into = node_totals(exchange, node_of_rank, graph.n_nodes)
+    if not _is_small(parts):
+        return _bound_of_parts(graph, out, into, None)
+    return _bound_of_parts(graph, out, into, node_traffic(exchange, parts.home[node_of_rank],
+                                                          parts.inner.n_vertices).toarray())
+
+
+def whole_bound(graph: Network) -> Fraction:
+    """Return the largest load that no routing of an all-to-all of the hosts can avoid, one byte from host to host."""
+    if graph.arcs().n_vertices <= MAX_VERTICES:
+        return graph_bound(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64))
+    return _bound_of_parts(graph, *_all_to_all_of_parts(graph))
+
+
+def graph_bound(graph: Network, traffic: Ints) -> Fraction:
+    """Return the largest load that no routing of some traffic can avoid, on a graph of at most `MAX_VERTICES` vertices.
 
     Parameters
     ----------
-    graph : GraphNetwork
+    graph : Network
     traffic : int array, shape (N, N)
         Bytes from host to host.
 
@@ -40,7 +61,7 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
 
 @lru_cache(maxsize=8)
-def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
+def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     """Return the cuts across which an all-to-all of the hosts takes longest.
 
     Returns
@@ -56,7 +77,9 @@ def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
     (2, '1')
     """
     found: dict[tuple[int, Fraction], None] = {}
-    for run in _worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)):
+    runs = (_worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)) if graph.arcs().n_vertices <= MAX_VERTICES else
+            _runs_of_parts(graph, *_all_to_all_of_parts(graph)))
+    for run in runs:
         hosts = int(np.count_nonzero(run < graph.n_nodes))
         cables = min(_cables(graph, run))
         if 0 < hosts < graph.n_nodes and cables:
@@ -66,15 +89,88 @@ def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
 
 def _worst_runs(graph, traffic):
     """Return the sets of vertices that need longest to send or receive their traffic, a set for each order: int arrays."""
-    from scipy.sparse import coo_array  # slow to import, and only graphs need scipy
-
     arcs = graph.arcs()
-    if arcs.n_vertices > MAX_VERTICES:
-        return [max((np.array([host]) for host in range(graph.n_nodes)), key=lambda s: _load(graph, traffic, s))]
     whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
     whole[:graph.n_nodes, :graph.n_nodes] = traffic
-    capacity = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=whole.shape).toarray()
+    capacity = _matrix(arcs)
     return [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
+
+
+@lru_cache(maxsize=8)
+def _parts(graph):
+    """Return the graph without its leaves."""
+    return leaves(graph.arcs(), graph.n_nodes)
+
+
+def _is_small(parts):
+    return parts.inner.n_vertices <= MAX_VERTICES
+
+
+def _all_to_all_of_parts(graph):
+    """Return an all-to-all of the hosts as `_bound_of_parts` takes traffic."""
+    parts, each = _parts(graph), np.full(graph.n_nodes, graph.n_nodes - 1)
+    if not _is_small(parts):
+        return each, each, None
+    hosts = np.bincount(parts.home[:graph.n_nodes], minlength=parts.inner.n_vertices)
+    between = hosts[:, None] * hosts
+    between[np.diag_indices_from(between)] = 0
+    return each, each, between
+
+
+def _bound_of_parts(graph, out, into, between):
+    """Return the bound from the bytes that each host sends and receives, and the bytes between the parts, if they are few.
+
+    between : int array, shape (K, K), or None
+    """
+    parts, loads = _parts(graph), []
+    for number, run in enumerate(_runs_of_parts(graph, out, into, between)):
+        if number == 0:  # one host
+            sent = [(int(held[run[0]]), cables) for held, cables in zip((out, into), _cables(graph, run))]
+        else:
+            inside = np.zeros(parts.inner.n_vertices, dtype=bool)
+            inside[parts.home[run]] = True
+            sent = [(int(between[np.ix_(here, ~here)].sum()), cables) for here, cables in zip(
+                (inside, ~inside), _cables(graph, run))]
+        loads += [Fraction(bytes_) / cables for bytes_, cables in sent if cables]
+    return max(*loads, _hops_of_parts(graph, out, into, between))
+
+
+def _runs_of_parts(graph, out, into, between):
+    """Return the host that needs longest, and the sets of parts that need longest: int arrays of vertices."""
+    arcs, parts = graph.arcs(), _parts(graph)
+    cables = [np.bincount(ends, arcs.capacity, arcs.n_vertices)[:graph.n_nodes] for ends in (arcs.source, arcs.target)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = np.maximum(*(np.nan_to_num(held / some, posinf=0.0) for held, some in zip((out, into), cables)))
+    runs = [np.array([int(times.argmax())])]
+    if between is not None:
+        capacity = _matrix(parts.inner)
+        runs += [np.flatnonzero(np.isin(parts.home, run)) for run in (
+            _worst_run(order, between, capacity) for order in _orders_of_parts(graph))]
+    return runs
+
+
+@lru_cache(maxsize=8)
+def _orders_of_parts(graph):
+    inner = _parts(graph).inner
+    return tuple(_orders(inner, _matrix(inner)))
+
+
+def _hops_of_parts(graph, out, into, between):
+    """Return bytes times least hops, divided by all cables; of the leaves' own links alone if the parts are many."""
+    parts = _parts(graph)
+    leaf = parts.is_leaf[:graph.n_nodes]
+    total = int(out[leaf].sum()) + int(into[leaf].sum())
+    if between is not None:
+        hops = parts.inner.distances()
+        total += int((np.where(between > 0, hops, 0).astype(np.int64) * between).sum())
+    return Fraction(total) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)
+
+
+def _matrix(arcs):
+    """Return the cables from vertex to vertex: float array, shape (V, V)."""
+    from scipy.sparse import coo_array  # slow to import, and only graphs need scipy
+
+    return coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=(arcs.n_vertices,) * 2).toarray()
 
 
 def _orders(arcs, capacity):
@@ -124,10 +220,11 @@ def _load(graph, traffic, run):
 
 def _cables(graph, run):
     """Return the cables that leave a set of vertices, and the cables that enter the set: exact."""
-    inside = np.zeros(len(graph.vertices), dtype=bool)
+    arcs = graph.arcs()
+    inside = np.zeros(arcs.n_vertices, dtype=bool)
     inside[run] = True
     return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
-            for ends in ((graph.source, graph.target), (graph.target, graph.source))]
+            for ends in ((arcs.source, arcs.target), (arcs.target, arcs.source))]
 
 
 def _hop_bound(graph, arcs, traffic):

@@ -38,7 +38,7 @@ import numpy as np
 
 from pencilmap.model.bounds.computed_floors import proved_floor
 from pencilmap.model.bounds.hops_and_entropy import spread_floor
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 
 STEPS = 20         # of halving, towards the least length
@@ -67,8 +67,7 @@ def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, orde
     >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
     Fraction(2, 1)
     """
-    torus, found = site.network, max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
-    assert isinstance(torus, Torus)
+    torus, found = as_torus(site.network), max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
     if not ordered or size <= site.tasks_per_node or torus.n_nodes == 1:
         return found
     if split and site.tasks_per_node == 1 and n_tasks == torus.n_nodes and len(set(capacity)) == 1:
@@ -78,8 +77,7 @@ def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, orde
 
 
 def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
-    torus, T = site.network, site.tasks_per_node
-    assert isinstance(torus, Torus)
+    torus, T = as_torus(site.network), site.tasks_per_node
     if size <= 1 or torus.n_nodes == 1:
         return
     every = sum(2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] for i in range(torus.n_dimensions))
@@ -175,8 +173,7 @@ def _least_ends(site, capacity):
 
 def _distances(site: Site, size: int, n_tasks: int) -> int:
     """Return the hops from a task to its nearest `size` slots with its own, summed over the `n_tasks` best tasks."""
-    torus, T = site.network, site.tasks_per_node
-    assert isinstance(torus, Torus)
+    torus, T = as_torus(site.network), site.tasks_per_node
     if site.allocation.is_complete:
         near = _nearest_of_all(torus, size, T)
         return near * n_tasks

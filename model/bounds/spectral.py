@@ -26,7 +26,7 @@ from pencilmap.model.base.arrays import Floats
 from pencilmap.model.bounds.every_placement import LowerBound
 from pencilmap.model.bounds.rows_and_columns import rounded_down
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.routing import routing
 
@@ -58,10 +58,10 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> Low
     LowerBound or None
     """
     torus, nodes, k = site.network, site.allocation.nodes, sum(sizes) - 2
-    if (not isinstance(torus, Torus) or len(nodes) > MOST_NODES or min(sizes) == 1
+    if (not torus.has_products or len(nodes) > MOST_NODES or min(sizes) == 1
             or sizes[0] * sizes[1] != site.n_slots):
         return None
-    found = _bounds(torus, nodes.tobytes(), site.tasks_per_node, routing_name, min(_near(k), len(nodes)))
+    found = _bounds(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, min(_near(k), len(nodes)))
     if found is None:
         return None
     return LowerBound(rounded_down(max(0.0, float(found[k]))), "weighted distances in all rows and columns")

@@ -21,7 +21,6 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.network.network import Arcs
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.traffic.program import Phase, Traffic
 
@@ -42,6 +41,7 @@ def program_bound(site: Site, traffic: Traffic) -> float:
     --------
     Two ranks on two nodes with one link each way:
 
+    >>> from pencilmap.model.network.torus import Torus
     >>> from pencilmap.model.traffic.program import one_phase, pairs_of
     >>> program_bound(Site(Torus((2,))), one_phase(2, pairs_of([0], [1], [100])))
     100.0
@@ -103,10 +103,10 @@ def _cuts(site: Site, arcs: Arcs) -> list[tuple[int, float]]:
     network, T = site.network, site.tasks_per_node
     usable = site.allocation.is_usable()
     parts = []
-    if isinstance(network, Torus):
+    if network.has_products:
         where = network.coordinates(np.arange(network.n_nodes))
         parts = [where[:, i] < half for i, n in enumerate(network.shape) for half in range(1, n // 2 + 1)]
-    for level in getattr(network, "levels", ()):
+    for level in network.levels:
         parts += [level.unit == number for number in range(min(len(level.names), MOST_NODES))]
     parts.append(np.arange(arcs.n_vertices) == site.allocation.nodes[0])
     found = []

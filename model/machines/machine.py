@@ -17,12 +17,12 @@ from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapE
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
-from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.folded_torus import FoldedTorus, is_folded, parse_folded
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
-from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted, usual_twists
+from pencilmap.model.network.torus import Torus, as_torus, parse_torus
+from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 
@@ -67,7 +67,7 @@ class Machine:
         MachineError
             If the machine is a network of switches.
         """
-        if isinstance(self.network, GraphNetwork):
+        if not self.network.has_coordinates:
             raise MachineError(f"machine {self.name} is {self.network.title}, not a torus: it has no shapes and no "
                                "partitions; list the hosts of a job in a file and give it with `nodes`, or their number")
         return self.network
@@ -87,7 +87,7 @@ class Machine:
         >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
         (148000000.0, 148000000.0)
         """
-        shape = parse_twisted(text) if is_twisted(text) else parse_torus(text)
+        shape = _parse_shape(text)
         old, d = self.torus, shape.n_dimensions
         same, rates = d == old.n_dimensions, old.bandwidth or ()
         if not same and (len(set(rates)) > 1 or len(set(old.cables)) > 1):
@@ -129,15 +129,14 @@ class Machine:
         if is_twisted(text):
             return self._twisted_partition(text)
         shape = parse_partition(text, self.partition_rule())
-        return self.with_shape(f"{text}:{TWISTED}" if ":" not in text and shape.shape in self.partition_rule().twisted else
-                               str(shape)).torus
+        twisted = self.partition_rule().twisted_slice(shape.shape) if ":" not in text else None
+        return self.with_shape(str(twisted or shape)).torus
 
     def _twisted_partition(self, text: str) -> Any:
-        known, torus = self.partition_rule().twisted, self.with_shape(text).torus
-        if torus.shape not in known or torus.twists != usual_twists(torus.shape):
-            listed = ", ".join("x".join(map(str, shape)) for shape in known) or "none"
-            raise PartitionError(f"machine {self.name} has no twisted slice of {'x'.join(map(str, torus.shape))}; twisted "
-                                 f"are {listed}, with their usual twists")
+        rule, torus = self.partition_rule(), self.with_shape(text).torus
+        if not _is_same(torus, rule.twisted_slice(torus.shape)):
+            raise PartitionError(f"machine {self.name} has no twisted slice {torus}; twisted are "
+                                 f"{rule.twisted_shapes() or 'none'}")
         return torus
 
     def partition_rule(self) -> Partitions:
@@ -159,33 +158,44 @@ class Machine:
         return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _logical(self, torus: Network) -> Iterator[str]:
-        """Yield the limits of a prediction for a promised torus that the scheduler lays into a box."""
+        """Yield what is assumed of a promised torus that the scheduler lays into a box."""
         rule = self.partitions
-        if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
+        if rule is None or not torus.has_products:
             return
-        boxes = ["x".join(map(str, t.shape)) for t in rule.of_size(torus.n_nodes) if not rule.is_logical(t.shape)]
-        yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
-               f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
-               f"certificate are those of the logical torus and can be better or worse in the box; "
-               + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
-                  f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
-                  "a job may get more"))
+        if isinstance(torus, FoldedTorus):
+            yield from self._box(torus, rule)
+        elif rule.is_logical(torus.shape):
+            yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays "
+                   f"it into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
+                   "certificate are those of the logical torus, "
+                   + (f"and partition {rule.boxes(torus.shape)[0]} is its box" if rule.boxes(torus.shape) else
+                      f"because no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this shape: a job "
+                      "may get more nodes"))
+
+    def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
+        shape, box = ("x".join(map(str, extents)) for extents in (torus.folded, torus.shape))
+        others = [str(other) for other in rule.boxes(torus.folded) if other.shape != torus.shape]
+        yield (f"torus {shape} lies in a box of {box} nodes on machine {self.name}: loads, bound and certificate are those "
+               "of the box; the order in which an axis goes through its dimensions is assumed"
+               + (f", and so is this box: name another one as {others[0]}" if others else ""))
 
     def _twisted(self, torus: Network) -> Iterator[str]:
         """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""
-        shape, known = "x".join(map(str, torus.shape)), self.partitions.twisted if self.partitions else ()
-        if isinstance(torus, TwistedTorus) and (torus.shape not in known or torus.twists != usual_twists(torus.shape)):
+        shape, known = "x".join(map(str, torus.shape)), self.partitions and self.partitions.twisted_slice(torus.shape)
+        if isinstance(torus, TwistedTorus) and _is_same(torus, self.network):
+            return
+        if isinstance(torus, TwistedTorus) and not _is_same(torus, known):
             yield f"machine {self.name} has no slice that is {torus.title}"
         elif isinstance(torus, TwistedTorus):
             yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
                    f"for; {shape}:torus is the plain torus here")
-        elif torus.shape in known and isinstance(torus, Torus) and all(torus.wrap):
+        elif known and torus.has_products and all(as_torus(torus).wrap):
             yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
                    "for; the plain torus is predicted")
 
-    def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
+    def _doubtful_wraps(self, torus: Any) -> Iterator[str]:
         rule = self.partitions
-        if rule is None or not isinstance(torus, Torus) or torus.n_dimensions != rule.largest.n_dimensions:
+        if rule is None or not torus.has_products or torus.n_dimensions != rule.largest.n_dimensions:
             return
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
@@ -306,20 +316,40 @@ def _switches(figures):
     """Return the network of a text; links without a known bandwidth are refused."""
     text, rates = figures["network"].value, figures["link_bandwidth"].value
     network = network_named(text, bandwidth=rates)
-    if not isinstance(network, GraphNetwork):
+    if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
     return network
 
 
+def _parse_shape(text, **options):
+    read = parse_twisted if is_twisted(text) else parse_folded if is_folded(text) else parse_torus
+    return read(text, **options)
+
+
+def _is_same(torus, other):
+    """Return whether two tori have the same nodes and the same twists."""
+    return isinstance(other, TwistedTorus) and (torus.shape, torus.twists) == (other.shape, other.twists)
+
+
 def _torus(figures, axes):
-    shape = parse_torus(figures["shape"].value)
+    shape = _twisted_by(_parse_shape(figures["shape"].value, axes=axes), figures.get("twists"))
     rate = figures["link_bandwidth"].value
     if isinstance(rate, dict):
         raise MachineError("link_bandwidth has classes, which only a network of switches has; give one rate for each "
                            "dimension")
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
-    return Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
-                 figures["cables"].value if "cables" in figures else None, axes)
+    return replace(shape, bandwidth=tuple(parse(r, "byte/s") for r in rates),
+                   cables=tuple(figures["cables"].value) if "cables" in figures else ())
+
+
+def _twisted_by(shape, twists):
+    """Return the torus with the twist vectors of the file."""
+    if twists is None:
+        return shape
+    if isinstance(shape, TwistedTorus) or not all(shape.wrap):
+        raise MachineError(f"twists are for the rings of a plain torus, and the shape is {shape}; write the extents alone "
+                           "as shape, e.g. 4x4x8")
+    return TwistedTorus(shape.shape, tuple(map(tuple, twists.value)), axes=shape.axes)
 
 
 def _check_launch_order(figure, torus):
@@ -350,7 +380,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
-NAMES = {"shape": "shape", "network": "network", "tasks_per_node": "number of tasks per node",
+NAMES = {"shape": "shape", "twists": "twists", "network": "network", "tasks_per_node": "number of tasks per node",
          "link_bandwidth": "link bandwidth", "cables": "number of cables", "partition": "partition rule",
          LAUNCH_ORDER: "launch order", MESSAGES: "costs of messages by size"} | {
              key: name for key, (_, _, name) in COSTS.items()}
@@ -384,7 +414,7 @@ def _partitions(figure, torus):
     """Return the rule of a [partition] figure; without other figures the machine is as large as its usual shape."""
     if figure is None:
         return None
-    if not isinstance(torus, Torus):
+    if not torus.has_coordinates:
         raise MachineError("a network of switches has no partition; leave [partition] out")
     value = figure.value
     largest = (parse_torus(value["largest"], axes=torus.axes) if "largest" in value
@@ -392,5 +422,6 @@ def _partitions(figure, torus):
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
     return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
-                      twisted=tuple(parse_extents(text) for text in value.get("twisted", ())),
+                      twisted=tuple(parse_twisted(text if is_twisted(text) else f"{text}:{TWISTED}")
+                                    for text in value.get("twisted", ())),
                       logical=parse_extents(value["logical"]) if "logical" in value else None)

@@ -69,6 +69,7 @@ class GraphNetwork:
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
+    has_coordinates = has_products = False
 
     def __post_init__(self) -> None:
         _check_names(self)
@@ -123,6 +124,10 @@ class GraphNetwork:
             known = ", ".join(level.name for level in self.levels) or "none"
             raise GraphError(f"{self.title} has no level {name!r}; it has {known}")
         return found[0]
+
+    @property
+    def ends_per_node(self) -> int:
+        return 1
 
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the ends of the network at which ranks on these nodes and slots send and receive: here the nodes."""

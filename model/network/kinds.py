@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from pencilmap.model.base.errors import NetworkError, near
+from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.kind import NetworkKind, Rates, bandwidths
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import is_twisted
@@ -15,6 +16,7 @@ from pencilmap.model.network.twisted_torus import is_twisted
 _PLACES = {  # file:name; a text without the name of a kind is a torus
     "torus": "torus:KIND",
     "twisted-torus": "twisted_torus:KIND",
+    "folded-torus": "folded_torus:KIND",
     "graph": "graph:KIND",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
@@ -54,7 +56,8 @@ def network_named(text: str, **options: Any) -> Network:
     if head[:1].isalpha():
         raise NetworkError(f"network {text[:60]!r} is unknown{near(head, KINDS)}; write a shape such as 8x8x8, or one of "
                            f"{', '.join(kind.usage for kind in KINDS.values() if kind.usage)}")
-    return KINDS["twisted-torus" if is_twisted(text) else "torus"].parse(text, **options)
+    kind = "twisted-torus" if is_twisted(text) else "folded-torus" if is_folded(text) else "torus"
+    return KINDS[kind].parse(text, **options)
 
 
 def with_bandwidth(network: Any, rates: Rates | None) -> Any:

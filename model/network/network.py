@@ -1,7 +1,5 @@
 """The interface of every network, torus or graph: named nodes, links in classes, a cut bound.
 
-Callers do not ask for the kind of a network.
-
 Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
 same kind of cable, and a link may have several cables. Loads are per cable and class.
 """
@@ -9,19 +7,43 @@ same kind of cable, and a link may have several cables. Loads are per cable and 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 
 
 class Network(Protocol):
-    """The interface of `pencilmap.model.network.torus.Torus` and `pencilmap.model.network.graph.GraphNetwork`.
+    """The interface of all networks.
 
-    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row.
+    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row. A kind derives from one of
+    `pencilmap.model.network.coordinates.CoordinateNetwork`, `pencilmap.model.network.graph.GraphNetwork` and
+    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Callers ask for the properties
+    below, and take functions for kinds from a table by class (`functools.singledispatch`).
     """
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether nodes have coordinates in several dimensions."""
+
+    @property
+    def has_products(self) -> bool:
+        """Whether lines along a dimension are independent, so that placements can be products (`Product`): a torus."""
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """Units into which the network divides, from the smallest to the largest: `pencilmap.model.network.graph.Level`."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for a reader of any prediction."""
+
+    @property
+    def ends_per_node(self) -> int:
+        """Ends of each node, see `ends`."""
 
     @property
     def n_nodes(self) -> int:
@@ -62,6 +84,10 @@ class Network(Protocol):
     def bandwidth(self) -> tuple[float, ...] | None:
         """Bytes per second of a cable of each class."""
 
+    @property
+    def capacities(self) -> Sequence[Fraction]:
+        """Strength of each arc of `arcs`, in cables of the fastest class."""
+
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return coordinates of node numbers: shape ``node.shape + (d,)``."""
 
@@ -90,6 +116,9 @@ class Network(Protocol):
         """Return the network for JSON."""
 
 
+MOST_KNOWN = 1024  # vertices up to which all distances are kept
+
+
 @dataclass(frozen=True, eq=False)
 class Arcs:
     """Links as arcs of a directed graph; nodes first, then vertices that hold no tasks (switches)."""
@@ -103,12 +132,58 @@ class Arcs:
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
+        if sources is not None and self.n_vertices <= MOST_KNOWN:
+            return self._hops[list(sources)]
+        return self._distances(sources)
+
+    @cached_property
+    def _hops(self) -> Floats:
+        return self._distances(None)
+
+    def _distances(self, sources: Iterable[int] | None) -> Floats:
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
 
         ends = (self.source.astype(np.int32), self.target.astype(np.int32))  # scipy 1.11 takes no others
         links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
         return shortest_path(links, method="D", unweighted=True, indices=sources)
+
+
+class Leaves(NamedTuple):
+    """A network without its leaves, the hosts with one link, to one vertex that is no leaf itself.
+
+    Parameters
+    ----------
+    is_leaf : bool array, shape (V,)
+    home : int array, shape (V,)
+        For each vertex the vertex of `inner` that it is, or that it hangs on.
+    inner : Arcs
+        The other vertices. `index` gives the places in the arcs of the whole network.
+    """
+
+    is_leaf: Bools
+    home: Ints
+    inner: Arcs
+
+
+def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
+    """Return a network without the leaves among its first `n_nodes` vertices.
+
+    >>> star = Arcs(3, np.array([0, 1, 2, 2]), np.array([2, 2, 0, 1]), np.arange(4), np.ones(4))    # two hosts, a switch
+    >>> leaves(star, 2).is_leaf.tolist(), leaves(star, 2).home.tolist(), leaves(star, 2).inner.n_vertices
+    ([True, True, False], [0, 0, 0], 1)
+    """
+    every = np.arange(arcs.n_vertices)
+    out, into = (np.bincount(ends, minlength=arcs.n_vertices) for ends in (arcs.source, arcs.target))
+    single = (out == 1) & (into == 1) & (every < n_nodes)
+    ahead, behind = every.copy(), every.copy()
+    ahead[arcs.source], behind[arcs.target] = arcs.target, arcs.source
+    leaf = single & (ahead == behind) & ~single[ahead]
+    number = np.cumsum(~leaf) - 1
+    kept = ~(leaf[arcs.source] | leaf[arcs.target])
+    inner = Arcs(int((~leaf).sum()), number[arcs.source[kept]], number[arcs.target[kept]], np.flatnonzero(kept),
+                 arcs.capacity[kept])
+    return Leaves(leaf, number[np.where(leaf, ahead, every)], inner)
 
 
 class TorusLink(NamedTuple):

@@ -10,7 +10,9 @@ from itertools import product as cartesian
 from math import prod
 
 from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds, in_order, is_folded
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus, usual_twists_of
 
 
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
@@ -95,10 +97,11 @@ class Partitions:
     ring: tuple[int, ...] | None = None  #: multiples at which rings close, for some rules; `unit` by default
     shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
     ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
-    #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself. A job may ask
-    #: for any number of nodes along its axes up to these extents, in any order; all axes wrap.
+    #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself, see
+    #: `pencilmap.model.network.folded_torus`. A job may ask for any number of nodes along its axes up to these extents, in
+    #: any order; all axes wrap.
     logical: tuple[int, ...] | None = None
-    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings come back with an offset unless asked otherwise
+    twisted: tuple[TwistedTorus, ...] = ()  #: slices whose rings come back with an offset unless asked otherwise
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -109,7 +112,7 @@ class Partitions:
             object.__setattr__(self, "ring", self.unit)
         if self.ring is None and self.rule.startswith("multiple"):
             raise PartitionError(f"partition rule {self.rule} needs the unit at which rings close: give ring or unit")
-        for extents in filter(None, (self.unit, self.ring, *self.shapes)):
+        for extents in filter(None, (self.unit, self.ring, *self.shapes, *(each.shape for each in self.twisted))):
             subbox(self.largest, extents)
 
     def torus(self, extents: Iterable[int]) -> Torus:
@@ -122,7 +125,8 @@ class Partitions:
         """
         extents = tuple(extents)
         if self.is_logical(extents):
-            return Torus(extents)
+            boxes = self.boxes(extents)
+            return boxes[0] if boxes else Torus(extents)
         if not self.allows(extents):
             raise PartitionError(f"there is no partition of {_times(extents)} nodes; allowed are {self.allowed()}")
         closed = RULES[self.rule].closes(self, extents)
@@ -142,7 +146,26 @@ class Partitions:
         """
         if self.logical is None or len(extents) > len(self.logical):
             return False
-        return all(0 < e <= n for e, n in zip(sorted(extents, reverse=True), sorted(self.logical, reverse=True)))
+        fits = all(0 < e <= n for e, n in zip(sorted(extents, reverse=True), sorted(self.logical, reverse=True)))
+        return fits or bool(self.boxes(extents))
+
+    def boxes(self, extents: tuple[int, ...]) -> list[FoldedTorus]:
+        """Return the boxes that take a logical torus and have as many nodes, the likeliest first.
+
+        Three axes take the three pairs of dimensions in their order, or in another order if the extents do not allow it.
+        Fewer axes may take any pairs; the most compact box comes first. The list is empty if the job gets more nodes than
+        it asks for.
+
+        >>> machine = Torus((24, 23, 24, 2, 3, 2), (True, True, True, False, True, False))
+        >>> tofu = Partitions("spans", machine, (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
+        >>> [str(box) for box in tofu.boxes((4, 6))], [str(box) for box in tofu.boxes((12, 4, 4))], tofu.boxes((5, 5))
+        (['4x6:box=1x1x2x2x3wx2', '4x6:box=1x2x1x2x3wx2', '4x6:box=2x1x1x2x3wx2'], ['12x4x4:box=2x4x2x2x3wx2'], [])
+        """
+        n_nodes, unit = prod(extents), self.unit or ()
+        found = [box for box in _factorisations(n_nodes, unit, self.largest.shape) if folds(extents, box) is not None]
+        if len(extents) == len(unit) // 2:
+            found = [box for box in found if in_order(extents, box)] or found
+        return [fold(self.torus(box), extents) for box in sorted(found, key=lambda box: (sum(box), max(box), box))]
 
     def _is_multiple(self, extents: tuple[int, ...]) -> bool:
         return (self.unit is not None and len(extents) == len(self.unit)
@@ -150,18 +173,30 @@ class Partitions:
                 and (not self.ascending or list(extents) == sorted(extents)))
 
     def of_size(self, n_nodes: int) -> list[Torus]:
-        """Return all partitions of `n_nodes` nodes, the most compact first.
+        """Return all partitions of `n_nodes` nodes, the most compact first, and logical ones before their boxes.
 
-        Logical partitions may be turned; the list has the partition with the shortest extent first.
+        Logical partitions may be turned; the list has the partition with the shortest extent first. Those that have no box
+        with as many nodes are listed if no other partition has so many nodes.
         """
         found = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
             found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
         if self.logical is not None:
             most = (max(self.logical),) * len(self.logical)
-            found.update(s for s in _factorisations(n_nodes, (1,) * len(most), most)
-                         if list(s) == sorted(s) and self.is_logical(s))
-        return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
+            asked = [s for s in _factorisations(n_nodes, (1,) * len(most), most)
+                     if list(s) == sorted(s) and self.is_logical(s)]
+            found.update([s for s in asked if self.boxes(s)] if found else asked)
+        tori = [self.torus(s) for s in found]
+        return sorted(tori, key=lambda t: (max(t.shape), not isinstance(t, FoldedTorus), t.shape, str(t)))
+
+    def twisted_slice(self, extents: tuple[int, ...]) -> TwistedTorus | None:
+        """Return the twisted torus as which these extents are handed out, None if they are not twisted."""
+        return next((each for each in self.twisted if each.shape == extents), None)
+
+    def twisted_shapes(self) -> str:
+        """Return the twisted slices in words, with twists that are not the usual ones."""
+        return ", ".join(_times(each.shape) if each.twists == usual_twists_of(each.shape) else str(each)
+                         for each in self.twisted)
 
     def sizes(self) -> list[int]:
         """Return all numbers of nodes that partitions have, rising."""
@@ -182,7 +217,7 @@ class Partitions:
 
     def __str__(self) -> str:
         ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
-        twisted = f"; twisted are {', '.join(map(_times, self.twisted))}" if self.twisted else ""
+        twisted = f"; twisted are {self.twisted_shapes()}" if self.twisted else ""
         return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}{twisted}"
 
 
@@ -227,6 +262,8 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     PartitionError
         If there is no such partition, or the text claims more wraps than the rule gives.
     """
+    if is_folded(text):
+        return _parse_box(text, partitions)
     asked = parse_torus(text)
     if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
         raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
@@ -236,10 +273,25 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     wraps, _, axes = text.partition(":axes=")
     if "w" not in wraps and ":" not in wraps:
         return replace(given, axes=axes or given.axes)
+    if isinstance(given, FoldedTorus):
+        given = given.logical
     if claims_more(asked, given):
         raise PartitionError(f"partition {text} is not available: the machine gives at most {given} ("
                              f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
     return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
+
+
+def _parse_box(text, partitions):
+    shape, _, box = text.partition(":box=")
+    extents = parse_extents(shape)
+    boxes = partitions.boxes(extents) if partitions.is_logical(extents) else []
+    asked = parse_torus(box, axes=partitions.largest.axes)
+    found = next((each for each in boxes if (each.shape, each.wrap) == (asked.shape, asked.wrap)), None)
+    if found is None:
+        known = ", ".join(map(str, boxes[:4])) or f"none: a job of {shape} gets other nodes"
+        more = f" and {len(boxes) - 4} more" if len(boxes) > 4 else ""
+        raise PartitionError(f"partition {text} is not available; boxes of {shape} are {known}{more}")
+    return found
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:

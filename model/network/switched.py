@@ -66,15 +66,15 @@ class SwitchedNetwork(GraphNetwork):
     @property
     def host_of_end(self) -> Ints:
         """Host of each end: int array, shape (E,)."""
-        return np.arange(self.n_nodes * self._ends_per_host) // self._ends_per_host
+        return np.arange(self.n_nodes * self.ends_per_node) // self.ends_per_node
 
     @property
-    def _ends_per_host(self):
+    def ends_per_node(self) -> int:
         return self.links_per_host if self.use == "task" else 1
 
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the ends of ranks: the link of the task if each task uses one link, else the host."""
-        L = self._ends_per_host
+        L = self.ends_per_node
         return node if L == 1 else np.asarray(node) * L + np.asarray(slot) % L
 
     def planes(self) -> list[Plane]:

@@ -1,31 +1,29 @@
 """Torus and mesh networks: coordinates, links, rings. No MPI, no files, no clock.
 
-Nodes are numbered with the first dimension fastest: node = x + nx*(y + ny*z).
 Only this file decides about rings of one and two nodes: a ring of one has no link; a ring of two has one cable, open or
 wrapped, unless `cables` gives more.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError, TorusError
+from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.kind import NetworkKind, bandwidths
-from pencilmap.model.network.network import Arcs, Network, TorusLink
+from pencilmap.model.network.network import Arcs, Network
 
 MAX_DIMENSIONS = 8
 MAX_NODES = 1 << 40  # a shape is only numbers; functions that use a shape may have lower limits
 
 
 @dataclass(frozen=True)
-class Torus:
+class Torus(CoordinateNetwork):
     """An n-dimensional torus or mesh of nodes.
 
     Parameters
@@ -60,6 +58,8 @@ class Torus:
     cables: tuple[int, ...] = ()
     axes: str = ""
 
+    has_products = True
+
     def __post_init__(self) -> None:
         def fill(name, value):
             object.__setattr__(self, name, value)
@@ -85,14 +85,6 @@ class Torus:
             raise TorusError(f"axes {axes!r}: {len(shape)} different letters other than t (the slot) are needed")
         fill("axes", axes)
 
-    @property
-    def n_dimensions(self) -> int:
-        return len(self.shape)
-
-    @property
-    def n_nodes(self) -> int:
-        return prod(self.shape)
-
     def is_ring(self, i: int) -> bool:
         """Return whether dimension `i` really is a ring: wrapped and more than two nodes."""
         return self.wrap[i] and self.shape[i] > 2
@@ -112,72 +104,6 @@ class Torus:
     @property
     def n_cables(self) -> int:
         return sum(self.lines(i) * self.cable_positions(i) * self.cables[i] for i in range(self.n_dimensions))
-
-    @cached_property
-    def strides(self) -> tuple[int, ...]:
-        """Difference of the node number along each dimension (first dimension fastest)."""
-        return tuple(prod(self.shape[:i]) for i in range(self.n_dimensions))
-
-    def coordinates(self, node: ArrayLike) -> Ints:
-        """Return coordinates of node numbers: shape ``node.shape + (d,)``.
-
-        >>> Torus((4, 4, 2)).coordinates(21).tolist()
-        [1, 1, 1]
-        """
-        node = np.asarray(node, dtype=np.int64)
-        return np.stack([node // s % n for s, n in zip(self.strides, self.shape)], axis=-1)
-
-    def node(self, coordinates: ArrayLike) -> Ints:
-        """Return node numbers of coordinates, the inverse of `coordinates`.
-
-        Raises
-        ------
-        TorusError
-            If a coordinate is outside the torus.
-        """
-        coordinates = np.asarray(coordinates, dtype=np.int64)
-        if coordinates.shape[-1] != self.n_dimensions:
-            raise TorusError(f"a node of torus {self} has {self.n_dimensions} coordinates, not {coordinates.shape[-1]}")
-        outside = (coordinates < 0) | (coordinates >= np.array(self.shape))
-        if outside.any():
-            bad = coordinates.reshape(-1, self.n_dimensions)[outside.reshape(-1, self.n_dimensions).any(axis=1)][0]
-            raise TorusError(self.outside(bad))
-        return coordinates @ np.array(self.strides, dtype=np.int64)
-
-    def ends(self, node: Ints, slot: Ints) -> Ints:
-        """Return the nodes: all links of a node serve all of its tasks."""
-        return node
-
-    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
-        for axis, value, n in zip(self.axes, coordinates, self.shape):
-            if not 0 <= value < n:
-                where = ", ".join(str(int(c)) for c in coordinates)
-                return f"node ({where}) is outside torus {self}; {axis} must be 0..{n - 1}"
-        return None
-
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """One class for each dimension: its links are alike."""
-        return tuple(self.axes)
-
-    @property
-    def link_shape(self) -> tuple[int, ...]:
-        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
-        return (self.n_dimensions, 2, self.n_nodes)
-
-    def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
-        """Return one group: all links of a dimension have the same number of cables."""
-        return [(self.cables[i], slice(None))]
-
-    def link(self, i: int, position: int) -> TorusLink:
-        """Return the link at `position` of the flat (2, N) links of dimension `i`.
-
-        >>> Torus((4, 4)).link(1, 16 + 5)
-        TorusLink(node=(1, 1), axis='y', direction=-1)
-        """
-        direction, node = divmod(int(position), self.n_nodes)
-        return TorusLink(tuple(self.coordinates(node).tolist()), self.axes[i], (1, -1)[direction])
 
     def arcs(self) -> Arcs:
         """Return all links as arcs of a directed graph, without missing links at the ends of a line.
@@ -199,20 +125,6 @@ class Torus:
                 for part, values in zip(parts, (*found, index, capacity)):
                     part.append(values)
         return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
-
-    @property
-    def title(self) -> str:
-        """Name in sentences."""
-        return f"torus {self}"
-
-    @property
-    def host_names(self) -> None:
-        """None: hosts are named after their coordinates."""
-        return None
-
-    def node_name(self, node: int) -> str:
-        """Return the coordinates of a node as text."""
-        return f"({', '.join(map(str, self.coordinates(node).tolist()))})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the torus for JSON."""
@@ -246,10 +158,9 @@ def as_torus(network: Network) -> Torus:
     TorusError
         If the network is no torus.
     """
-    if not isinstance(network, Torus):
-        why = "has twists" if hasattr(network, "twists") else "has no coordinates"
-        raise TorusError(f"a torus or mesh is needed, and {network.title} {why}")
-    return network
+    if not network.has_products:
+        raise TorusError(f"a torus or mesh is needed, and {network.title} is none")
+    return cast(Torus, network)
 
 
 _TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus))?(?::axes=([A-Za-z]+))?")

@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
+from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.kind import NetworkKind, bandwidths
-from pencilmap.model.network.network import Arcs, TorusLink
+from pencilmap.model.network.network import Arcs
 from pencilmap.model.network.torus import Torus, default_axes
 
 MOST_NODES = 1 << 20  # the neighbours of every node are listed
@@ -30,7 +31,7 @@ TWISTED = "twisted"
 
 
 @dataclass(frozen=True)
-class TwistedTorus:
+class TwistedTorus(CoordinateNetwork):
     """A torus whose rings come back with an offset.
 
     Parameters
@@ -83,65 +84,9 @@ class TwistedTorus:
         return (True,) * len(self.shape)
 
     @property
-    def n_dimensions(self) -> int:
-        return len(self.shape)
-
-    @property
-    def n_nodes(self) -> int:
-        return self.plain.n_nodes
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Difference of the node number along each dimension (first dimension fastest)."""
-        return self.plain.strides
-
-    def coordinates(self, node: ArrayLike) -> Ints:
-        """Return coordinates of node numbers: shape ``node.shape + (d,)``."""
-        return self.plain.coordinates(node)
-
-    def node(self, coordinates: ArrayLike) -> Ints:
-        """Return node numbers of coordinates inside the box, see `Torus.node`."""
-        return self.plain.node(coordinates)
-
-    def ends(self, node: Ints, slot: Ints) -> Ints:
-        """Return the nodes: all links of a node serve all of its tasks."""
-        return node
-
-    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """Return a sentence with the outside coordinate and the allowed range, or None if all lie inside."""
-        return self.plain.outside(coordinates)
-
-    def node_name(self, node: int) -> str:
-        """Return the coordinates of a node as text."""
-        return self.plain.node_name(node)
-
-    @property
     def title(self) -> str:
         """Name in sentences."""
         return f"twisted torus {self}"
-
-    @property
-    def host_names(self) -> None:
-        """None: hosts are named after their coordinates."""
-        return None
-
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """One class for each dimension: its links are alike."""
-        return tuple(self.axes)
-
-    @property
-    def link_shape(self) -> tuple[int, ...]:
-        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
-        return (self.n_dimensions, 2, self.n_nodes)
-
-    def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
-        """Return one group: all links of a dimension have the same number of cables."""
-        return [(self.cables[i], slice(None))]
-
-    def link(self, i: int, position: int) -> TorusLink:
-        """Return the link at `position` of the flat (2, N) links of dimension `i`."""
-        return self.plain.link(i, position)
 
     def nearest_node(self, point: ArrayLike) -> Ints:
         """Return the node of any point of Z^d: int array, shape ``point.shape[:-1]``.
@@ -227,11 +172,17 @@ def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     >>> usual_twists((4, 4, 8)), usual_twists((4, 8, 8))
     (((0, 0, 4), (0, 0, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0), (0, 0, 0)))
     """
-    k = min(shape)
-    if {*shape} != {k, 2 * k}:
+    found = usual_twists_of(shape)
+    if found is None:
         raise TorusError(f"{'x'.join(map(str, shape))}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
                          "name the twists, e.g. 6x4x9:twist=xz3,yz3")
-    return tuple(tuple(k if n == k and m == 2 * k else 0 for m in shape) for n in shape)
+    return found
+
+
+def usual_twists_of(shape: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the same, or None if the extents are not k and 2k."""
+    k = min(shape)
+    return None if {*shape} != {k, 2 * k} else tuple(tuple(k if n == k and m == 2 * k else 0 for m in shape) for n in shape)
 
 
 def _check_twists(torus: TwistedTorus) -> None:
@@ -260,8 +211,7 @@ def _order(twists: Sequence[Sequence[int]]) -> Iterator[int]:
 
 
 def _twist_text(torus: TwistedTorus) -> str:
-    k = min(torus.shape)
-    if {*torus.shape} == {k, 2 * k} and torus.twists == usual_twists(torus.shape):
+    if torus.twists == usual_twists_of(torus.shape):
         return TWISTED
     return "twist=" + ",".join(f"{torus.axes[i]}{torus.axes[j]}{twist}" for i, row in enumerate(torus.twists)
                                for j, twist in enumerate(row) if twist)

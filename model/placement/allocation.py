@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, digits_of
@@ -116,6 +117,13 @@ class Allocation:
         return f"{self.n_nodes} of {self.network.n_nodes} nodes"
 
 
+def whole_network(network: Network) -> Allocation:
+    """Return all nodes; those of a folded torus are in the order of its logical coordinates, the first fastest."""
+    if isinstance(network, FoldedTorus):
+        return Allocation(network, network.from_logical, listed=False)
+    return Allocation(network)
+
+
 def _name(network: Network, node: int) -> str:
     return network.node_name(node) if 0 <= node < network.n_nodes else str(node)
 
@@ -145,6 +153,8 @@ def parse_nodes(text: str, network: Network) -> Ints:
     >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
     [1, 2]
     """
+    if isinstance(network, FoldedTorus):
+        return network.from_logical[parse_nodes(text, network.logical)]
     numbers = []
     for part in text.split(","):
         if not re.fullmatch(r"\s*\d{1,12}(-\d{1,12})*\s*", part):
@@ -188,7 +198,7 @@ class Site:
 
     def __post_init__(self) -> None:
         if self.allocation is None:
-            object.__setattr__(self, "allocation", Allocation(self.network))
+            object.__setattr__(self, "allocation", whole_network(self.network))
         if self.tasks_per_node < 1:
             raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
         if self.allocation.network != self.network:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL, Decomposition
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import Pattern, pattern_of_images
@@ -89,9 +89,9 @@ def product_of(mapping: Mapping) -> Product | None:
 
     The order of ranks within a group does not matter, because it changes no load of an even exchange.
     """
-    if not mapping.fills_network or not isinstance(mapping.network, Torus):
+    if not mapping.fills_network or not mapping.network.has_products:
         return None
-    torus, grid = mapping.network, mapping.grid
+    torus, grid = as_torus(mapping.network), mapping.grid
     places = np.concatenate([mapping.coordinates(), mapping.slot_of_rank[:, None]], axis=1)
     origin = int(np.flatnonzero((places == 0).all(axis=1))[0])
     letters = grid.decomposition.letters

@@ -11,8 +11,6 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.network.kinds import kind_of
-from pencilmap.model.network.switched import SwitchedNetwork
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -156,12 +154,12 @@ def _name(placed):
 
 def _notes(product, stages, bounds):
     if product is None:
-        if not isinstance(bounds.site.network, SwitchedNetwork):  # there are no products on switches
+        if not bounds.site.network.levels:  # there are no products on networks with levels
             yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
     elif not product.is_digits:
         yield "ring maps, not digit patterns alone: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "times follow the routed load")
-    if not isinstance(bounds.site.network, Torus) and not bounds.together.value and any(any(stage.load) for stage in stages):
+    if not bounds.site.network.has_products and not bounds.together.value and any(any(stage.load) for stage in stages):
         yield f"no certificate; lower bound: {bounds.together.argument}"

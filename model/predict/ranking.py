@@ -21,16 +21,16 @@ def worth(p: Prediction, by: str = TRANSFORM) -> float | Fraction:
     p : Prediction
     by : {"transform", "exchanges"}
         ``transform``: the time of the whole transform as far as the costs are known, see `Prediction.worth`. ``exchanges``:
-        the time of the exchanges and remaps by all known terms. Without times, both are the lengths.
+        the time of the exchanges and remaps by all known terms. Without times, both are the lengths. Halos are included.
     """
     if by == TRANSFORM:
         return p.worth
     found = p if p.schedule is None else p.schedule
     seconds = found.t_s if found.time_s is None else found.time_s
     if seconds is None:
-        return found.cost
+        return found.cost + p.halo_cost
     moved_s = 0.0 if p.schedule is None else summed(r.time_s for r in p.remaps) or 0.0
-    return float(f"{seconds + moved_s:.10g}")
+    return float(f"{seconds + moved_s + p.halo_s:.10g}")
 
 
 def order(p: Prediction, by: str = TRANSFORM) -> tuple[Any, ...]:

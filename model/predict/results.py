@@ -15,6 +15,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, Schedule
 from pencilmap.model.times.timing import ExchangeWork, LocalTerms, TimeTerms, summed_terms
+from pencilmap.model.traffic.halo import Halo
 
 SCHEMA = "pencilmap-prediction/1"
 
@@ -136,6 +137,36 @@ class ScheduleForecast:
 
 
 @dataclass(frozen=True)
+class HaloPrediction:
+    """The halos of one transform.
+
+    halo : width and weight
+    stage : a single halo, predicted as an exchange
+    """
+
+    halo: Halo
+    stage: ExchangePrediction
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of all halos of a transform by all terms of the time model."""
+        return None if self.stage.time_s is None else self.halo.weight * self.stage.time_s
+
+    @property
+    def t_s(self) -> float | None:
+        """Seconds of all halos of a transform by the busiest links alone."""
+        return None if self.stage.t_s is None else self.halo.weight * self.stage.t_s
+
+    def cost(self, network: Network) -> Fraction:
+        """Return the worst routed length of all halos of a transform, as `Prediction.cost`."""
+        return Fraction(self.halo.weight) * worst(self.stage.load, network)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"width": self.halo.width, "weight": self.halo.weight, "stage": self.stage.as_dict()}
+
+
+@dataclass(frozen=True)
 class Prediction:
     """The prediction for one mapping.
 
@@ -143,6 +174,8 @@ class Prediction:
     bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
     remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
     those of `schedule` do not. moved_bytes : bytes of all remaps and exchanges together, where there are bricks.
+    halo : halos of the transform, if they count: in `worth` and `order` alone; the times of the prediction are those of the
+    transform.
     certified : whether the lengths are routed loads, so that a bound says how good they are.
     local : LocalTerms of the computing, None without a transform.
     schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
@@ -166,6 +199,7 @@ class Prediction:
     certified: bool = True
     remaps: tuple[ExchangePrediction, ...] = ()
     moved_bytes: int = 0
+    halo: HaloPrediction | None = None
     #: predicts the same under another routing rule; None if a rule was asked for
     under: "Callable[[str], Prediction] | None" = field(default=None, compare=False, repr=False)
 
@@ -250,13 +284,27 @@ class Prediction:
 
     @property
     def worth(self) -> float | Fraction:
-        """The most complete time under the schedule, or the lengths without times.
+        """The most complete time under the schedule with the halos, or the lengths without times.
 
         Times are rounded to ten digits, so that rounding errors do not decide.
         """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
         known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in self.remaps) or 0.0)
-        return cost if known is None else float(f"{known:.10g}")
+        return cost + self.halo_cost if known is None else float(f"{known + self.halo_s:.10g}")
+
+    @property
+    def halo_s(self) -> float:
+        """Seconds of the halos of all transforms; 0 without halos or times."""
+        return self._transforms * ((self.halo and self.halo.time_s) or 0.0)
+
+    @property
+    def halo_cost(self) -> Fraction:
+        """Worst routed length of the halos of all transforms; 0 without halos."""
+        return self._transforms * (self.halo.cost(self.network) if self.halo else Fraction(0))
+
+    @property
+    def _transforms(self) -> int:
+        return 1 if self.schedule is None else self.schedule.transforms
 
     @property
     def n_messages(self) -> int:
@@ -287,7 +335,8 @@ class Prediction:
                 **({"bracket": [{"routing": p.routing, "cost": _plain(p.cost), "t_s": p.t_s, "time_s": p.time_s}
                                 for p in self.bracket]} if self.bracket else {}),
                 **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
-                **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
+                **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {}),
+                **({"halo": self.halo.as_dict()} if self.halo else {})}
 
 
 def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.network.network import GraphLink, TorusLink
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
@@ -39,9 +39,9 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
     case = Case(mapping, None, transform, question, costs)
     assert isinstance(question.exchange, str)
     stage, _ = _routed(case, exchange, question.exchange)
-    if stage.work is None or not isinstance(case.network, Torus) or not can_share(exchange, case.network, case.rule):
+    if stage.work is None or not can_share(exchange, case.network, case.rule):
         return stage
-    shared_s = shared_seconds(exchange, case.network, mapping.node_of_rank, case.rule)
+    shared_s = shared_seconds(exchange, as_torus(case.network), mapping.node_of_rank, case.rule)
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], costs))
 

@@ -10,7 +10,6 @@ from typing import Any
 from pencilmap.model.base.errors import RoutingError, near
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name
@@ -76,4 +75,4 @@ def all_variants(network: Network) -> list[str]:
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
     """
     return [f"{name}:{variant}" if variant else name for name in routings_of(network)
-            for variant in ROUTINGS[name].variants[:None if isinstance(network, Torus) else 1]]
+            for variant in ROUTINGS[name].variants[:None if network.has_products else 1]]

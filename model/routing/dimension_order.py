@@ -13,15 +13,15 @@ last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fix
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.pattern import ring_load
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
@@ -46,14 +46,14 @@ class DimensionOrder(Rule):
     #: always +
     tie: str = "split"
 
-    def loads(self, torus: Torus | TwistedTorus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+    def loads(self, torus: Any, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the exact load of every link, see `dimension_order_loads` and `twisted_loads`."""
-        if isinstance(torus, TwistedTorus):
-            if self.tie != "split":
-                raise RoutingError(f"dimension-order:{self.tie} does not work on {torus.title}, where more than half a ring "
-                                   "can tie; use dimension-order")
-            return twisted_loads(torus, exchange, node_of_rank, self.dimensions(torus))
-        return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
+        if torus.has_products:
+            return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
+        if self.tie != "split":
+            raise RoutingError(f"dimension-order:{self.tie} does not work on {torus.title}, where more than half a ring can "
+                               "tie; use dimension-order")
+        return twisted_loads(torus, exchange, node_of_rank, self.dimensions(torus))
 
     def of_product(self, product: Product, letters: str) -> ProductLoad:
         """Return exact loads of a product placement with even blocks, the same for every order of the dimensions."""
@@ -101,7 +101,7 @@ class DimensionOrder(Rule):
         """Return the routes between some nodes, for links with weights."""
         return WeightedRoutes(torus, nodes, self.dimensions(torus), self.tie)
 
-    def dimensions(self, torus: Torus | TwistedTorus) -> tuple[int, ...]:
+    def dimensions(self, torus: CoordinateNetwork) -> tuple[int, ...]:
         """Return the dimensions in the order of routing.
 
         Raises

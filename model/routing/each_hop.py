@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Arcs
-from pencilmap.model.network.switched import SwitchedNetwork
-from pencilmap.model.routing.host_links import between_switches, loads_of_arcs, loads_with_switches, switch_arcs
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.network.network import Arcs, Network
+from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
+from pencilmap.model.routing.legs import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
-from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
 
 
@@ -25,13 +24,14 @@ from pencilmap.model.traffic.loads import LinkLoads
 class EachHop(Rule):
     """The rule as a value."""
 
-    def loads(self, network: GraphNetwork, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+    def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        if isinstance(network, SwitchedNetwork):
-            traffic, arcs = between_switches(network, exchange, node_of_rank), switch_arcs(network)
-            return loads_with_switches(network, exchange, node_of_rank, even_at_each_hop(arcs, traffic))
-        traffic = node_traffic(exchange, node_of_rank, network.n_nodes).toarray().astype(float)
-        return loads_of_arcs(network, even_at_each_hop(network.arcs(), traffic), exchange.total_bytes)
+        values = even_at_each_hop(router_arcs(network), between_routers(network, exchange, node_of_rank))
+        return loads_of_arcs(network, exchange, node_of_rank, values)
+
+    def legs(self, network: Network, routers: Ints) -> Legs:
+        """Return the routes as a table."""
+        return shortest_legs(network, routers, by_hop=True)
 
 
 def even_at_each_hop(arcs: Arcs, traffic: Floats) -> Floats:

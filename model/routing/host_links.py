@@ -1,15 +1,15 @@
 """Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
 
 from collections.abc import Iterable
+from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
 
@@ -42,30 +42,58 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
 
 
-def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
-    """Return the bytes from each switch to each other switch, all planes together: float array, shape (S, S)."""
+@singledispatch
+def between_routers(network: Network, exchange: Exchange, ends: np.ndarray) -> Floats:
+    """Return the bytes from each router to each other router, all planes together: float array, shape (V, V)."""
+    return np.asarray(node_traffic(exchange, ends, network.n_nodes).toarray(), dtype=float)
+
+
+@between_routers.register
+def _between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
     n, host = network.n_switches, host_of_end(network)
     planes = [between(exchange, ends, plane.switch, n, host) * float(plane.share) for plane in network.planes()]
     found = sum(planes[1:], planes[0]).toarray()
     return np.asarray(found, dtype=float)
 
 
-def switch_arcs(network: SwitchedNetwork) -> Arcs:
-    """Return the links between switches as arcs; switches are numbered from 0. `index` is the number of the link."""
+@singledispatch
+def routers_of_ends(network: Network) -> tuple[Ints, int]:
+    """Return the router of each end, of hosts with links to several switches that of the first link; and the routers."""
+    return np.arange(network.n_nodes), network.n_nodes
+
+
+@routers_of_ends.register
+def _first_switches(network: SwitchedNetwork) -> tuple[Ints, int]:
+    return network.planes()[0].switch, network.n_switches
+
+
+@singledispatch
+def router_arcs(network: Network) -> Arcs:
+    """Return the links between routers as arcs: all links, or those between switches if hosts are on switches.
+
+    Switches are numbered from 0, and `index` is then the number of the link.
+    """
+    return network.arcs()
+
+
+@router_arcs.register
+@lru_cache(maxsize=8)
+def _switch_arcs(network: SwitchedNetwork) -> Arcs:
     arcs, n = network.arcs(), network.n_nodes
     links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
     return Arcs(network.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links])
 
 
-def loads_with_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
-    """Return the loads of all links from the loads of `switch_arcs`."""
-    found = loads_with_hosts(network, exchange, ends, ())
-    found.values.reshape(-1)[network.place_of_link[switch_arcs(network).index]] = without_rounding(on_arcs)
-    return found
-
-
-def loads_of_arcs(network: GraphNetwork, on_arcs: Floats, total_bytes: int) -> LinkLoads:
-    """Return the loads of all links of a graph from the loads of its arcs."""
+@singledispatch
+def loads_of_arcs(network: Network, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
+    """Return the loads of all links from the loads of `router_arcs`."""
     flat = np.zeros(int(np.prod(network.link_shape)))
     flat[network.arcs().index] = without_rounding(on_arcs)
-    return LinkLoads(network, flat.reshape(network.link_shape), total_bytes)
+    return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
+
+
+@loads_of_arcs.register
+def _loads_with_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
+    found = loads_with_hosts(network, exchange, ends, ())
+    found.values.reshape(-1)[network.place_of_link[_switch_arcs(network).index]] = without_rounding(on_arcs)
+    return found

@@ -17,8 +17,8 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.host_links import loads_with_hosts
-from pencilmap.model.routing.minimal import by_groups
-from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.routing.minimal import Minimal, by_groups
+from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
 
@@ -26,8 +26,8 @@ MOST_WAYS = 34_000  # 33 groups that all send to each other: 2 seconds
 
 
 @dataclass(frozen=True)
-class IdealAdaptive(Rule):
-    """The rule as a value."""
+class IdealAdaptive(Minimal):
+    """The rule as a value; searches use the minimal routes."""
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the loads: exact for hosts, the least possible for global cables, 0 for local cables."""

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.group_routes import GroupLoads
-from pencilmap.model.routing.host_links import between_switches, loads_with_hosts
+from pencilmap.model.routing.host_links import between_routers, loads_with_hosts
+from pencilmap.model.routing.legs import Legs, minimal_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
@@ -30,11 +32,15 @@ class Minimal(Rule):
         found.add_minimal(traffic)
         return loads_with_hosts(network, exchange, node_of_rank, found.classes())
 
+    def legs(self, network: Dragonfly, routers: Ints) -> Legs:
+        """Return the routes as a table."""
+        return minimal_legs(network, routers)
+
 
 def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> np.ndarray:
     """Return the bytes between switches: float array, shape (G, n, G, n)."""
     shape = (network.groups, network.per_group)
-    return between_switches(network, exchange, ends).reshape(*shape, *shape)
+    return between_routers(network, exchange, ends).reshape(*shape, *shape)
 
 
 RULE = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",

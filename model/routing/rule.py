@@ -9,6 +9,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.placement.product import Product
+from pencilmap.model.routing.legs import Legs, shortest_legs
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
@@ -47,6 +48,10 @@ class Rule:
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads | None:
         """The same for the blocks of a transform."""
         return None
+
+    def legs(self, network: Any, routers: Ints) -> Legs:
+        """The routes between different routers as a table, for searches; on shortest paths unless the rule has a table."""
+        return shortest_legs(network, routers)
 
     def weighted_routes(self, network: Any, nodes: Ints) -> WeightedRoutes | None:
         """The routes between these nodes, for links with weights."""

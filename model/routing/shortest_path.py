@@ -4,24 +4,28 @@ Idea: count the shortest paths from a source to every vertex level by level. The
 load that enters a vertex over its predecessors in proportion to their numbers of paths.
 Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
+Hosts with one link are taken together at the vertex on which they hang.
 Cost: O(L) for each source node, or each source switch, L links. Parallel cables of one link of a file are one path.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Network, leaves
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.routing.host_links import between_switches, loads_with_switches, switch_arcs
+from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
-from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+
+_AT_ONCE = 256  # sources whose distances are held at once
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,8 @@ class ShortestPath(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link: by counts on a fat tree, by displacement on a twisted torus, between switches if
-        there are any, else host by host.
-        """
-        if isinstance(network, FatTree):
-            return even_loads(network, exchange, node_of_rank)
-        if isinstance(network, TwistedTorus):
-            return twisted_loads(network, exchange, node_of_rank)
-        if isinstance(network, SwitchedNetwork):
-            return _between_switches(network, exchange, node_of_rank)
-        return shortest_path_loads(network, exchange, node_of_rank)
+        """Return the load of every link."""
+        return _loads(network, exchange, node_of_rank)
 
 
 RULE = without_argument("shortest-path", "split evenly over all shortest paths", ShortestPath())
@@ -55,26 +51,38 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
     exact : bool
         Whether loads are fractions instead of floats: for small cases.
     """
-    arcs = network.arcs()
-    traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
-    zero = Fraction(0) if exact else 0.0
-    values = np.full(len(arcs.source), zero)
-    for source in np.flatnonzero(np.diff(traffic.indptr)).tolist():
-        row = traffic[[source]].tocoo()
-        wanted = np.full(arcs.n_vertices, zero)
-        wanted[row.col] = [Fraction(b) for b in row.data.tolist()] if exact else row.data
-        _add_tree(values, arcs, arcs.distances([source])[0], source, wanted)
+    arcs, zero = network.arcs(), Fraction(0) if exact else 0.0
+    is_leaf, home, inner = leaves(arcs, network.n_nodes)
+    values, between = np.full(len(arcs.source), zero), np.full(len(inner.source), zero)
+    traffic = node_traffic(exchange, home[node_of_rank], inner.n_vertices)
+    sources = np.flatnonzero(np.diff(traffic.indptr))
+    for some in np.split(sources, range(_AT_ONCE, len(sources), _AT_ONCE)):
+        for source, distance in zip(some.tolist(), inner.distances(some) if some.size else ()):
+            row = traffic[[source]].tocoo()
+            wanted = np.full(inner.n_vertices, zero)
+            wanted[row.col] = [Fraction(b) for b in row.data.tolist()] if exact else row.data
+            _add_tree(between, inner, distance, source, wanted)
+    values[inner.index] = between
+    for ends, held in zip((arcs.source, arcs.target), node_totals(exchange, node_of_rank, network.n_nodes)):
+        links = np.flatnonzero(is_leaf[ends])
+        values[links] = [Fraction(b) for b in held[ends[links]].tolist()] if exact else held[ends[links]]
     flat = np.full(int(np.prod(network.link_shape)), zero)
     flat[arcs.index] = values if exact else without_rounding(values)
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
 
 
 def _between_switches(network, exchange, ends):
-    arcs, traffic = switch_arcs(network), between_switches(network, exchange, ends)
+    arcs, traffic = router_arcs(network), between_routers(network, exchange, ends)
     values = np.zeros(len(arcs.source))
     for source in np.flatnonzero(traffic.any(axis=1)).tolist():
         _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
-    return loads_with_switches(network, exchange, ends, values)
+    return loads_of_arcs(network, exchange, ends, values)
+
+
+_loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed
+_loads.register(SwitchedNetwork, _between_switches)
+_loads.register(FatTree, even_loads)
+_loads.register(TwistedTorus, twisted_loads)
 
 
 def _add_tree(values, arcs, distance, source, wanted):

@@ -15,15 +15,15 @@ import numpy as np
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.group_routes import GroupLoads
 from pencilmap.model.routing.host_links import loads_with_hosts
-from pencilmap.model.routing.minimal import by_groups
-from pencilmap.model.routing.rule import Rule, without_argument
+from pencilmap.model.routing.minimal import Minimal, by_groups
+from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
 
 
 @dataclass(frozen=True)
-class Valiant(Rule):
-    """The rule as a value."""
+class Valiant(Minimal):
+    """The rule as a value; searches use the minimal routes."""
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
@@ -46,12 +46,12 @@ def _through_groups(network, found, traffic):
     shares = found.add_to_group(first)                                         # (G, n, G, K)
     links, inside = network.cables_of_pair
     second = np.zeros_like(traffic)
-    for s in range(G):
-        third, cable = np.nonzero(links[s] >= 0)
-        legs = shares[s][:, third, cable].T @ traffic[s].reshape(n, -1) * part  # (cables, G n)
-        legs = legs.reshape(-1, G, n)
-        legs[np.arange(len(third)), third] = 0                                 # not through the target group
-        np.add.at(second, (third, inside[third, s, cable]), legs)
+    for s in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
+        for k in range(links.shape[2]):                                        # one cable to each third group
+            third = np.flatnonzero(links[s, :, k] >= 0)
+            legs = (shares[s][:, third, k].T @ traffic[s].reshape(n, -1) * part).reshape(-1, G, n)
+            legs[np.arange(len(third)), third] = 0                             # not through the target group
+            second[third, inside[third, s, k]] += legs
     return second
 
 

@@ -16,6 +16,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
+from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.traffic.exchange import Exchange
@@ -23,13 +24,13 @@ from pencilmap.model.traffic.exchange import Exchange
 MOST_MESSAGES = 500  # a quarter of a second; four times as many messages take nine times as long
 
 
-def can_share(exchange: Exchange, network: object, rule: object) -> bool:
+def can_share(exchange: Exchange, network: Network, rule: object) -> bool:
     """Return whether `shared_seconds` applies.
 
     The network must be a torus with bandwidths, routes must not depend on other messages, and the messages must not be too
     many.
     """
-    return (isinstance(network, Torus) and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
+    return (network.has_products and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
             and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
 
 

@@ -138,12 +138,32 @@ def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> 
     """
     from scipy.sparse import coo_array  # slow to import, and closed forms do without
 
+    sent, received = _by_group(exchange, node_of_rank, n_nodes)
+    traffic = (sent @ received.T).tocoo()
+    between = (traffic.row != traffic.col) & (traffic.data != 0)
+    return coo_array((traffic.data[between], (traffic.row[between], traffic.col[between])), shape=(n_nodes, n_nodes)).tocsr()
+
+
+def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> tuple[Ints, Ints]:
+    """Return the bytes that each node sends to other nodes, and receives from other nodes: int arrays, shape (N,).
+
+    >>> row, column = exchanges(ProcessGrid(2, 2))
+    >>> [bytes_.tolist() for bytes_ in node_totals(column, np.array([0, 0, 1, 1]), 2)]
+    [[2, 2], [2, 2]]
+    """
+    sent, received = _by_group(exchange, node_of_rank, n_nodes)
+    inside = np.asarray(sent.multiply(received).sum(axis=1)).ravel()
+    out, into = (mine @ np.asarray(theirs.sum(axis=0)).ravel() for mine, theirs in ((sent, received), (received, sent)))
+    return out - inside, into - inside
+
+
+def _by_group(exchange, node_of_rank, n_nodes):
+    """Return the bytes that each node sends within each group, and the weight that it receives: two sparse arrays."""
+    from scipy.sparse import coo_array
+
     node = np.asarray(node_of_rank)[exchange.members]
     group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
     sent = np.broadcast_to(exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes, node.shape)
     received = np.broadcast_to(exchange.receive_weight, node.shape)
-    sides = [coo_array((held.ravel(), (node.ravel(), group.ravel())), shape=(n_nodes, len(node))).tocsr()
-             for held in (sent, received)]
-    traffic = (sides[0] @ sides[1].T).tocoo()
-    between = (traffic.row != traffic.col) & (traffic.data != 0)
-    return coo_array((traffic.data[between], (traffic.row[between], traffic.col[between])), shape=(n_nodes, n_nodes)).tocsr()
+    return [coo_array((held.ravel(), (node.ravel(), group.ravel())), shape=(n_nodes, len(node))).tocsr()
+            for held in (sent, received)]

@@ -7,6 +7,8 @@ Edges and corners come from their owners, so each element travels once.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
@@ -19,6 +21,44 @@ from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.remap import bricks_of
 
 HALO = "halo"  # the name of this exchange
+
+
+@dataclass(frozen=True)
+class Halo:
+    """Halos of the input of a transform.
+
+    Parameters
+    ----------
+    width : int
+        Planes on every side of each block.
+    weight : float
+        Number of these halos for each transform.
+
+    Raises
+    ------
+    GridError
+        If the width is less than 1, or the weight is not above 0.
+    """
+
+    width: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise GridError(f"a halo of {self.width} planes; give 1 or more with `halo`")
+        if not (isfinite(self.weight) and self.weight > 0):
+            raise GridError(f"{self.weight:g} halos for each transform; give a number above 0 with `weight`")
+
+    def messages(self, grid: ProcessGrid, transform: Transform) -> Exchange:
+        """Return the messages of one halo, see `halo`.
+
+        Raises
+        ------
+        GridError
+            If the halo is wider than the array.
+        """
+        return halo(grid, transform, "input", (self.width,) * 3)
+
 
 def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
          high: Sequence[int] | None = None) -> Exchange:

@@ -21,7 +21,7 @@ from pencilmap.scripts.command_line.tables import print_json, print_table, say
 LINE = "line"
 BRICK = "brick"
 OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
-          "timing_only", "halo")  # not for lines
+          "timing_only", "halo", "weight")  # not for lines
 LINE_OPTIONS = with_options(
     click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for --decomposition line."),
     click.option("--algorithm", type=Name(list(ALGORITHMS)), help="Algorithm of a line, or of the lines on bricks "

@@ -65,10 +65,8 @@ def _show_one(machine, as_json):
 
 
 def _summary(machine):
-    from pencilmap.model.network.graph import GraphNetwork  # loads NumPy, which the list of all machines does not need
-
     network = machine.network
-    place = {"network": str(network), "classes": list(network.link_classes)} if isinstance(network, GraphNetwork) else {
+    place = {"network": str(network), "classes": list(network.link_classes)} if not network.has_coordinates else {
         "torus": str(network), "shape": list(network.shape), "wrap": list(network.wrap), "axes": network.axes}
     return {"name": machine.name, "title": machine.title, **place, "tasks_per_node": machine.tasks_per_node,
             "link_bandwidth_byte_per_s": list(network.bandwidth),
@@ -105,4 +103,6 @@ def _next_sizes(sizes, n_nodes):
 def _text(value):
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
-    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(" ".join(map(str, v)) if isinstance(v, list) else _text(v) for v in value)
+    return str(value)

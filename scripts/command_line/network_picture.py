@@ -1,6 +1,7 @@
 """A network of switches in the terminal: its levels and groups, and the nodes of a job in them."""
 
 from collections.abc import Iterator
+from functools import singledispatch
 
 import numpy as np
 
@@ -35,13 +36,24 @@ def network_lines(network: GraphNetwork, nodes: Ints | None) -> Iterator[str]:
       leaf1  #...  1 of 4
       and 1 other leaf without nodes of the job
     """
-    yield from _tree(network) if isinstance(network, FatTree) else _levels(network)
+    yield from _levels(network)
     if nodes is not None and network.levels and nodes.size < network.n_nodes:
         yield f"nodes of the job: {USED} {nodes.size} of {network.n_nodes} hosts"
         yield from _units(network, nodes)
 
 
-def _tree(tree):
+@singledispatch
+def _levels(network):
+    """Yield a line for each level of another network, from the largest units."""
+    for i, level in enumerate(reversed(network.levels)):
+        hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
+        hosts = hosts[hosts > 0]
+        yield f"{'  ' * i}{len(level.names)} {plural(level.name, len(level.names))}, {_span(hosts)} hosts each"
+    yield f"{'  ' * len(network.levels)}{network.n_nodes} hosts, {len(network.vertices) - network.n_nodes} switches"
+
+
+@_levels.register
+def _levels_of_tree(tree: FatTree):
     """Yield a line for each level of a tree, from the top."""
     depth = len(tree.above)
     yield f"{tree.switches[-1]} {plural('switch', tree.switches[-1])} at the top"
@@ -53,15 +65,6 @@ def _tree(tree):
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{tree.n_nodes} hosts, {_span(hosts)} on each {tree.levels[0].name}{links}"
-
-
-def _levels(network):
-    """Yield a line for each level of another network, from the largest units."""
-    for i, level in enumerate(reversed(network.levels)):
-        hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
-        hosts = hosts[hosts > 0]
-        yield f"{'  ' * i}{len(level.names)} {plural(level.name, len(level.names))}, {_span(hosts)} hosts each"
-    yield f"{'  ' * len(network.levels)}{network.n_nodes} hosts, {len(network.vertices) - network.n_nodes} switches"
 
 
 def _span(numbers):

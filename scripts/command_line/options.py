@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.mapper.plan import EFFORTS
+from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
@@ -66,7 +66,13 @@ ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lam
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
-                      help="How long to search; quick searches nothing.")
+                      help="How long to search: a second, about three, 25.")
+SEARCH = with_options(
+    EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
+                         help="Random numbers of the search; the same seed gives the same answer."),
+    click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="Cut the search short; the answer says so."))
+CUT = "the time limit cut the search short; without it, the answer may be better"
 
 
 def exchange(default: str | None) -> Decorator:

@@ -151,8 +151,18 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
         return []
     total = (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        return ["time: the whole transform, with its computing"]
-    return ["time: the exchanges" + ("" if total is not None else "; the computing of this machine is not known")]
+        return ["time: the whole transform, with its computing" + _halos(p)]
+    return ["time: the exchanges" + _halos(p)
+            + ("" if total is not None else "; the computing of this machine is not known")]
+
+
+def _halos(p):
+    """The halos that a time includes."""
+    if p.halo is None:
+        return ""
+    halo = p.halo.halo
+    planes = f"of {halo.width} plane{'s' * (halo.width > 1)}"
+    return f", and a halo {planes}" if halo.weight == 1 else f", and {halo.weight:g} halos {planes} for each transform"
 
 
 def idle_lines(predictions: Iterable[Prediction]) -> list[str]:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import monotonic
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.scripts.command_line.tables import console
 
@@ -17,6 +15,8 @@ def shown() -> Iterator[Callable[[str], None]]:
     if not out.is_terminal:
         yield lambda line: out.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
         return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # slow to import
+
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=out,
                   transient=True) as bar:
         task = bar.add_task("", total=None)

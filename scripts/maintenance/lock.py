@@ -18,7 +18,7 @@ HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup
 
 
 def resolved(uv: str, extras: tuple[str, ...]) -> list[str]:
-    """Return the requirements of some extras, with all their dependencies: an entry of several lines for each package.
+    """Return the requirements of some extras, with all their dependencies: a line for each package.
 
     The list holds for every Python and every platform.
     """
@@ -28,7 +28,7 @@ def resolved(uv: str, extras: tuple[str, ...]) -> list[str]:
         capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"error: uv found no versions for {', '.join(extras)}; nothing was written\n{done.stderr}")
-    return re.findall(r"^\S.*(?:\n +.*)*\n", done.stdout, re.MULTILINE)
+    return re.findall(r"^\S.*\n", re.sub(r" *\\\n +", " ", done.stdout), re.MULTILINE)
 
 
 def main() -> None:

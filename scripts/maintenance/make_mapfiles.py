@@ -1,4 +1,4 @@
-"""Make `mapfiles/`: ready placements of at most 512 ranks, each with its prediction in manifest.json.
+"""Make `mapfiles/`: ready placements of at most 256 ranks, each with its prediction in manifest.json.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
@@ -24,14 +24,12 @@ from pencilmap.model.placement.grid import parse_grid
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
 PARTITIONS = [  # machine, network, tasks per node, grid, formats
-    ("bluegene-l", "8x8x8", 1, "8x64", "bgl"),
-    ("bluegene-p", "4x4x4", 4, "16x16", "bgl"),
-    ("bluegene-q", "2x2x2x2x2", 16, "16x32", "bgq"),
-    ("cray-xe6", "4x4x8:mesh", 4, "16x32", "cray"),
-    ("fugaku", "4x6x16", 1, "16x24", "vcoordfile rankmap"),
-    ("tpu-v4", "8x8x8", 1, "8x64", "jax"),
+    ("bluegene-p", "4x4x4", 1, "8x8", "bgl"),
+    ("bluegene-q", "2x2x2x2x2", 4, "16x8", "bgq"),
+    ("cray-xe6", "4x4x4:mesh", 4, "16x16", "cray"),
+    ("fugaku", "2x6x8", 1, "8x12", "vcoordfile rankmap"),
     ("tpu-v5p", "4x4x4", 1, "4x16", "jax"),
-    (None, "4x8x8:mesh", 1, "8x32", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
+    (None, "4x4x4:mesh", 1, "8x8", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
 ]
 
 

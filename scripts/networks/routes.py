@@ -10,7 +10,8 @@ The route of a message consists of pieces that many messages share: its host lin
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, singledispatch
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -39,23 +40,32 @@ def routes_on(network: Any, rule: str) -> "Routes":
     RoutingError
         If the rule does not work on the network, or gives no routes of single messages.
     """
-    value = routing(rule, network)
-    if isinstance(value, DimensionOrder):
-        return TwistedRoutes(network, tuple(value.dimensions(network)))
+    routing(rule, network)  # refuses rules that do not work on the network
     known = [name for name in routings_of(network) if name in SIMULATED]
-    if rule not in known:
+    if rule.partition(":")[0] not in known:
         raise RoutingError(f"routing {rule} gives loads, and no route of a message to simulate; take one of "
                            f"{', '.join(known)}")
-    if isinstance(network, TwistedTorus):
-        return TwistedRoutes(network, None)
-    ways = Ways(network)
-    if isinstance(network, SwitchedNetwork):
-        return SwitchRoutes(network, ways.rules[rule], by_target=rule == "static")
-    return Routes(network, ways.rules[rule])
+    return _routes(network, rule)
+
+
+@singledispatch
+def _routes(network, rule):
+    return Routes(network, Ways(network).rules[rule])
+
+
+@_routes.register
+def _routes_between_switches(network: SwitchedNetwork, rule):
+    return SwitchRoutes(network, Ways(network).rules[rule], by_target=rule == "static")
+
+
+@_routes.register
+def _routes_by_displacement(torus: TwistedTorus, rule):
+    value = routing(rule)
+    return TwistedRoutes(torus, value.dimensions(torus) if isinstance(value, DimensionOrder) else None)
 
 
 class Routes:
-    """Routes between the hosts of a graph, which are vertices on the way."""
+    """Routes between the nodes of a network, which are vertices on the way. A link has the number of its arc."""
 
     def __init__(self, network: Any, between: Callable[[Piece], Shares]) -> None:
         self.network, self.between, self.links = network, between, cache(self._links)
@@ -70,8 +80,7 @@ class Routes:
 
     def bytes_per_s(self, link: int) -> float:
         """Return the bandwidth of all cables of a link."""
-        classes = self.network.class_of_link
-        return float(self.network.cables[link]) * self.network.bandwidth[0 if classes is None else int(classes[link])]
+        return float(self.network.capacities[link] * Fraction(max(self.network.bandwidth)))
 
     def name(self, link: int) -> str:
         """Return a name for a link without blanks."""
@@ -132,9 +141,8 @@ class Ways:
     """The ways from vertex to vertex by each rule: a piece is two vertices, and the receiving end behind the second."""
 
     def __init__(self, network: Any) -> None:
-        self.network, self.to = network, cache(self._to)
-        self.kind = ([network.link_classes[i] for i in network.class_of_link.tolist()]
-                     if network.class_of_link is not None else [network.link_classes[0]] * len(network.source))
+        self.network, self.arcs, self.to = network, network.arcs(), cache(self._to)
+        self.kind = [network.link_classes[i] for i in (self.arcs.index // prod(network.link_shape[1:])).tolist()]
         self.rules: dict[str, Callable[[Piece], Shares]] = {
             "shortest-path": lambda piece: self.spread(piece[0], piece[1]),
             "each-hop": lambda piece: self.spread(piece[0], piece[1], each_hop=True),
@@ -147,7 +155,7 @@ class Ways:
     def out(self) -> dict[int, list[tuple[int, int]]]:
         """Links that leave each vertex, and their ends; links of hosts are omitted where there are switches."""
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for link, (a, b) in enumerate(zip(self.network.source.tolist(), self.network.target.tolist())):
+        for link, (a, b) in enumerate(zip(self.arcs.source.tolist(), self.arcs.target.tolist())):
             if self.kind[link] != HOST or not isinstance(self.network, SwitchedNetwork):
                 found[a].append((link, b))
         return found
@@ -212,8 +220,8 @@ class Ways:
     def back(self) -> dict[int, int]:
         """The same cable in the other direction: every class has its links upwards first, in the same order."""
         found: dict[int, int] = {}
-        for i in range(len(self.network.link_classes)):
-            links = np.flatnonzero(self.network.class_of_link == i)
+        for name in self.network.link_classes:
+            links = np.flatnonzero(np.array(self.kind) == name)
             up, down = links[:len(links) // 2].tolist(), links[len(links) // 2:].tolist()
             found.update(zip(up + down, down + up))
         return found
@@ -259,8 +267,6 @@ class Ways:
 
     def _local_hops(self, source: int, target: int) -> int:
         return self.to(target, True)[0][source]
-
-
 
 
 def _sum(parts: Iterable[tuple[Fraction, Shares]]) -> Shares:

@@ -40,8 +40,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.switched import SwitchedNetwork
-from pencilmap.model.network.torus import Torus, as_torus, format_torus
+from pencilmap.model.network.torus import as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
@@ -83,6 +82,7 @@ class SimulationError(PencilmapError):
 class SimulatedNetwork:
     """A network with the other settings of the simulation.
 
+    >>> from pencilmap.model.network.torus import Torus
     >>> print(SimulatedNetwork(Torus((8, 8), (True, False), (148e6, 2e9))).platform_text(), end="")
     shape = 8wx8
     bandwidth_bytes_per_s = 148000000.0 2000000000.0
@@ -137,7 +137,7 @@ class SimulatedNetwork:
     @property
     def is_torus(self) -> bool:
         """Whether the platform has its own rule for the routes; it reads the routes of other networks from a table."""
-        return isinstance(self.network, Torus)
+        return self.network.has_products
 
     @property
     def text(self) -> str:
@@ -148,6 +148,7 @@ class SimulatedNetwork:
     def routing(self) -> str:
         """Name of the routing rule, see `pencilmap.model.routing`.
 
+        >>> from pencilmap.model.network.torus import Torus
         >>> SimulatedNetwork(Torus((8, 8), bandwidth=(1e6, 1e6)), order=(1, 0)).routing
         'dimension-order:yx:parity'
         """
@@ -219,8 +220,7 @@ class SimulatedNetwork:
     @property
     def ends_per_node(self) -> int:
         """Simulated hosts of a node: one for each link if each task uses one link."""
-        network = self.network
-        return network.links_per_host if isinstance(network, SwitchedNetwork) and network.use == "task" else 1
+        return self.network.ends_per_node
 
 
 @dataclass(frozen=True)

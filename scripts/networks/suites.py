@@ -12,7 +12,7 @@ from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
@@ -109,7 +109,7 @@ class Claim:
 
 
 def _is_no_torus(row):
-    return not isinstance(row.case.setting().network, Torus)
+    return not row.case.setting().network.has_products
 
 
 def _is_published_8_cube(row):
@@ -274,15 +274,20 @@ NETWORKS = {  # (network, bandwidth): [(tasks per node, grid, placement, fft, ro
     ("fat-tree:leaves=8,hosts=8,up=4,rails=2,use=task", THICK): [(2, "8x8", "default", "64", "")],
     (DRAGONFLY, CABLE): [(1, "8x9", "default", "144", ""), (1, "12x6", "default", "144", ""),
                          (2, "12x12", "default:tn", "144", ""), (1, "12x6", "default", "144", "valiant"),
-                         (1, "12x6", "default", "144", "shortest-path")],
+                         (1, "12x6", "default", "144", "shortest-path"), (1, "6x12", "best", "72", "")],
     ("dragonfly:a=4,p=4,groups=4,cables=4", "host=1GB/s,local=2GB/s,global=4GB/s"): [(1, "8x8", "default", "64", "")],
     ("dragonfly-plus:leaves=2,spines=2,hosts=4,groups=4", CABLE): [(1, "4x8", "default", "64", ""),
                                                                    (2, "8x8", "default", "64", "valiant")],
     ("hyperx:4x4,hosts=4", CABLE): [(1, "8x8", "default", "128", ""), (2, "8x16", "default:tn", "128", "")],
     ("hyperx:2x3,hosts=4,cables=2", CABLE): [(1, "4x6", "default", "48", "each-hop")],
-    ("4x8:twisted", CABLE): [(1, "4x8", "default", "64", ""), (2, "8x8", "default", "64", "dimension-order")],
-    ("4x4x8:twisted", CABLE): [(1, "8x16", "default", "128", "dimension-order"), (1, "8x16", "default", "128", "")],
+    ("4x8:twisted", CABLE): [(1, "4x8", "default", "64", ""), (2, "8x8", "default", "64", "dimension-order"),
+                               (1, "4x8", "best", "64", "")],
+    ("4x4x8:twisted", CABLE): [(1, "8x16", "default", "128", "dimension-order"), (1, "8x16", "default", "128", ""),
+                               (1, "4x32", "best", "64", "")],
     ("fat-tree:leaves=32,hosts=16,taper=2", CABLE): [(1, "8x64", "default", "256", "")],
+    ("fat-tree:leaves=8,hosts=16,taper=2", CABLE): [(1, "8x16", "best", "64", "static")],
+    ("fat-tree:leaves=10,hosts=12,up=9", CABLE): [(1, "8x15", "best", "120", "")],
+    ("dragonfly:a=4,p=4,groups=6,cables=2", CABLE): [(1, "8x12", "best", "48", "")],
 }
 
 

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
 from pencilmap.mapper.traffic_files import read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.base.reading import read_whole
-from pencilmap.model.traffic.program import MEASURED, Traffic
+from pencilmap.model.traffic.program import MEASURED, STATED, Traffic
 from pencilmap.scripts.networks.build import find_build, tail
 
 OPEN_MPI, MPICH = "Open MPI", "MPICH"
@@ -203,7 +204,7 @@ def _listed(chosen):
     return chosen if "monitoring" in chosen or chosen.startswith("^") else f"{chosen},monitoring"
 
 
-def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True) -> Traced:
+def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, printed: IO[str] | None = None) -> Traced:
     """Run a program with the tracer and write its traffic to a file.
 
     Parameters
@@ -215,6 +216,8 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True) 
         Written whole if the program comes to MPI_Finalize, otherwise left as it is.
     monitoring : bool
         Whether Open MPI counts the messages inside collectives.
+    printed : file, optional
+        Gets what the program prints, in place of the standard output.
 
     Raises
     ------
@@ -226,7 +229,7 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True) 
         raw, prefix = folder / "traffic.txt", folder / "monitoring"
         use = prefix if monitoring and launch.mpi == OPEN_MPI and launch.launcher is not None else None
         command, variables = traced_command(launch, library, raw, use)
-        status = _run(command, {**os.environ, **variables})
+        status = _run(command, {**os.environ, **variables}, printed)
         if not raw.is_file():
             return Traced(status, None)
         traffic, problem = read_traffic(raw, "trace"), ""
@@ -255,12 +258,15 @@ def _measured(traffic, first):
         raise MonitoringError(str(error)) from error
     if counts.n_ranks != traffic.n_ranks:
         raise MonitoringError(f"they are of {counts.n_ranks} ranks, but the program has {traffic.n_ranks}")
+    found, least = (int(pairs.bytes.sum()) for pairs in (counts.pairs.of([MEASURED]), traffic.pairs.of([STATED])))
+    if found < least:  # no algorithm sends less than the call states; Open MPI 4.1 counts no bytes of MPI_Alltoallw
+        raise MonitoringError(f"they have {found} bytes of collectives, but the calls of the program state {least}")
     return traffic.with_measured_collectives(counts.pairs.of([MEASURED]))
 
 
-def _run(command, environment):
+def _run(command, environment, printed):
     """Run a command to its end and return its exit status, 128 + n for signal n. It ends with this process."""
-    with _ended(subprocess.Popen(command, env=environment)) as process:
+    with _ended(subprocess.Popen(command, env=environment, stdout=printed)) as process:
         status = process.wait()
     return status if status >= 0 else 128 - status
 

@@ -18,7 +18,6 @@ from typing import Any
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_messages
@@ -62,7 +61,7 @@ class Row:
     def routing(self) -> str:
         """Return the rule of the simulated routers."""
         network = self.case.setting().network
-        return ROUTING if isinstance(network, Torus) else self.case.rule or default_routing(network)
+        return ROUTING if network.has_products else self.case.rule or default_routing(network)
 
     @property
     def gain(self) -> float:

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
@@ -38,7 +36,7 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     <BLANKLINE>
     ● row 0: 4 ranks on 4 nodes   ■ column 0: 3 ranks on 3 nodes   ◆ in both
     """
-    if not isinstance(mapping.network, Torus | TwistedTorus):
+    if not mapping.network.has_coordinates:
         raise FigureError(f"{mapping.network} has no coordinates; `what` graph shows its links")
     torus = mapping.network
     if torus.n_nodes > MAX_NODES:
@@ -95,14 +93,13 @@ def loads_text(loads: LinkLoads) -> list[str]:
     """Write loads on the scale of m, as lines of text.
 
     A torus shows the largest and the mean load of each dimension and direction, a graph its busiest links."""
-    network, rows = loads.network, []
+    network: Any = loads.network
     scale = float(m_scale(1, network, loads.total_bytes))
-    if isinstance(network, Torus | TwistedTorus):
-        torus = network
-        values = np.asarray(loads.bytes(), dtype=float) / np.array(torus.cables)[:, None, None] * scale
-        rows = [(f"{'+-'[k]}{torus.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
-                for i, n in enumerate(torus.shape) if n > 1 for k in (0, 1)]
-    elif isinstance(network, GraphNetwork):
+    if network.has_coordinates:
+        values = np.asarray(loads.bytes(), dtype=float) / np.array(network.cables)[:, None, None] * scale
+        rows = [(f"{'+-'[k]}{network.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
+                for i, n in enumerate(network.shape) if n > 1 for k in (0, 1)]
+    else:
         cables = np.array([float(c) for c in network.cables])
         values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables * scale
         order = np.argsort(-values, kind="stable")[:LINES]

@@ -39,14 +39,14 @@ PLATFORM = """<?xml version='1.0'?>
 SIMULATION = ["--log=root.thresh:warning", "--cfg=smpi/simulate-computation:no"]
 
 
-def build(directory, *options, target="all"):
+def build(directory, *options, targets=("all",)):
     """Configure if necessary and build; one process at a time."""
     directory.mkdir(parents=True, exist_ok=True)
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         first = not (directory / "CMakeCache.txt").exists()
         execute(["cmake", "-S", SOURCE, "-B", directory, *(options if first else ())], BUILD_S)
-        execute(["cmake", "--build", directory, "--parallel", "2", "--target", target], BUILD_S)
+        execute(["cmake", "--build", directory, "--parallel", "2", "--target", *targets], BUILD_S)
     return directory / "bin"
 
 
@@ -184,13 +184,14 @@ def of_all_workers(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def mpich_run(tmp_path_factory):
-    """The same runner under MPICH."""
+def mpich_run(tmp_path_factory, pytestconfig):
+    """The same runner under MPICH; without --slow, only the programs of a few tests are built."""
     compiler = shutil.which("mpicc.mpich")
     if not compiler or not shutil.which("mpiexec.mpich") or not links(compiler):
         pytest.skip("NOT TESTED: MPICH, its compiler or its headers are not installed (Debian: mpich libmpich-dev)")
+    targets = ("all",) if pytestconfig.getoption("--slow") else ("fft_runner", "fuzz_test")
     return launcher(build(of_all_workers(tmp_path_factory) / "build-mpich", f"-DMPI_C_COMPILER={compiler}",
-                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug"))  # builds in half the time
+                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", targets=targets))  # builds in half the time
 
 
 def built_with_sanitizers(tmp_path_factory, target):
@@ -202,7 +203,7 @@ def built_with_sanitizers(tmp_path_factory, target):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
         programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
-                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}", target=target)
+                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}", targets=[target])
     return programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS)
 
 

@@ -99,14 +99,16 @@ static int file_is_whole(void)
     return pencilfft_wisdom_load(file, MPI_COMM_WORLD, &found) == PENCILFFT_OK && found;
 }
 
-/* Fails call after call on one rank until no call is left to fail; after each failure, no rank holds more than before. */
+static int stride = 1;
+
+/* Fails every stride-th call on one rank until no call is left to fail; after each failure, no rank holds more than before. */
 static void fails_anywhere(const char *what, int (*act)(void), int failing)
 {
     int more = 1, failed = 0, tries = 0;
     CHECK_INT(act(), PENCILFFT_OK); /* permanent data are made once */
     long held = failing_memory_held();
     for (; more && tries < MOST_TRIES && !check_failures; tries++) {
-        failing_memory_after(rank == failing ? tries : -1);
+        failing_memory_after(rank == failing ? tries * stride : -1);
         int status = act();
         more = rank == failing && failing_memory_left() < 0;
         failing_memory_after(-1);
@@ -224,6 +226,7 @@ int main(int argc, char **argv)
 {
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     file = argc > 3 ? argv[3] : NULL;
+    stride = argc > 4 ? atoi(argv[4]) : 1;
     plans_fail_anywhere(0);
     if (ranks > 1)
         plans_fail_anywhere(ranks - 1);

@@ -18,6 +18,7 @@ from pencilfft import (
     load_wisdom,
     save_wisdom,
 )
+from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.lines.brick_lines import brick_line_stages
 from pencilmap.model.lines.line_plan import line_stages
@@ -51,6 +52,58 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
         assert in_place or np.array_equal(source, mine.astype(source.dtype)), "the input is kept"
         plan.backward(target, source)
         assert np.abs(source / plan.scale - mine).max() < 10 * TOLERANCE[precision]
+
+
+def check_other_forms(kind, layout, schedule):
+    """Arrays of any strides, type and amount of memory give the same result as arrays of `empty`; a result is returned."""
+    a = whole(1, kind)[0]
+    with Plan(SHAPE, comm, type=kind, layout=layout, schedule=schedule, rigor="estimate") as plan:
+        f = np.ascontiguousarray(a[plan.part("input")])
+        right = plan.empty("output")
+        kept = f.copy()
+        assert plan.forward(f, right) is right and np.array_equal(f, kept)
+        assert np.array_equal(plan.forward(f), right) and np.array_equal(plan.forward(f[::-1].copy()[::-1]), right)
+        small = f.astype(np.float32 if kind == "r2c" else np.complex64)
+        assert np.array_equal(plan.forward(small), plan.forward(small.astype(f.dtype)))
+        wide = np.zeros((*right.shape, 3), right.dtype)
+        assert np.array_equal(plan.forward(f, wide[..., 1]), right) and not wide[..., ::2].any()
+        g = plan.backward(right)
+        assert g.shape == plan.shape("input") and (g.size == 0 or np.abs(g / plan.scale - f).max() < 1e-14)
+        if all(comm.allgather(kind == "c2c" and f.shape == right.shape)):
+            single = f.astype(np.complex64)
+            plan.forward(single, single)  # in place, in a copy
+            assert right.size == 0 or np.abs(single - right).max() < 1e-4 * np.abs(right).max()
+        refused("array output is complex128", plan.forward, f, np.zeros(right.shape))
+
+
+def check_operators(kind, precision, schedule):
+    """Compare with NumPy on the whole array; waves of two points a period have no odd derivative."""
+    lengths, fields = (3.0, 1.0, 2 * np.pi), 3
+    a = whole(fields, kind)
+    spectrum = (np.fft.rfftn if kind == "r2c" else np.fft.fftn)(a, axes=(1, 2, 3))
+    k = np.ix_(*((np.fft.rfftfreq if kind == "r2c" and axis == 2 else np.fft.fftfreq)(n, length / n / 2 / np.pi)
+                 for axis, (n, length) in enumerate(zip(SHAPE, lengths))))
+    odd = [np.where(np.isclose(np.abs(one), np.pi * n / length), 0, one) for one, n, length in zip(k, SHAPE, lengths)]
+    squares = sum(one**2 for one in k)
+    right = {gradient: np.stack([1j * one * spectrum for one in odd]),
+             divergence: sum(1j * one * part for one, part in zip(odd, spectrum)),
+             curl: 1j * np.stack([odd[i - 2] * spectrum[i - 1] - odd[i - 1] * spectrum[i - 2] for i in range(3)]),
+             laplacian: -squares * spectrum,
+             inverse_laplacian: np.where(squares > 0, -spectrum / np.where(squares > 0, squares, 1), 0)}
+    with Plan(SHAPE, comm, type=kind, precision=precision, schedule=schedule, rigor="estimate") as plan:
+        for part in range(plan.parts("output")):
+            at = plan.part_mine("output", part)
+            mine = spectrum[:, *at].astype(plan.dtype("output"))
+            for operator, whole_result in right.items():
+                made = operator(plan, mine, lengths, part)
+                wanted = whole_result[..., *at]
+                assert made.dtype == mine.dtype and made.shape == wanted.shape
+                far = np.abs(made - wanted).max(initial=0) / np.abs(whole_result).max()
+                assert far < TOLERANCE[precision], (operator, kind, schedule, far)
+        refused("give one positive number", laplacian, plan, mine, 0)
+    for choices in ({"type": "dct"}, {"skip": "x"}):
+        with Plan(SHAPE, comm, rigor="estimate", **choices) as plan:
+            refused("does not transform all axes by DFTs", gradient, plan, plan.empty("output"))
 
 
 def check_what_is_no_number(exchange):
@@ -375,17 +428,14 @@ def check_refusals(grid):
     refused("three extents", Plan, 64, grid, comm)
     refused("three extents", Plan, (12.0, 10, 9), grid, comm)
     refused("two numbers", Plan, SHAPE, "2x4", comm)
-    refused("not a communicator", Plan, SHAPE, grid, None)
+    refused("not a communicator", Plan, SHAPE, grid, 5)
     refused("fields is [2]; give", Plan, SHAPE, grid, comm, fields=[2])
     refused("64 bits", Plan, (SHAPE[0] + 2**64, *SHAPE[1:]), grid, comm)
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
         a, b = plan.empty("input"), plan.empty("output")
-        refused("float32", plan.forward, np.zeros(plan.shape("input"), np.float32), b)
         refused("list is not an array", plan.forward, [1.0], b)
-        refused("strides", plan.forward, np.asfortranarray(a), b)
+        refused("array output is complex128", plan.forward, a, b.real.copy())
         refused("unknown 3", plan.transpose, "row", FORWARD | BACKWARD, plan.empty("z"), plan.empty("y"))
-        if any(comm.allgather(a.nbytes < plan.buffer_bytes)):  # on one rank: refused on all ranks
-            refused("bytes", plan.forward, np.array(a), b)
         locked = plan.empty("output")
         locked.flags.writeable = False
         refused("written", plan.forward, a, locked)
@@ -409,6 +459,10 @@ for grid in GRIDS:
         check_two_routes(grid, schedule, kind, layout, fields, in_place)
 check_refusals(GRIDS[0])
 check_slab()
+for case in (("r2c", "natural", "sequence"), ("c2c", "stride1", "sequence"), ("c2c", "natural", "two-way")):
+    check_other_forms(*case)
+for case in (("c2c", "double", "sequence"), ("r2c", "single", "sequence"), ("r2c", "double", "two-way")):
+    check_operators(*case)
 check_bricks()
 for layout, fields in (("natural", 1), ("stride1", 2)):
     for array in ("inner input", 1, "output"):

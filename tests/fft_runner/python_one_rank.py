@@ -59,8 +59,9 @@ def creation(name, kind, arguments, choices, more):
     def call(*given, **other):
         return lambda: kind(*given, **choices, **other).destroy()
 
-    wrong = [call(*arguments, comm, 5), call(*arguments[1:], comm), call(*arguments[:-1], comm=comm), call(comm, *arguments),
-             call(*arguments, comm, nosuch=1)]
+    wrong = [call(*arguments, comm, 5), call(*arguments[1:], comm), call(comm, *arguments), call(*arguments, comm, nosuch=1)]
+    if kind is not Plan:  # which chooses the grid
+        wrong.append(call(*arguments[:-1], comm=comm))
     for place in range(len(arguments)):
         values = [*NOT_INTEGERS, count(), (CUT, 1, 1), (1.0, 1, 1), ("8", "6", "4"), (True, 1, 1), (2**62, 6, 4), (1,) * 4]
         wrong += [call(*arguments[:place], value, *arguments[place + 1:], comm) for value in values if value is not None]
@@ -70,11 +71,20 @@ def creation(name, kind, arguments, choices, more):
     call(*arguments, comm)()
 
 
+def useless(right):
+    """Return arrays that cannot be copied to the form of `right` either."""
+    return [[1.0], 5, np.float64(1), np.array(1j), right[:1], right[np.newaxis], np.ma.array(right), right.astype(str)]
+
+
+def copied(right):
+    """Return arrays with the elements of `right` and another form, which a transform copies."""
+    return [right.astype(np.complex64), right.astype(right.dtype.newbyteorder()), right[::-1][::-1].copy()[::-1],
+            right[..., ::-1], np.repeat(right, 2, axis=-1)[..., ::2], misaligned(right)]
+
+
 def arrays_like(right):
-    """Yield arrays that do not fit in place of `right`."""
-    return [None, [1.0], 5, np.float64(1), np.array(1j), right.astype(np.complex64),
-            right.astype(right.dtype.newbyteorder()), right[::-1], right[..., ::-1], np.repeat(right, 2, axis=-1)[..., ::2],
-            right[:1], right[np.newaxis], np.ma.array(right), misaligned(right)]
+    """Return arrays that do not fit in place of `right`."""
+    return [None, *useless(right), *copied(right)]
 
 
 def misaligned(right):
@@ -95,11 +105,26 @@ def shifted(right, by):
             np.ndarray(right.shape, right.dtype, memory, first + by, right.strides))
 
 
+def exchange(name, call, source, target):
+    """Check a function of a source and a target that copies neither."""
+    either(name, call, source, target, arrays_like)
+    collective(name, lambda: call(source, target), lambda: call(source))
+
+
 def transform(name, call, source, target):
-    """Return a function of a source and a target."""
-    collective(name, lambda: call(source, target), *each(lambda array: call(array, target), arrays_like(source)),
-               *each(lambda array: call(source, array), [*arrays_like(target), locked(target)]),
-               lambda: call(*shifted(source, 32)), lambda: call(source), lambda: call(source, target, 5),
+    """Check a function of a source and a target that copies both if it must."""
+    either(name, call, source, target, useless)
+    collective(name, lambda: call(source, target), lambda: call(None, target), lambda: call(source, target.real.copy()))
+    for array in copied(source) if comm.rank == last else [source] * len(copied(source)):
+        call(array, target)
+    for array in copied(target) if comm.rank == last else [target] * len(copied(target)):
+        call(source, array)
+
+
+def either(name, call, source, target, wrong):
+    collective(name, lambda: call(source, target), *each(lambda array: call(array, target), wrong(source)),
+               *each(lambda array: call(source, array), [*wrong(target), locked(target)]),
+               lambda: call(*shifted(source, 32)), lambda: call(source, target, 5),
                lambda: call(source, target, nosuch=5), call)
     call(source, target)
 
@@ -133,7 +158,7 @@ def check_plan():
         transform("Plan.execute_pair", lambda *two, **other: plan.execute_pair(*two, h, k, **other), f, g)
         collective("Plan.execute_pair", lambda: plan.execute_pair(f, g, h, k), lambda: plan.execute_pair(f, g, g, k),
                    lambda: plan.execute_pair(f, g, h, plan.view(g, "input")), lambda: plan.execute_pair(f, g, h))
-        transform("Plan.transpose", partial(plan.transpose, "column", FORWARD), y, plan.empty("x"))
+        exchange("Plan.transpose", partial(plan.transpose, "column", FORWARD), y, plan.empty("x"))
         collective("Plan.transpose", lambda: plan.transpose("row", FORWARD, z, y),
                    *each(lambda name: plan.transpose(name, FORWARD, z, y), NOT_NAMES),
                    *each(lambda way: plan.transpose("row", way, z, y), (3, -1, 2**32 + 1, True, 1.0, "1", None, [1])),
@@ -145,6 +170,7 @@ def check_plan():
         local("Plan.view", *each(lambda array: plan.view(array, "output"), [None, [1.0], np.zeros(1)]),
               *each(lambda name: plan.view(f, name), ["nosuch", [0]]))
         local("Plan.exchange_chosen", *each(plan.exchange_chosen, NOT_NAMES))
+        local("Plan.choice", *each(plan.choice, NOT_NAMES))
         local("Plan.waves", *each(plan.waves, (1, -1, CUT, True, "0", None)))
         check_halo(plan, f)
         collective("Plan.destroy", lambda: plan.transpose("row", FORWARD, z, y), lambda: plan.destroy(5))

@@ -9,13 +9,14 @@ def test_plans_share_communicators(mpirun, ranks):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_2000_plans_are_alive_at_once_under_mpich(mpich_run):
     """An MPICH has 2048 communicators."""
     done = mpich_run(2, 2000, 200, program="communicators_test")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("start", ["mpirun", "mpich_run"])
+@pytest.mark.parametrize("start", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
 def test_threads_run_plans_at_once(request, start):
     done = request.getfixturevalue(start)(2, 0, 200, program="communicators_test")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -27,6 +27,7 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
 
 
 @pytest.mark.slow  # waiting ranks do not yield: 26 s of the processor
+@pytest.mark.slow
 def test_exchanges_alone_and_at_once_with_late_ranks_under_mpich(mpich_run):
     done = mpich_run(2, program="beside_test")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,7 +8,7 @@ import pytest
 from tests.patience import patience
 
 
-@pytest.fixture(params=["mpirun", "mpich_run"])
+@pytest.fixture(params=["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
 def start(request):
     return with_fortran(request.getfixturevalue(request.param))
 
@@ -25,8 +25,8 @@ def test_module_works(mpirun, R, C, tmp_path):
     check_module(with_fortran(mpirun), R, C, tmp_path)
 
 
-@pytest.mark.parametrize("R, C", [(2, 1), (1, 2), pytest.param(2, 2, marks=pytest.mark.slow),
-                                  pytest.param(3, 1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("R, C", [(2, 1), (1, 2), (2, 2), (3, 1)])
 def test_module_works_under_mpich(mpich_run, R, C, tmp_path):
     check_module(with_fortran(mpich_run), R, C, tmp_path)
 

@@ -31,13 +31,9 @@ def all_chosen(mpirun, tmp_path):
     return ask
 
 
-@pytest.fixture
-def chosen(all_chosen):
-    def ask(*words, ranks=P, size=SIZE, type="c2c", decomposition="pencil", given=(0, 0)):
-        [found] = all_chosen([(*size, type, decomposition, *given, *words)], ranks)
-        return found
-
-    return ask
+def words(*torus, size=SIZE, type="c2c", decomposition="pencil", given=(0, 0)):
+    """Return the words of a plan."""
+    return (*size, type, decomposition, *given, *torus)
 
 
 def predicted(torus, nodes, grid, transform):
@@ -49,18 +45,17 @@ def texts(torus, nodes):
     return [",".join(map(str, where)) for where in torus.coordinates(np.array(nodes)).tolist()]
 
 
-@pytest.mark.parametrize("extents, wrapped, seed", [((12,), (True,), None), ((4, 3), (True, True), None),
-                                                    ((4, 3), (True, False), 1), ((2, 3, 2), (True, True, True), 2),
-                                                    ((6,), (False,), 3)])
-def test_a_known_torus_decides_by_its_busiest_links(chosen, extents, wrapped, seed):
+def test_a_known_torus_decides_by_its_busiest_links(all_chosen):
     """Check default and random orders, one or two ranks a node: no grid loads its busiest link less, within 1 %."""
-    torus = Torus(extents, wrapped, (1e9,) * len(extents))
-    nodes = np.arange(P) % torus.n_nodes
-    if seed is not None:
-        nodes = np.random.default_rng(seed).permutation(nodes)
-    found = ProcessGrid(*map(int, chosen(str(torus), *texts(torus, nodes)).split("x")))
-    all_of_them = {R: predicted(torus, nodes, ProcessGrid(R, P // R), Transform(*SIZE)).t_s for R in DIVISORS}
-    assert all_of_them[found.shape[0]] <= 1.01 * min(all_of_them.values()), all_of_them
+    cases = []
+    for seed, (extents, wrapped) in zip((None, None, 1, 2, 3), TORI):
+        torus = Torus(extents, wrapped, (1e9,) * len(extents))
+        nodes = np.arange(P) % torus.n_nodes
+        cases.append((torus, nodes if seed is None else np.random.default_rng(seed).permutation(nodes)))
+    for (torus, nodes), grid in zip(cases, all_chosen([words(torus, *texts(torus, nodes)) for torus, nodes in cases])):
+        found = ProcessGrid(*map(int, grid.split("x")))
+        all_of_them = {R: predicted(torus, nodes, ProcessGrid(R, P // R), Transform(*SIZE)).t_s for R in DIVISORS}
+        assert all_of_them[found.shape[0]] <= 1.01 * min(all_of_them.values()), (str(torus), all_of_them)
 
 
 def drawn(seed):
@@ -76,7 +71,7 @@ def drawn(seed):
 def test_of_grids_within_one_per_cent_of_the_least_time_the_one_of_fewest_messages_is_taken(all_chosen):
     """Apply the rule to the model's exact times, among grids without idle ranks; the number of messages must match."""
     cases = [drawn(seed) for seed in range(40)]
-    found = all_chosen([(*size, kind, "pencil", 0, 0, torus, *texts(torus, nodes)) for torus, nodes, size, kind in cases])
+    found = all_chosen([words(torus, *texts(torus, nodes), size=size, type=kind) for torus, nodes, size, kind in cases])
     ties = idle = 0
     for (torus, nodes, size, kind), grid in zip(cases, found, strict=True):
         modes = size[2] // 2 + 1 if kind == "r2c" else size[2]
@@ -93,11 +88,12 @@ def test_of_grids_within_one_per_cent_of_the_least_time_the_one_of_fewest_messag
 @pytest.mark.parametrize("machine, bricks", [
     pytest.param(machine, bricks, marks=[] if (i, j) in ((1, 0), (4, 2)) else pytest.mark.slow)
     for i, machine in enumerate(TORI) for j, bricks in enumerate(BRICKS)])
-def test_the_pencils_between_bricks_are_those_that_the_model_takes(chosen, machine, bricks):
+def test_the_pencils_between_bricks_are_those_that_the_model_takes(all_chosen, machine, bricks):
     """The choice has the least time on the busiest links of remaps and exchanges; its number of messages must match."""
     torus, (name, size, kind) = Torus(*machine, (1e9,) * len(machine[0])), bricks
     nodes = np.arange(P) % torus.n_nodes
-    found = int(chosen(str(torus), *texts(torus, nodes), size=size, type=kind, decomposition=name).split("x")[0])
+    [grid] = all_chosen([words(torus, *texts(torus, nodes), size=size, type=kind, decomposition=name)])
+    found = int(grid.split("x")[0])
     times = {}
     for R in DIVISORS:
         grid = ProcessGrid(R, P // R, decomposition=decomposition_named(name))
@@ -117,17 +113,10 @@ def most_sent(name, size, kind, R):
 def test_without_a_torus_the_pencils_between_bricks_for_which_a_rank_sends_least(all_chosen):
     cases = [*BRICKS, ("brick:12x1x1", (24, 24, 24), "c2c"), ("brick:1x1x12", (24, 36, 24), "c2c"),
              ("brick:1x2x6", (24, 36, 48), "r2c"), ("brick:2x6x1", (13, 29, 24), "c2c")]
-    found = all_chosen([(*size, kind, name, 0, 0) for name, size, kind in cases])
+    found = all_chosen([words(size=size, type=kind, decomposition=name) for name, size, kind in cases])
     for (name, size, kind), grid in zip(cases, found, strict=True):
         sent = {R: most_sent(name, size, kind, R) for R in DIVISORS}
         assert sent[int(grid.split("x")[0])] == min(sent.values()), (name, grid, sent)
-
-
-def test_without_a_torus_the_squarest_of_one_node(chosen):
-    assert chosen() == "3x4"
-    assert chosen(size=(64, 60, 2)) == "2x6"
-    assert chosen(size=(64, 60, 4), type="r2c") == "3x4"   # three complex numbers along z
-    assert chosen(size=(64, 60, 3), type="r2c") == "2x6"
 
 
 def squarest(rows):
@@ -139,7 +128,7 @@ def squarest(rows):
 def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, ranks_of_a_node):
     """The smallest node counts. If only rows of a single rank fit inside, the grid is the squarest of all."""
     sizes = [SIZE, (64, 60, 2), (64, 2, 60), (2, 64, 60), (64, 5, 48), (3, 60, 48), (64, 60, 3)]
-    found = all_chosen([(*size, "c2c", "pencil", 0, 0) for size in sizes], ranks_of_a_node=ranks_of_a_node)
+    found = all_chosen([words(size=size) for size in sizes], ranks_of_a_node=ranks_of_a_node)
     least = P % ranks_of_a_node or ranks_of_a_node
     for size, grid in zip(sizes, found, strict=True):
         full = [R for R in DIVISORS if min(size[1], size[2]) >= R and min(size[0], size[1]) >= P // R] or DIVISORS
@@ -148,17 +137,18 @@ def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, r
         assert grid == f"{R}x{P // R}", (size, full)
 
 
-def test_one_that_is_zero_follows_from_the_other(chosen):
-    assert chosen(given=(6, 0)) == "6x2" and chosen(given=(0, 3)) == "4x3" and chosen(given=(2, 6)) == "2x6"
-    assert chosen(decomposition="slab") == "1x12" and chosen(decomposition="slab", given=(1, 0)) == "1x12"
-
-
-def test_where_every_grid_leaves_ranks_without_data_the_squarest(chosen):
-    assert chosen(size=(3, 3, 3)) == "3x4" and chosen(size=(1, 64, 60)) == "12x1"
-
-
-def test_what_cannot_be_is_said_once(chosen):
-    assert "must divide the 12 ranks" in chosen(given=(5, 0))
+def test_grids_without_a_torus(all_chosen):
+    """The squarest grid of one node, if every rank has data or no grid gives data to all; a given number stays."""
+    expected = {
+        words(): "3x4", words(size=(64, 60, 2)): "2x6",
+        words(size=(64, 60, 4), type="r2c"): "3x4",   # three complex numbers along z
+        words(size=(64, 60, 3), type="r2c"): "2x6",
+        words(given=(6, 0)): "6x2", words(given=(0, 3)): "4x3", words(given=(2, 6)): "2x6",
+        words(decomposition="slab"): "1x12", words(decomposition="slab", given=(1, 0)): "1x12",
+        words(size=(3, 3, 3)): "3x4", words(size=(1, 64, 60)): "12x1"}
+    assert all_chosen(expected) == list(expected.values())
+    [refusal] = all_chosen([words(given=(5, 0))])
+    assert "must divide the 12 ranks" in refusal
 
 
 @pytest.mark.parametrize("R, C", [(1, 1), (2, 2), (2, 3)])

@@ -132,20 +132,22 @@ def checked(done, name):
     assert f"{name}: " in done.stdout and "largest error" in done.stdout
 
 
-def test_the_tracer_is_installed(prefix):
-    [tracer] = prefix.glob("**/libpencilmap_traffic.so")
-    shown = execute("nm", "-D", "--defined-only", tracer).splitlines()
-    assert shown and all(line.split()[-1].startswith(("MPI", "PMPI")) for line in shown), "only functions of MPI are visible"
+@pytest.mark.parametrize("name", ["traffic", "place"])
+def test_the_preloaded_libraries_are_installed(prefix, name):
+    [library] = prefix.glob(f"**/libpencilmap_{name}.so")
+    shown = [line.split()[-1].lower() for line in execute("nm", "-D", "--defined-only", library).splitlines()]
+    assert shown and all(re.match("p?mpix?_|ompi_|mpii_", word) for word in shown), "only functions of MPI are visible"
 
 
 @pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
-                                            ("transposes_c", 4), ("poisson_two_ways_c", 1),
+                                            ("transposes_c", 4), ("operators_c", 4), ("poisson_two_ways_c", 1),
                                             ("poisson_two_ways_c", 4)])
 def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
-@pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "transposes_fortran"])
+@pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "operators_fortran",
+                                     "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [1, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4))])
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():
@@ -202,7 +204,8 @@ def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
     assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("way", CXX_WAYS)
+@pytest.mark.parametrize("way", ["find_package", *(pytest.param(way, marks=pytest.mark.slow) for way in CXX_WAYS
+                                                   if way != "find_package")])  # the others build the library
 def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
     """Find the MPI of the library by name: only the C compiler is given, and C++ programs need no wrapper."""
     get = CXX_WAYS[way].format(checkout=EXAMPLES.parents[1])

@@ -41,7 +41,7 @@ def check_values(choices, grids, names, absent=()):
             assert list(choices[choice]) == expected
 
 
-@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3, 5, 6, 7, 8))])
+@pytest.mark.parametrize("ranks", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 9))])
 def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
     choices, _, refused = run_matrix(mpirun, ranks, "--pairs")
     check_values(choices, grids_of(ranks), library_names)
@@ -80,7 +80,7 @@ def test_every_pair_of_choices_is_right_under_mpich(mpich_run, library_names, ra
     pytest.param(*each, marks=pytest.mark.slow) for each in ((2, 4), (2, 6), (3, 8)))])
 def test_node_gathers_for_several_nodes(mpirun, ranks_per_node, ranks):
     start = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={ranks_per_node}", *mpirun.mpirun))
-    choices, plans, _ = run_matrix(start, ranks, "--share", 20, "node")
+    choices, plans, _ = run_matrix(start, ranks, "--share", 40, "node")
     assert list(choices["exchange"]) == ["node"] and list(choices["grid"]) == grids_of(ranks) and plans > 10
 
 
@@ -90,7 +90,7 @@ def test_node_gathers_for_several_nodes(mpirun, ranks_per_node, ranks):
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)])
 def test_messages_beyond_counts_are_moved_right(mpirun, library_names, ranks):
     """Five elements are too many for a count (small_counts.c); FFTW's transposes go slice by slice."""
-    choices, _, _ = run_matrix(mpirun, ranks, "--share", 150, program="matrix_test_small_counts")
+    choices, _, _ = run_matrix(mpirun, ranks, "--share", 300, program="matrix_test_small_counts")
     assert list(choices["exchange"]) == list(library_names["exchange"])
 
 

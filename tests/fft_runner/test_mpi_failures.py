@@ -185,7 +185,7 @@ def test_every_call(mpirun, exchange):
                                       for at in range(1, 1 + min(last(function, times), 30))])  # auto: hundreds, all alike
 
 
-@pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)
-                                      for name in [*CASES, *BESIDE] if name != "fftw"])
+@pytest.mark.slow
+@pytest.mark.parametrize("exchange", [name for name in [*CASES, *BESIDE] if name != "fftw"])
 def test_under_mpich(mpich_run, exchange):
     check_failures(mpich_run, exchange, first_or_last(own_calls(mpich_run, exchange)))

@@ -16,10 +16,10 @@ LINES = [f"line-{name}" for name in ("transpose", "binary2", "binary4", "dft", "
 INPUT, OUTPUT = {"demo.map"}, {"wisdom", "matrix.grf", "record.jsonl"}
 
 
-@pytest.mark.parametrize("start, R, C", [("mpirun", 1, 1), ("mpirun", 2, 1), *(
-    pytest.param(*each, marks=pytest.mark.slow) for each in (("mpich_run", 2, 1), ("mpirun", 2, 2)))])
-def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, start, R, C):
-    done = request.getfixturevalue(start)(R * C, R, C, tmp_path / "wisdom", program="memory_failures_test")
+@pytest.mark.parametrize("start, R, C, stride", [("mpirun", 1, 1, 1), ("mpirun", 2, 1, 5), *(
+    pytest.param(*each, 1, marks=pytest.mark.slow) for each in (("mpirun", 2, 1), ("mpich_run", 2, 1), ("mpirun", 2, 2)))])
+def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, start, R, C, stride):
+    done = request.getfixturevalue(start)(R * C, R, C, tmp_path / "wisdom", stride, program="memory_failures_test")
     assert done.returncode == 0, done.stdout + done.stderr
     tried = set(re.findall(r"([\w-]+): \d+ of \d+ calls failed it", done.stdout))
     schedules = {name.replace("_", "-") for name in SCHEDULES} - {"sequence"}

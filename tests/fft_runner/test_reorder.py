@@ -25,7 +25,7 @@ UNUSABLE = {
 FIRST = {"machine": "'4 where=assumed'", "grid": "'2x2'"}
 
 
-@pytest.fixture(params=["mpirun", "mpich_run"])
+@pytest.fixture(params=["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
 def start(request):
     """The launcher of each of two MPIs."""
     return request.getfixturevalue(request.param)

@@ -24,7 +24,7 @@ def test_wrong_data_fail_the_run_and_are_recorded(mpirun, records, one_message, 
     assert verify["error_fftw"] is None or verify["error_fftw"] > verify["tolerance"]
 
 
-@pytest.mark.parametrize("start", ["mpirun", "mpich_run"])
+@pytest.mark.parametrize("start", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
 def test_an_mpi_error_on_one_rank_ends_all_with_one_message(request, one_message, start):
     for _ in range(3):  # MPICH's launcher dropped the message in one run of eight
         message = one_message(run_faulty(request.getfixturevalue(start), "mpi-error"))

@@ -36,6 +36,7 @@ from pencilmap.model.placement.transform import parse_transform
 
 CORPUS = Path(__file__).with_name("corpus")
 SITE = Site(Torus((4, 2, 2)), 2)
+CABINETS = network_named("dragonfly:a=32,p=16,groups=3,cables=2,rails=4,links=4")
 
 
 @contextmanager
@@ -102,6 +103,9 @@ def description(content: bytes) -> None:
 
 def table(content: bytes) -> None:
     """A table of nodes, whose names go to a launcher."""
+    with suppress(PencilmapError):
+        named = parse_table(Document(content, "file"), CABINETS)
+        assert len(set(named.hosts.values())) == len(named.hosts) and named.nodes.max() < CABINETS.n_nodes
     found = parse_table(Document(content, "file"), SITE.network)
     if found.hosts and hosts_per_node(found.hosts) < 3:  # two tasks per node
         job = Job(SITE, Hosts(SITE.network, hosts=found.hosts))

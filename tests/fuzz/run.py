@@ -20,7 +20,7 @@ from tests.fuzz.readers import CORPUS, TARGETS, check
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
-C_TARGETS = ("torus", "mapfile", "hosts", "request", "options", "wisdom", "platform")
+C_TARGETS = ("torus", "mapfile", "hosts", "request", "options", "wisdom", "platform", "routes")
 ROUND = 100  # inputs between two looks at the clock
 SLOWEST_S = 2.0  # limit of an input
 EDGES = ("0", "1", "-1", "7", "65536", "2147483648", "9223372036854775808", "9" * 30, "1e999", "nan", "Infinity", "-0")

@@ -173,7 +173,7 @@ def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
     assert status == 0, err
     assert "format vcoordfile for machine fugaku; rankmap would do as well" in out
     assert 'in the job script:\n  #PJM -L "node=4x6x4:torus"\n' in out and "warning: The coordinates are those" in out
-    assert "is a logical one on machine fugaku" in " ".join(out.split())
+    assert "torus 4x6x4 lies in a box of 2x2x2x2x3x2 nodes on machine fugaku" in " ".join(out.split())
 
 
 def test_rows_are_not_made_up_for_a_format_that_writes_them(tmp_path, pencilmap):

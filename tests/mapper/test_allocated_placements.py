@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import AllocationError, PlacementError
@@ -10,6 +10,7 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
+from tests.model.cases import repeatable
 
 TORUS = Torus((3, 2, 2))
 
@@ -18,7 +19,7 @@ def places(mapping):
     return list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@repeatable(60)
 @given(st.permutations(range(12)), st.integers(1, 12), st.integers(1, 3), st.integers(0, 5))
 def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept, tasks_per_node, n_idle):
     nodes = order[:kept]

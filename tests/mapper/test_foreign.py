@@ -7,12 +7,13 @@ import pytest
 
 from pencilmap.mapper import allocations
 from pencilmap.mapper.allocations.table import parse_table
-from pencilmap.mapper.formats import FORMATS, Document, Job, recognise
+from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
 from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES, PLACEMENT, TARGETS, foreign_format
-from pencilmap.mapper.graphs import parse_graph
+from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.searches.scotch_map import network_graph
 from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.machines.files import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -74,6 +75,11 @@ EXAMPLES = {  # name: title, text
     "csv of other heads": ("a CSV table", "Id,Label,timeset\nh1,h1,\n"),
     "hwloc": ("hwloc XML", "<?xml version='1.0'?>\n<!DOCTYPE topology SYSTEM 'hwloc2.dtd'>\n<topology version='2.0'/>\n"),
     "graphml": ("a GraphML graph", "\n".join(nx.generate_graphml(nx.cycle_graph(4)))),
+    "machine": ("a machine file", package_file("frontera").decode()),
+    "record": ("a record of measured times", (CORPUS / "record" / "one").read_text()),
+    "trace": ("a trace of traffic", "pencilmap traffic 1\nmpi Open MPI v4.1.4\nranks 2\n"),
+    "monitoring": ("Open MPI's monitoring", "# POINT TO POINT\nE\t0\t1\t8 bytes\t2 msgs sent\t2,0\n"),
+    "images": ("the images of a placement", "image 0-0-0 1-0-0\nrepeat 2 2-0-0\n"),
     "rankfile": ("an Open MPI rankfile", "rank 0=n1 slot=0\nrank 1=n2 slot=0\n"),
     "iblinkinfo": ("iblinkinfo output", "CA: n1 HCA-1:\n      0x0002c903000b1b2f      4    1[  ] ==( 4X 10.0 Gbps Active/  "
                    "LinkUp)==>  2 1[  ] \"sw\" ( )\n"),
@@ -142,3 +148,30 @@ def test_no_placement_that_is_written_is_taken_for_a_foreign_one(name):
 def test_numbers_that_are_no_metis_graph():
     for text in ("0 1\n1 2\n", "2 2\n0 1\n1 0\n", "2 2\n1 2\n2 1\n", "4 4\n", "1 0\n", "", "2 1\n2\nx\n"):
         assert foreign_format(Document(text.encode(), "own"), NODES) is None
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("given", ["metis", "dot", "ibnetdiscover", "topograph", "graphml", "netloc"])
+def test_a_named_format_that_is_wrong_is_refused_with_the_format_of_the_file(name, given):
+    title, text = EXAMPLES[name]
+    if given in title.lower():
+        return
+    with pytest.raises(PencilmapError) as error:
+        parse_graph(Document(text.encode(), "given"), given, 1e9, {"taper": "2"} if GRAPHS[given].options else {})
+    assert f"; the file looks like {title}" in str(error.value) or "; the file looks like one of format " in str(error.value)
+
+
+@pytest.mark.parametrize("given, text, looks", [
+    ("bgl", "rank 0=n1 slot=0\nrank 1=n2 slot=0\n", "one of format openmpi4"),
+    ("openmpi4", "%%MatrixMarket matrix coordinate\n", "a Matrix Market file"),
+    ("jax", "(0,0,0)\n(1,0,0)\n", "one of format vcoordfile"),
+    ("vcoordfile", "0 0 0 0\n1 0 0 0\n", "one of format bgl")])
+def test_a_placement_in_a_wrong_named_format_is_refused_with_its_own(given, text, looks):
+    with pytest.raises(PencilmapError, match=f"; the file looks like {looks}"):
+        parse_mapping(text.encode(), "given", Job(Site(Torus((2, 1, 1)))), None, given)
+
+
+def test_damage_in_the_right_format_is_not_taken_for_another_format():
+    with pytest.raises(PencilmapError) as error:
+        parse_graph(Document(b"3 2\n2\n1 3\n9\n", "given"), "metis", 1e9)
+    assert "looks like" not in str(error.value)

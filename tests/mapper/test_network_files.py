@@ -1,5 +1,7 @@
 """Files of networks, each as its tool writes it: kind, cables, names, rates, and what a file leaves out."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -15,6 +17,7 @@ from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
 from pencilmap.model.network.fat_tree import FatTree, parse
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
+from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"
 FABRIC = (CORPUS / "ibnetdiscover").read_text()
@@ -266,3 +269,30 @@ def test_a_large_tree_is_read_in_time(tmp_path):
     tree = given_network(f"{path},taper=2")
     assert isinstance(tree, GraphNetwork) and tree.n_nodes == 10_000
     assert [len(level.names) for level in tree.levels] == [250, 10]
+
+
+LARGE = """
+import resource, sys, time
+from pencilmap.scripts.command_line.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(end.code, used.ru_maxrss)
+"""
+
+
+def test_the_launch_order_of_80_000_tasks_on_a_dragonfly_of_a_file_needs_little_memory(tmp_path):
+    """Hosts are taken together at their switch; host by host there would be a matrix of 10,000 x 10,000."""
+    groups, switches, hosts = range(25), range(20), range(20)
+    lines = [f"r{g}-{r} {{'kind': 'switch'}}" for g in groups for r in switches]
+    lines += [f"h{g}-{r}-{h} r{g}-{r} 25 GB/s" for g in groups for r in switches for h in hosts]
+    lines += [f"r{g}-{r} r{g}-{s} 25 GB/s" for g in groups for r in switches for s in range(r)]
+    lines += [f"r{g}-{(4 * f + k) % 20} r{f}-{(4 * g + k) % 20} 25 GB/s" for g in groups for f in range(g) for k in range(4)]
+    (tmp_path / "dragonfly.edges").write_text("\n".join(lines) + "\n")
+    words = ["predict", "--network", "dragonfly.edges", "-t", "8", "-g", "250x320", "-p", "default", "--fft", "4096"]
+    done = subprocess.run([sys.executable, "-c", LARGE, *words], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=patience(60))
+    status, kilobytes = done.stdout.splitlines()[-1].split()
+    assert status in ("0", "None"), done.stderr
+    assert int(kilobytes) < 2 << 20 and "250x320  default" in done.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.base.errors import AllocationError, GridError, PencilmapError, PlacementError
@@ -15,6 +15,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import predict
+from tests.model.cases import repeatable
 
 CUBE = Torus((8, 8, 8))
 CUBES_OF_8 = """
@@ -86,7 +87,7 @@ def digit_texts(draw):
 
 
 @given(digit_texts())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@repeatable(60)
 def test_digits_place_each_rank_where_its_digits_say(case):
     torus, texts, grid = case
     named = ",".join(f"{axis}={text}" for axis, text in zip(torus.axes, texts))
@@ -211,7 +212,7 @@ def test_image_arguments_are_checked(argument, words):
 
 
 @given(st.binary(max_size=60) | st.text("image repeat slots=0123456789- \n,", max_size=60).map(str.encode))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@repeatable(150)
 def test_no_file_makes_the_reader_fail_otherwise_than_with_a_message(content):
     from pencilmap.mapper.placements.images import lay, parse_images
 

@@ -21,8 +21,6 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.ranking import order, worth
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.command_line.result_files import read_result, result_file
-from pencilmap.scripts.maintenance.advice import CASES, LEAST, PAGE, SEED, WITHIN, drawn, judged
 
 SMALL = {"network": "4x2", "bandwidth": "1 GB/s"}
 ODD = {"network": "3x2", "bandwidth": "1 GB/s"}
@@ -86,6 +84,7 @@ def brief(monkeypatch):
 
 
 @pytest.mark.usefixtures("brief")
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(QUESTIONS))
 def test_all_ways_to_ask_have_the_same_first_choice(seed):
     """The plan, the grid and the ranking of a setting, the public name, and the mapfile of the recommended text."""
@@ -296,25 +295,3 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
 def test_what_cannot_be_planned_is_told(pencilmap, words, part):
     status, out, err = pencilmap("plan", *words)
     assert status == 1 and out == "" and part in err
-
-
-def test_the_cases_of_the_validation_are_drawn_alike_each_time():
-    assert drawn(5, 30) == drawn(5, 30) != drawn(6, 30) and len({str(case) for case in drawn(5, 30)}) > 20
-
-
-def test_the_page_has_the_first_choices_of_the_result_file():
-    rows = read_result(result_file(PAGE, "advice"))
-    assert [(row["torus"], row["transform"]) for row in rows] == [
-        (f"{case['network']}, {case['tasks_per_node']} a node", case["fft"]) for case in drawn(SEED, CASES)]
-    ratios = [float(row["ratio"]) for row in rows]
-    good, fastest = sum(ratio <= WITHIN for ratio in ratios), ratios.count(1)
-    text = " ".join(PAGE.read_text("utf-8").split())
-    assert good >= LEAST
-    assert f"{good} of {len(rows)} first choices are within 5 % of the fastest** run: {fastest} are the fastest" in text
-    assert f"and the others take at most {100 * (max(ratios) - 1):.1f} % longer" in text
-
-
-@pytest.mark.slow
-def test_the_first_choice_is_the_fastest_of_all_simulated():
-    """For a case that no validation used."""
-    assert float(judged(drawn(99, 1)[0])[-1]) <= WITHIN

@@ -145,7 +145,7 @@ def test_no_grid_is_found_in_other_traffic():
 
 def test_blocks_of_a_halo_go_to_nodes():
     site = Site(network_named("4x4x4"), 8)
-    found = search_traffic(site, halo((8, 8, 8)), routing("dimension-order"), "quick", scotch=False)
+    found = search_traffic(site, halo((8, 8, 8)), routing("dimension-order"), 0, scotch=False)
     assert found.cost <= 400_000
 
 
@@ -163,7 +163,7 @@ def test_fft_beside_a_halo(text, most):
 
 def test_shuffled_halo_is_unshuffled():
     traffic = halo((8, 8, 8), names=np.random.default_rng(3).permutation(512))
-    found = search_traffic(Site(network_named("8x8x8")), traffic, routing("dimension-order"), "quick", scotch=False)
+    found = search_traffic(Site(network_named("8x8x8")), traffic, routing("dimension-order"), 0, scotch=False)
     assert found.cost <= 120_000
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from pencilmap.mapper.searches import scotch_map as scotch
 from pencilmap.mapper.searches.annealing import Budget, search
@@ -12,9 +11,6 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.scripts.maintenance import compare_scotch
-
-MEAN_CERTIFICATE = 1.47  # limit of the mean over the cases
 
 needs_scotch = pytest.mark.skipif(not scotch_is_there(), reason="Scotch is missing: apt-get install scotch")
 
@@ -65,39 +61,7 @@ def test_the_irregular_case_of_the_issue_is_never_worse_than_scotch():
     assert predict(search(site, grid, budget=Budget(2000, None)).mapping).cost <= predict(scotch_mapping(site, grid)).cost
 
 
-def test_without_scotch_the_script_says_so_and_does_not_end_with_success(monkeypatch):
+def test_without_scotch_its_debian_package_is_named(monkeypatch):
     monkeypatch.setattr(scotch, "which", lambda program: None)
-    done = CliRunner().invoke(compare_scotch.main, [])
-    assert done.exit_code == compare_scotch.SKIPPED and "SKIPPED" in done.output and "scotch" in done.output
     with pytest.raises(PlacementError, match="Debian package scotch"):
         scotch_mapping(Site(Torus((4,))), ProcessGrid(2, 2))
-
-
-def test_there_are_cases_of_every_kind():
-    cases = [(*(case[name] for name in ("torus", "tasks_per_node", "missing", "grid")),) for case in compare_scotch.cases()]
-    assert len(set(cases)) >= 18
-    assert any(int(missing) for _, _, missing, _ in cases) and any("mesh" in torus for torus, *_ in cases)
-    assert {torus.split(":")[0].count("x") + 1 for torus, *_ in cases} >= {2, 3, 4, 5}
-
-
-@pytest.mark.slow
-def test_the_bounds_of_the_cases_are_those_of_the_file_and_their_mean_certificate_is_small():
-    cases = compare_scotch.cases()
-    for case in cases:
-        assert compare_scotch.bound_of(case) == pytest.approx(float(case["bound"]), abs=2e-3), case
-        ours = min(float(case[name]) for name in ("product", "search", "best") if case[name])
-        assert float(case["bound"]) <= ours <= min(float(case[name]) for name in ("launcher", "axis_order", "scotch")), case
-    assert sum(map(compare_scotch.certificate_of, cases)) / len(cases) <= MEAN_CERTIFICATE
-
-
-def test_the_page_has_the_means_of_the_file():
-    assert compare_scotch.short_table(compare_scotch.cases()) in compare_scotch.PAGE.read_text("utf-8")
-
-
-def test_the_short_table_has_the_mean_of_each_kind():
-    case = {"bound": "2", "launcher": "4", "axis_order": "4", "scotch": "6", "product": "3", "search": "3", "best": "3"}
-    whole, missing = case, case | {"product": "", "search": "5", "best": "4"}
-    lines = compare_scotch.short_table([whole, missing]).splitlines()[2:]
-    assert lines == ["| whole machines | 1 | 2.000 | 2.000 | 3.000 | 1.500 | 1.500 | 1.500 | 1.500 |",
-                     "| nodes missing or slots idle | 1 | 2.000 | 2.000 | 3.000 | - | 2.500 | 2.000 | 2.000 |",
-                     "| all | 2 | 2.000 | 2.000 | 3.000 | - | 2.000 | 1.750 | 1.750 |"]

@@ -17,12 +17,12 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from tests.model import brute_force as brute
 
-SHARE = 1.0  #: of the examples that run; less at each commit than with --slow
+SHARE, LEAST = 1.0, 8  #: of the examples that run, and the least number; less at each commit than with --slow
 
 
 def repeatable(examples):
     """Run the same examples each time, without a time limit; at night all examples."""
-    chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(12, round(SHARE * examples))),
+    chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(LEAST, round(SHARE * examples))),
                       suppress_health_check=list(HealthCheck))
     return lambda test: pytest.mark.examples(chosen(test))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
 from pencilmap.model.network.torus import Torus
@@ -10,11 +10,12 @@ from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
+from tests.model.cases import repeatable
 
 TORUS = Torus((4, 3, 2))
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@repeatable(60)
 @given(st.permutations(range(24)), st.integers(1, 23), st.integers(0, 24))
 def test_failed_nodes_leave_the_others_in_their_order(order, kept, n_failed):
     order = order[:kept]

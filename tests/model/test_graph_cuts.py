@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from pencilmap.model.bounds import graph_cuts
 from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
 from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.traffic.exchange import exchanges, node_totals, node_traffic
 
 SEEDS = range(6)
 
@@ -127,3 +130,50 @@ def test_cuts_of_an_all_to_all_are_told_with_their_weaker_direction(seed):
 def test_cuts_of_two_hosts_are_one_host_each():
     assert all_to_all_cuts(from_networkx(nx.path_graph(2), "two")) == ((1, Fraction(1)),)
     assert all_to_all_cuts(from_networkx(nx.empty_graph(1), "one")) == ()
+
+
+def hosts_on_switches(seed):
+    """Return a graph of hosts with one link, or now and then two, on switches that are joined at random."""
+    draw, graph = Random(seed), nx.Graph()
+    switches = [f"s{i}" for i in range(draw.randint(1, 4))]
+    graph.add_nodes_from(switches, kind="switch")
+    for i, switch in enumerate(switches[1:], 1):
+        graph.add_edge(switch, draw.choice(switches[:i]), cables=draw.randint(1, 3))
+    for host in range(draw.randint(2, 7)):
+        for switch in draw.sample(switches, min(len(switches), draw.choice([1, 1, 1, 2]))):
+            graph.add_edge(f"h{host}", switch, cables=draw.randint(1, 3))
+    return from_networkx(graph, f"hosts {seed}")
+
+
+@pytest.mark.parametrize("parts", [0, 2048])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_large_graph_is_bounded_without_its_leaves(seed, parts, monkeypatch):
+    """The runs are sets of whole switches, each load is counted one by one, and the hops are those of all pairs."""
+    graph, draw = hosts_on_switches(seed), Random(seed)
+    T = draw.randint(1, 3)
+    R = draw.choice([r for r in range(1, graph.n_nodes * T + 1) if graph.n_nodes * T % r == 0])
+    grid = ProcessGrid(R, graph.n_nodes * T // R)
+    node = np.array(draw.sample(range(graph.n_nodes * T), grid.n_tasks)) // T
+    monkeypatch.setattr(graph_cuts, "MAX_VERTICES", 0)
+    monkeypatch.setattr(graph_cuts, "_is_small", lambda found: found.inner.n_vertices <= parts)
+    graph_cuts._parts.cache_clear()
+    for exchange in exchanges(grid):
+        traffic = node_traffic(exchange, node, graph.n_nodes).toarray()
+        out, into = traffic.sum(axis=1), traffic.sum(axis=0)
+        assert [x.tolist() for x in node_totals(exchange, node, graph.n_nodes)] == [out.tolist(), into.tolist()]
+        found = graph_cuts.exchange_bound(graph, exchange, node)
+        single = max(needed(graph, traffic, {host}) for host in range(graph.n_nodes))
+        assert single <= found <= Fraction(least_load(graph, traffic)) * (1 + Fraction(1, 10**9))
+        if parts:
+            assert found >= graph_cuts._hop_bound(graph, graph.arcs(), traffic)
+            home = graph_cuts._parts(graph).home
+            between = node_traffic(exchange, home[node], graph_cuts._parts(graph).inner.n_vertices).toarray()
+            runs = graph_cuts._runs_of_parts(graph, out, into, between)
+            assert found == max(*(needed(graph, traffic, set(run.tolist())) for run in runs),
+                                graph_cuts._hop_bound(graph, graph.arcs(), traffic))
+    everybody = 1 - np.eye(graph.n_nodes, dtype=np.int64)
+    assert graph_cuts.whole_bound(graph) <= Fraction(least_load(graph, everybody)) * (1 + Fraction(1, 10**9))
+    all_to_all_cuts.cache_clear()
+    for hosts, cables in all_to_all_cuts(graph):
+        assert Fraction(hosts * (graph.n_nodes - hosts)) / cables <= Fraction(least_load(graph, everybody)) * (
+            1 + Fraction(1, 10**9))

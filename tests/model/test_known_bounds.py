@@ -62,6 +62,7 @@ def found(bounds):
             bounds.in_sequence.argument, str(bounds.together.value), bounds.together.argument, str(bounds.any), str(alone)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bounds, known", [
     pytest.param(bounds, known, id=known[0])
     for bounds, known in zip(cases(), csv.reader(KNOWN.read_text("utf-8").splitlines()), strict=True)])

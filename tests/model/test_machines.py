@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.files import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
@@ -263,9 +264,63 @@ def test_a_slice_that_the_machine_does_not_twist_is_noted_or_refused():
     machine = load_machine("tpu-v5p")
     assert any("has no slice that is" in note for note in machine.doubts(parse_twisted("4x4x8:twist=xz2")))
     assert machine.partition("4x4x8:twisted") == machine.with_shape("4x4x8:twisted").torus == machine.partition("4x4x8")
-    with pytest.raises(PartitionError, match="no twisted slice of 12x12x24; twisted are 4x4x8, "):
+    with pytest.raises(PartitionError, match="no twisted slice 12x12x24:twisted; twisted are 4x4x8, "):
         machine.partition("12x12x24:twisted")
     assert any("has no slice" in note for note in load_machine("bluegene-l").doubts(parse_twisted("8x8x16:twisted")))
+
+
+TWISTS = """
+name = "mine"
+title = "a twisted torus"
+axes = "uvw"
+shape = {value = "4x6x9", source = "our wiki, Network", certain = true}
+twists = {value = [[0, 2, 3], [0, 0, 5], [0, 0, 0]], source = "our wiki, Cables", certain = false, note = "as planned"}
+tasks_per_node = {value = 2, source = "our wiki, Nodes", certain = true}
+link_bandwidth = {value = ["1 GB/s", "2 GB/s", "3 GB/s"], source = "our wiki, Network", certain = true}
+cables = {value = [1, 2, 1], source = "our wiki, Cables", certain = true}
+"""
+
+
+def test_twist_vectors_are_read():
+    machine = read_machine(TWISTS.encode(), "mine.toml")
+    torus = machine.torus
+    assert torus == parse_twisted("4x6x9:twist=uv2,uw3,vw5:axes=uvw", bandwidth=(1e9, 2e9, 3e9), cables=(1, 2, 1))
+    past_the_end = torus.reached(torus.node((3, 1, 8)), 0, 1)
+    assert torus.coordinates(past_the_end).tolist() == [0, 3, 2], "1 + 2, and 8 + 3 modulo 9"
+    assert machine.doubts(torus, ["twists"]) == ("twists of machine mine is uncertain: as planned",)
+    text = TWISTS.replace('"4x6x9"', '"4x6x9:twist=uv2,uw3,vw5"').replace("twists = {", "# {")
+    assert read_machine(text.encode(), "mine.toml").torus == torus, "the text of a shape says the same"
+
+
+def test_twist_vectors_survive_writing_and_reading():
+    machine = read_machine(TWISTS.encode(), "mine.toml")
+    again = read_machine(machine_text(machine, machine.figures).encode(), "again.toml")
+    assert again == machine and again.figures == machine.figures
+
+
+@pytest.mark.parametrize("given, wanted, words", [
+    ("[[0, 2, 3], [0, 0, 5], [0, 0, 0]]", "[[0, 2, 3], [0, 0, 5]]", "3 rows of 3 numbers"),
+    ("[0, 2, 3]", "[1, 2, 3]", "a ring along u has a twist of 1 along u; no twist"),
+    ("[0, 2, 3]", "[0, 6, 3]", "a twist of 6 along v; a twist of 0 to 5"),
+    ("[0, 2, 3]", "[0, -2, 3]", "less than the minimum"),
+    ("[0, 0, 5]", "[1, 0, 5]", "form a circle"),
+    ("[0, 2, 3]", '"0, 2, 3"', "twists.value"),
+    ('"4x6x9"', '"4x6x9:mesh"', "the shape is 4x6x9:mesh"),
+    ('"4x6x9"', '"4x6x9:twist=uv2"', "the shape is 4x6x9:twist=uv2"),
+    ('shape = {value = "4x6x9"', 'network = {value = "hypercube:3"', "oneOf|top level"),
+])
+def test_impossible_twist_vectors_are_refused(given, wanted, words):
+    with pytest.raises(MachineError, match=words):
+        read_machine(TWISTS.replace(given, wanted).encode(), "mine.toml")
+
+
+def test_slices_have_the_twists_that_the_file_names():
+    content = package_file("tpu-v4").decode().replace('"4x4x8", ', '"4x4x8:twist=xz2", ')
+    machine = read_machine(content.encode(), "mine.toml")
+    assert str(machine.partition("4x4x8")) == "4x4x8:twist=xz2" and str(machine.partition("4x8x8")) == "4x8x8:twisted"
+    assert any("unless 4x4x8_untwisted is asked" in note for note in machine.doubts(machine.partition("4x4x8")))
+    with pytest.raises(PartitionError, match="twisted are 4x4x8:twist=xz2, 4x8x8"):
+        machine.partition("4x4x8:twisted")
 
 
 @pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])

@@ -96,19 +96,6 @@ def small():
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
 
 
-def measured(program, *options):
-    """Return the output of the page's command for a parallel program, without writing, on ranks that may share processors.
-
-    The options here follow and override the options of the page.
-    """
-    if not shutil.which("mpirun"):
-        pytest.skip(f"NOT TESTED: {program}, for mpirun is missing")
-    command = documented(program).replace("--bind-to core", "--oversubscribe").replace(" --write", "")
-    words = [sys.executable if word == "python" else word for word in command.split()]
-    return subprocess.run([*words, *options], capture_output=True, text=True, timeout=patience(TIMEOUT_S),
-                          env=ENVIRONMENT | {"COLUMNS": "200"})
-
-
 @pytest.mark.slow
 def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
     options = small()
@@ -293,32 +280,3 @@ def test_a_failing_contestant_ends_it_in_a_sentence():
     done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")
     assert done.returncode == 1
     assert re.search(r"^benchmark_fft: c2c 60000\^3 failed: .*(memory|bytes).*\n\Z", done.stderr, re.MULTILINE), done.stderr
-
-
-@pytest.mark.parametrize("program, options, why", [
-    ("measure_auto", ("--size", "0"), "every extent must be at least 1"),
-    ("measure_auto", ("--type", "foo"), "unknown type 'foo'"),
-    ("measure_planning", ("--grid", "3x3"), "grid 3x3 needs 9 processes, 2 were started"),
-    ("measure_planning", ("--size", "x"), "'x' are no extents")])
-def test_what_all_ranks_refuse_is_said_once(program, options, why):
-    done = measured(program, "--size", "12", *options)
-    lines = [line for line in done.stderr.splitlines() if why in line]
-    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith(f"{program}: "), done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
-    for limit, status in (("60", 0), ("0.000001", 1)):
-        done = measured("measure_auto", "--size", "12", "--plans", "1", "--repetitions", "2", "--least", "0",
-                        "--most-seconds", limit)
-        assert (done.returncode != 0) == (status != 0), done.stderr
-        assert re.search(r"[01] of 1 plans took an exchange within 3 % of \w+", done.stdout)
-        assert "the longest plan took" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_time_to_plan_is_compared():
-    done = measured("measure_planning", "--size", "12", "--type", "r2c", "--rounds", "2")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^r2c 12\^3( +\d\.\d\d( +\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\])?)+ +\d\.\d\d$", done.stdout, re.MULTILINE)

@@ -48,7 +48,7 @@ def cases():
             yield kind, number, known[place] if place < len(known) else "nan"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind, number, known", [
     pytest.param(*case, id=f"{case[0].__name__}-{case[1]}") for case in cases()])
 def test_a_command_at_random_answers_what_it_answered(kind, number, known, tmp_path):

@@ -22,6 +22,7 @@ WITHIN = {  # treatment of a signal's exception by code in C
     "alone": "signal.raise_signal(number)\n"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", ENDS, ids=lambda n: signal.Signals(n).name)
 @pytest.mark.parametrize("within", WITHIN)
 def test_a_signal_in_compiled_code_is_one_sentence(tmp_path, number, within):

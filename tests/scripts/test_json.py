@@ -34,6 +34,7 @@ def graph(tmp_path):
     ((*BGL, "--decomposition", "slab", "--grid", "512"), 1, ["slab"]),
     ((*BGL, "--decomposition", "slab", "--grid", "512", "-p", "default"), 1, ["slab"]),
     ((*SHAPE, "--grid", "8x8", "-p", "default", "--routing", "all"), 7, ["row", "column"]),
+    (("--machine", "fugaku", "--nodes", "4x6x4", "-t", "1", "--grid", "8x12", "-p", "default"), 1, ["row", "column"]),
     ((*SHAPE, "--decomposition", "slab", "--grid", "60", "--idle", "-p", "default"), 1, ["slab"]),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_predict_prints_a_list_of_predictions(arguments, n, names, pencilmap_json, validate):

@@ -114,6 +114,7 @@ def check_gains(pencilmap, words, where, orders):
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_gain_on_a_machine_is_one_over_its_launch_order(name, pencilmap):
     orders, words = MACHINES[name]

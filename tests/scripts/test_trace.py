@@ -150,7 +150,7 @@ import sys
 given = dict(word.split("=", 1) for word in sys.argv if "=" in word)
 prefix = sys.argv[sys.argv.index("pml_monitoring_filename") + 1]
 with open(given["PENCILMAP_TRAFFIC"], "w") as file:
-    file.write("pencilmap traffic 1\\nranks 2\\nphase 0 times 1 seconds 1\\n0 -1 3 0 1 8 1\\nend 1\\n")
+    file.write("pencilmap traffic 1\\nranks 2\\nphase 0 times 1 seconds 1\\n0 -1 2 0 1 8 1\\nend 1\\n")
 for name, text in {files}.items():
     with open(prefix + name, "w") as file:
         file.write("# POINT TO POINT\\n" + text)
@@ -161,6 +161,8 @@ for name, text in {files}.items():
     ({".0.prof": "I\t0\t1\t50 bytes\t1 msgs sent\n", ".1.prof": ""}, "", 50),
     ({}, "it has written none", 8),
     ({".0.prof": "what is this\n", ".1.prof": ""}, "line 2: 'what is this' is no line of Open MPI's monitoring", 8),
+    ({".0.prof": "I\t0\t1\t3 bytes\t1 msgs sent\n", ".1.prof": ""},
+     "they have 3 bytes of collectives, but the calls of the program state 8", 8),
     ({".0.prof": "", ".1.prof": "", ".2.prof": ""}, "they are of 3 ranks, but the program has 2", 8)])
 def test_counts_of_open_mpi_that_cannot_be_used_are_told_and_the_model_is_kept(tmp_path, files, problem, n_bytes):
     """With a launcher that writes what the tracer and Open MPI would write."""

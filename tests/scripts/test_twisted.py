@@ -25,7 +25,7 @@ def test_twisted_tori_are_drawn_in_the_terminal_alone(pencilmap, tmp_path):
     assert "row 0: 2 ranks on 2 nodes" in image and "+x" in loads and "-x" in loads
     for what in ("image", "loads"):
         status, _, err = pencilmap("draw", *TWISTED, "-p", "default", "--what", what, "-o", tmp_path / "a.svg")
-        assert status and "has twists, which no file shows" in err
+        assert status and "is no torus without twists" in err
 
 
 @needs_simgrid
@@ -40,3 +40,20 @@ def test_a_machine_lists_its_twisted_partitions(pencilmap):
     out = pencilmap("network", "--machine", "tpu-v4", "--nodes", "128")[1]
     assert "4x4x8:twisted" in out.splitlines() and "twisted are 4x4x8, 4x8x8" in " ".join(out.split())
     assert "twisted" not in pencilmap("network", "--machine", "bluegene-l", "--nodes", "1024")[1]
+
+
+def test_a_machine_file_gives_the_twists(pencilmap_json, pencilmap, tmp_path):
+    (tmp_path / "mine.toml").write_text("""
+name = "mine"
+title = "a twisted torus"
+shape = {value = "2x3x4", source = "our wiki, Network", certain = true}
+twists = {value = [[0, 2, 3], [0, 0, 1], [0, 0, 0]], source = "our wiki, Cables", certain = true}
+tasks_per_node = {value = 1, source = "our wiki, Nodes", certain = true}
+link_bandwidth = {value = "1 GB/s", source = "our wiki, Network", certain = true}
+""")
+    asked = ("--grid", "4x6", "-p", "default", "--fft", "48")
+    by_file = pencilmap_json.one("predict", "--machine", tmp_path / "mine.toml", *asked)
+    by_text = pencilmap_json.one("predict", "--network", "2x3x4:twist=xy2,xz3,yz1", "--bandwidth", "1 GB/s", *asked)
+    assert by_file["torus"] == by_text["torus"] == "2x3x4:twist=xy2,xz3,yz1"
+    assert by_file["t_s"] == by_text["t_s"] > 0
+    assert "0 2 3" in pencilmap("network", "--machine", tmp_path / "mine.toml")[1]

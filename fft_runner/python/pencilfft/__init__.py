@@ -86,6 +86,7 @@ PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64  # of arrays that are made here
 NEEDED_ALIGNMENT = 16
 MOST_SHOWN = 80
+NUMBERS = "biufc"  # kinds of NumPy's types that can be copied
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 
@@ -360,8 +361,17 @@ def _nothing(_ready: Any) -> str:
     return ""
 
 
-def _in_place(addresses: tuple[int, ...]) -> str:
-    return ", in place" if addresses[0] == addresses[1] else ""
+def _in_place(ends: "_Ends") -> str:
+    return ", in place" if ends.addresses[0] == ends.addresses[1] else ""
+
+
+def _comm_and_grid(grid: Any) -> "tuple[Comm, Any]":
+    """Return the communicator, which may stand in the place of the grid, and the grid."""
+    if hasattr(grid, "py2f"):
+        return grid, (0, 0)
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD, grid
 
 
 def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
@@ -472,12 +482,12 @@ class Plan(_Handled):
     ----------
     shape : three ints
         Global extents nx, ny, nz.
-    grid : two ints, or one int
+    grid : two ints, or one int, optional
         R tasks in a row, C in a column; R * C is the size of the communicator. For slabs a single number, that size. If an
-        extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The library replaces 0; see
-        `Plan.grid`.
-    comm : mpi4py.MPI.Comm
-        The library duplicates it.
+        extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The library chooses 0 and
+        omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
+    comm : mpi4py.MPI.Comm, optional
+        The library duplicates it; ``MPI.COMM_WORLD`` by default.
     decomposition : str, optional
         ``pencil`` (default), ``slab``, ``brick:PxQxS``, remapped to pencils; ``brick`` has the least surface.
     type : str, optional
@@ -527,8 +537,11 @@ class Plan(_Handled):
     _kind = "plan"
 
     @_collective
-    def __init__(self, shape: Sequence[int], grid: int | Sequence[int], comm: "Comm", **choices: Unpack[Choices]) -> None:
+    def __init__(self, shape: Sequence[int], grid: "int | Sequence[int] | Comm" = (0, 0), comm: "Comm | None" = None,
+                 **choices: Unpack[Choices]) -> None:
         self._told = "not made"
+        if comm is None:
+            comm, grid = _comm_and_grid(grid)
         given = {name: value for name, value in choices.items() if value is not None}
         self._begin((shape, grid, comm, *given.values()), partial(self._describe, shape, grid, comm, given))
         handle, pair = self._alive(), (c_int(), c_int())
@@ -543,7 +556,7 @@ class Plan(_Handled):
             numbers.update(PENCILS)
         self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
         self._array_numbers, self._ranks = numbers, comm.size
-        self._loses_input = bool(choices.get("destroy_input"))
+        self._given, self._loses_input = given, bool(choices.get("destroy_input"))
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def _describe(self, shape: Any, grid: Any, comm: "Comm", given: dict[str, Any]) -> Callable[[c_void_p], None]:
@@ -568,6 +581,16 @@ class Plan(_Handled):
     def grid(self) -> tuple[int, int]:
         """R tasks in a row and C in a column, as given or as chosen for 0; slabs have R = 1."""
         return self._grid
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Global extents nx, ny, nz of the input."""
+        return self._extents
+
+    def choice(self, keyword: str) -> Any:
+        """Return a keyword argument with which the plan was made; None without this argument."""
+        _known(MEMBERS, keyword)
+        return self._given.get(keyword)
 
     @property
     def threads(self) -> int:
@@ -713,44 +736,50 @@ class Plan(_Handled):
     def _place(self, part: Array, array: str | int, written: bool) -> "_Place":
         return _place_of(part, self._array(array), written, str(array), self.buffer_bytes)
 
-    def _transform(self, source: Array, first: str | int, target: Array, last: str | int) -> tuple[int, int]:
-        """Return the addresses of the arrays of a transform."""
-        before, after = self._place(source, first, self._loses_input), self._place(target, last, True)
-        if before.address != after.address:
-            _check_apart(before, after)
-        return before.address, after.address
+    def _ends(self, source: Any, first: str, target: Any, last: str) -> "_Ends":
+        return _ends_of(source, self._array(first), target, self._array(last), (first, last), self._buffer_bytes,
+                        self._loses_input)
 
     @_collective
-    def forward(self, source: Array, target: Array) -> None:
+    def forward(self, source: Array, target: Array | None = None) -> Array:
         """Transform forward. Collective.
 
         Parameters
         ----------
         source : part of ``input``
             Kept, unless source and target are the same memory (`view`; they must not overlap partly) or the plan has
-            `destroy_input`.
-        target : part of ``output``
+            `destroy_input`. An array with other strides, less memory than `buffer_bytes`, or a type that NumPy casts to the
+            type of the plan is copied.
+        target : part of ``output``, optional
+            A new array by default. The result is copied into an array with other strides, less memory or another type.
+
+        Returns
+        -------
+        array
+            `target`.
 
         Raises
         ------
         PencilfftError
-            On all ranks, if an array on any rank has another shape, type or strides, has less memory than `buffer_bytes`,
-            or is read-only; if arrays overlap partly; if the plan was made without this direction or was destroyed.
+            On all ranks, if an array on any rank has another shape or a type that cannot be cast; if the target is
+            read-only; if arrays overlap partly; if the plan was made without this direction or was destroyed.
         """
-        addresses = self._agreed("forward", partial(self._transform, source, "input", target, "output"), _in_place)
-        _call("execute", self._alive(), FORWARD, *addresses)
+        ends = self._agreed("forward", partial(self._ends, source, "input", target, "output"), _in_place)
+        _call("execute", self._alive(), FORWARD, *ends.addresses)
+        return ends.result()
 
     @_collective
-    def backward(self, source: Array, target: Array) -> None:
-        """Transform backward, not normalised (`scale`); errors as in `forward`. Collective.
+    def backward(self, source: Array, target: Array | None = None) -> Array:
+        """Transform backward, not normalised (`scale`); results and errors as in `forward`. Collective.
 
         Parameters
         ----------
         source : part of ``output``
-        target : part of ``input``
+        target : part of ``input``, optional
         """
-        addresses = self._agreed("backward", partial(self._transform, source, "output", target, "input"), _in_place)
-        _call("execute", self._alive(), BACKWARD, *addresses)
+        ends = self._agreed("backward", partial(self._ends, source, "output", target, "input"), _in_place)
+        _call("execute", self._alive(), BACKWARD, *ends.addresses)
+        return ends.result()
 
     @_collective
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
@@ -763,14 +792,17 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
-        def addresses() -> tuple[int, int, int, int]:
-            one = self._transform(forward_source, "input", forward_target, "output")
-            other = self._transform(backward_source, "output", backward_target, "input")
-            if any(abs(mine - its) < self._buffer_bytes for mine in one for its in other):
+        def both() -> "tuple[_Ends, _Ends]":
+            one = self._ends(forward_source, "input", _given(forward_target), "output")
+            other = self._ends(backward_source, "output", _given(backward_target), "input")
+            if any(abs(mine - its) < self._buffer_bytes for mine in one.addresses for its in other.addresses):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
-            return *one, *other
+            return one, other
 
-        _call("execute_pair", self._alive(), *self._agreed("execute_pair", addresses, _in_place))
+        pair = self._agreed("execute_pair", both, lambda ready: _in_place(ready[0]))
+        _call("execute_pair", self._alive(), *pair[0].addresses, *pair[1].addresses)
+        for ends in pair:
+            ends.result()
 
     @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
@@ -980,44 +1012,47 @@ class _Lines(_Handled):
         return _laid(part, self.buffer_bytes, 0, self._array(array))
 
     @_collective
-    def forward(self, source: Array, target: Array) -> None:
+    def forward(self, source: Array, target: Array | None = None) -> Array:
         """Transform forward, as `numpy.fft.fft` and `numpy.fft.fftn`, all lines or fields. Collective.
 
         Parameters
         ----------
         source : part of ``input``
-            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
-        target : part of ``output``
+            Kept, unless source and target are the same memory (`view`); they must not overlap partly. Copied if it has
+            other strides, less memory than `buffer_bytes` or a type that NumPy casts to the type of the plan.
+        target : part of ``output``, optional
+            A new array by default. The result is copied into an array with other strides, less memory or another type.
+
+        Returns
+        -------
+        array
+            `target`.
 
         Raises
         ------
         PencilfftError
-            On all ranks, if an array on any rank has another shape, type or strides, less memory than `buffer_bytes`, or an
-            address that is not a multiple of 16, or is read-only; if arrays overlap partly; if the plan was destroyed.
+            On all ranks, if an array on any rank has another shape or a type that cannot be cast; if the target is
+            read-only; if arrays overlap partly; if the plan was destroyed.
         """
-        self._execute("forward", FORWARD, source, "input", target, "output")
+        return self._execute("forward", FORWARD, source, "input", target, "output")
 
     @_collective
-    def backward(self, source: Array, target: Array) -> None:
-        """Transform backward, not normalised: backward after forward gives the input times the number of points. Errors as
-        in `forward`. Collective.
+    def backward(self, source: Array, target: Array | None = None) -> Array:
+        """Transform backward, not normalised: backward after forward gives the input times the number of points. Results
+        and errors as in `forward`. Collective.
 
         Parameters
         ----------
         source : part of ``output``
-        target : part of ``input``
+        target : part of ``input``, optional
         """
-        self._execute("backward", BACKWARD, source, "output", target, "input")
+        return self._execute("backward", BACKWARD, source, "output", target, "input")
 
-    def _execute(self, name: str, direction: int, source: Array, first: str, target: Array, last: str) -> None:
-        def addresses() -> tuple[int, int]:
-            before, after = (_place_of(part, self._array(array), written, array, self._buffer_bytes)
-                             for part, array, written in ((source, first, False), (target, last, True)))
-            if before.address != after.address:
-                _check_apart(before, after)
-            return before.address, after.address
-
-        _call(f"{self._kind}_execute", self._alive(), direction, *self._agreed(name, addresses, _in_place))
+    def _execute(self, name: str, direction: int, source: Any, first: str, target: Any, last: str) -> Array:
+        ends = self._agreed(name, lambda: _ends_of(source, self._array(first), target, self._array(last), (first, last),
+                                                   self._buffer_bytes), _in_place)
+        _call(f"{self._kind}_execute", self._alive(), direction, *ends.addresses)
+        return ends.result()
 
     def _array(self, name: str) -> "_Array":
         shape = self.shape(name)
@@ -1254,6 +1289,70 @@ def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: i
     if part.ctypes.data % NEEDED_ALIGNMENT:
         raise PencilfftError(f"array {name} is not aligned to {NEEDED_ALIGNMENT} bytes; make it by empty()")
     return _Place(part.ctypes.data, needed)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The memory of a transform, and the array of the caller that takes the result."""
+
+    source: Array
+    target: Array
+    taker: Array
+
+    @property
+    def addresses(self) -> tuple[int, int]:
+        return self.source.ctypes.data, self.target.ctypes.data
+
+    def result(self) -> Array:
+        if self.taker is not self.target:
+            self.taker[...] = self.target
+        return self.taker
+
+
+def _ends_of(source: Any, as_first: "_Array", target: Any, as_last: "_Array", names: tuple[str, str], needed: int,
+             loses_input: bool = False) -> _Ends:
+    """Return the arrays of a transform, or copies with the form of the library if the library cannot work on an array."""
+    _check_like(source, as_first, names[0])
+    taker = _made(needed, as_last) if target is None else target
+    _check_like(taker, as_last, names[1], True)
+    before = source if _fits(source, as_first, loses_input, needed) else None
+    after = taker if _fits(taker, as_last, True, needed) else None
+    same = source.ctypes.data == taker.ctypes.data and (source.size > 0 or (before is not None and after is not None))
+    in_place = source is taker or same  # arrays of no element may have any address
+    if before is None or (in_place and after is None):
+        before = _made(needed, as_first)
+        before[...] = source
+        after = _laid(before, needed, 0, as_last) if in_place else after
+    if after is None:
+        after = _made(needed, as_last)
+    if not in_place:
+        _check_apart(*(_Place(array.ctypes.data, needed) for array in (before, after)))
+    return _Ends(before, after, taker)
+
+
+def _given(target: Any) -> Any:
+    if target is None:
+        raise PencilfftError("a target is None; give an array")
+    return target
+
+
+def _fits(part: Array, wanted: "_Array", written: bool, needed: int) -> bool:
+    """Return whether the library can work in the memory of an array."""
+    try:
+        _place_of(part, wanted, written, "", needed)
+    except PencilfftError:
+        return False
+    return True
+
+
+def _check_like(part: Any, wanted: "_Array", name: str, written: bool = False) -> None:
+    """Refuse an array of another shape, and an array that NumPy does not cast."""
+    _check_is_array(part)
+    from_type, to_type = (wanted.dtype, part.dtype) if written else (part.dtype, wanted.dtype)
+    if part.shape != wanted.shape or part.dtype.kind not in NUMBERS or not np.can_cast(from_type, to_type, "same_kind"):
+        raise PencilfftError(f"array of {part.dtype} {part.shape}; array {name} is {wanted.dtype} {wanted.shape}")
+    if written and not part.flags.writeable:
+        raise PencilfftError(f"array {name} cannot be written; make it by empty()")
 
 
 def _check_apart(one: _Place, other: _Place) -> None:

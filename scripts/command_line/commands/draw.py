@@ -11,8 +11,6 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
@@ -73,14 +71,13 @@ class Order:
         Raises
         ------
         FigureError
-            If the network has no coordinates.
+            If the network is no torus.
         """
-        if isinstance(self.where.network, TwistedTorus):
-            raise FigureError(f"{self.where.network.title} has twists, which no file shows; omit --output for a picture in "
-                              "the terminal")
-        if not isinstance(self.where.network, Torus):
-            raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
-                              "draws the links")
+        network = self.where.network
+        if not network.has_products:
+            instead = "omit --output for a picture in the terminal" if network.has_coordinates else (
+                "--what graph draws the links")
+            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; {instead}")
         return self
 
     @property
@@ -132,7 +129,7 @@ def _lengths(order):
 
 
 def _graph(order):
-    if isinstance(order.where.network, Torus):
+    if order.where.network.has_products:
         raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
     if order.path is None:
         return _loads(order)
@@ -182,7 +179,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     if output:
         suffix(output)
         check_writable(output, FigureError)
-    what = what or ("image" if isinstance(where.network, Torus | TwistedTorus) else "graph")
+    what = what or ("image" if where.network.has_coordinates else "graph")
     with hearing():
         chosen = where.grid(grid)
         groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}

@@ -9,7 +9,8 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
-from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.searches.limit import Limit, share_of
+from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -18,8 +19,9 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, EFFORT, ROBUST, on_machine, placements
+from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, CUT, ROBUST, SEARCH, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
@@ -32,12 +34,13 @@ PLACING = ("placement", "schedule", "robust")  # options of a new placement, for
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, EFFORT, TRAFFIC, *FROM,
+@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, SEARCH, HALO, TRAFFIC, *FROM,
               FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str | None, effort: str,
+            seed: int, time_limit: float | None,
             traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
@@ -66,8 +69,9 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         job = where.job(hosts, cores_per_task, hwloc, program)
         map_program(where, traffic, placement, effort, output, form, job, as_json)
         return
+    limit = Limit(seed, time_limit)
     with hearing():
-        here, chosen, best = _chosen(where, grid, placement, schedule, effort)
+        here, chosen, best = _chosen(where, grid, placement, schedule, effort, limit)
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
@@ -79,20 +83,25 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
                     "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
+    halo_table(shown)
+    if limit.cut_short:
+        say(CUT)
     say(answer([best], launch))
     say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)
 
 
 def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str | None,
-            effort: str) -> tuple[Setting, Product | Mapping, Prediction]:
+            effort: str, limit: Limit) -> tuple[Setting, Product | Mapping, Prediction]:
     """The setting with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
         wanted = schedule or SEQUENCE
-        placed = where.place(placement, where.grid(grid), wanted)
+        one = where.grid(grid)
+        placed = where.best_placement(one, wanted, share_of(effort), limit) if placement == BEST \
+            else where.place(placement, one, wanted)
         return where, placed, where.shown(placed, Question(schedule=wanted), placement)
     best = plan(where, grids=(parse_grid(grid, where.decomposition),) if grid else None,
                 placements=(placement,) if placement else None, schedules=(schedule,) if schedule else None,
-                effort=effort).best
+                effort=effort, limit=limit).best
     assert isinstance(best.where, Setting)
     return best.where, best.placed, best.prediction

@@ -19,14 +19,16 @@ from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import Launched, answer, launched
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
     ANY_SCHEDULE,
+    CUT,
     DIRECTION,
-    EFFORT,
     ROBUST,
     ROUTING,
+    SEARCH,
     on_machine,
     placements,
 )
@@ -42,13 +44,14 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: of the whole transform, or of its exchanges.")
-@with_options(EFFORT)
+@with_options(SEARCH, HALO)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str | None,
-            direction: str, routing: str | None, by: str, effort: str, threads: int | None, top: int, wide: bool,
+            direction: str, routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
+            threads: int | None, top: int, wide: bool,
             as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
@@ -66,7 +69,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     def planned(here: Where) -> Plan:
         return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
                     placements=placement or None, exchanges=(exchange,) if exchange else None,
-                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction, top=top)
+                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction, top=top,
+                    seed=seed, seconds=time_limit)
 
     with hearing():
         found = planned(where)
@@ -81,6 +85,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
             for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
+    halo_table([choice.prediction for choice in listed])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_runs(found), *_why(found), answer([found.best.prediction], launch, _take(found), by)):
@@ -120,7 +125,7 @@ def _take(found: Plan) -> str:
 
 
 def _why(found: Plan) -> list[str]:
-    said = ["the time limit cut the search short"] if found.cut_short else []
+    said = [CUT] if found.cut_short else []
     if found.best.seconds is not None:
         term, share = found.term
         said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")

@@ -8,24 +8,26 @@ import click
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, with_gains
-from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
+from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
+    CUT,
     DIRECTION,
     EXCHANGE,
     ONE_GRID,
     ROBUST,
     ROUTING,
     SCHEDULE,
+    SEARCH,
     given_words,
     on_machine,
     placements,
@@ -38,9 +40,9 @@ from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
 
-@click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing json")
+@click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing effort")
 @on_machine
-@with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
+@with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
 @with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
@@ -50,8 +52,9 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, halo: int | None, traffic: str | None, page: str | None, terms: bool, line: LineProblem | None,
-            message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
+            direction: str, effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
+            terms: bool, line: LineProblem | None, message_cost: str | None, ports: int | None, wide: bool,
+            as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
 
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
@@ -70,7 +73,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
                            "--algorithm; leave it out")
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
-    if page and not isinstance(where.network, Torus):
+    if page and not where.network.has_products:
         raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
@@ -79,23 +82,23 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
                                "grids", click.get_current_context())
     question = Question(routing, exchange, schedule, direction)
     in_sequence = replace(question, schedule=SEQUENCE)
+    limit = Limit(seed, time_limit)
     with hearing():
-        found = where.answers(question, grid, placement)
-        halos = predicted_halos(where, found, halo, schedule) if halo else []
+        found = where.answers(question, grid, placement, effort, limit)
     launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], in_sequence)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
         write_page(page, where, [*both, *found], schedule, answer(found, launch))
     if as_json:
-        print_json(*[p.as_dict() for p in found] if not halo else [
-            {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
+        print_json(*[p.as_dict() for p in found])
     else:
-        rows = [Row(p) for p in found] if routing == ALL_ROUTINGS else with_gains(found, where, question)
+        rows = [Row(p, launch.first if launch else None) for p in found]
         prediction_table(rows, title(where), wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
-        if halo:
-            halo_table(found, halos, halo)
+        halo_table(found)
+        if limit.cut_short:
+            say(CUT)
         if routing != ALL_ROUTINGS:
             say(answer(found, launch))
         if page:

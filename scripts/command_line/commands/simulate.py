@@ -12,7 +12,7 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.halos import HALO, halo_messages
+from pencilmap.scripts.command_line.halos import HALO
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
@@ -53,7 +53,7 @@ from pencilmap.scripts.networks.simulated import (
               help="Longest time of a run.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,
-            halo: int | None, reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
+            reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
             message_cost: str | None, ports: int, routing: str, probe: str | None, output: str | None, timeout: float,
             line: LineProblem | None, wide: bool, as_json: bool) -> None:
     """Run the real program on a simulated network.
@@ -88,10 +88,10 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         timing_only = True
     with hearing():
         chosen = where.grid(grid, schedule)
-        if halo:
-            halo_messages(where, chosen, halo)  # raises an error before any run if the halo is impossible
+        if where.halo:
+            where.halo.messages(chosen, where.transform)  # raises an error before any run if the halo is impossible
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
-                              verify=verify, timing_only=timing_only, halo=halo or 0)
+                              verify=verify, timing_only=timing_only, halo=where.halo.width if where.halo else 0)
                 for text in placement]
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
 

@@ -19,7 +19,6 @@ from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.network.kinds import network_named
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -38,7 +37,7 @@ from pencilmap.scripts.networks.lines import (
     validate_bricks,
     validate_lines,
 )
-from pencilmap.scripts.networks.namespaces import overlap
+from pencilmap.scripts.networks.namespaces import overlap, programs
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
@@ -284,12 +283,36 @@ def _namespaces_overlap(given):
     return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said)
 
 
+def _namespaces_programs(given):
+    if foreign := [name for name in ("placement", "grid", "fft", "reps", "records") if given[name]]:
+        raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
+    network, names = _emulated(given)[0], given["program"] or tuple(programs.PROGRAMS)
+    rows = programs.run_programs(network, names, given["timeout"])
+    title = f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s: unchanged programs"
+    columns = ["program", "placement", ">busiest link, MB", ">carried, MB", ">least / predicted", ">most / predicted",
+               ">within", ">link time", ">measured", "same results"]
+    cells = [[row.program, row.placement, f"{row.predicted_bytes / 1e6:.2f}", f"{row.carried_bytes / 1e6:.2f}",
+              _ratio(min(row.ratios)), _ratio(max(row.ratios)), f"{100 * row.tolerance:g} %", f"{row.link_s:.2f} s",
+              f"{row.measured_s:.2f} s", "yes" if row.same_results else "NO"] for row in rows]
+    wrong = [row for row in rows if not row.holds]
+    ratios = [ratio for row in rows for ratio in row.ratios]
+    said = (f"{wrong[0].program}, {wrong[0].placement}: NOT as predicted" if wrong else
+            f"every loaded link carried {min(ratios):.3f} to {max(ratios):.3f} of the bytes that were predicted, and every "
+            "placement gave the same results")
+    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "holds": not wrong,
+               "rows": [row.as_dict() for row in rows]}
+    return Outcome([Part(title, columns, cells, (">within", ">link time", ">least / predicted"))], as_dict, not wrong, said)
+
+
+ON_NAMESPACES = {"overlap": _namespaces_overlap, "programs": _namespaces_programs}
+
+
 def _namespaces(given):
     if given["suite"]:
-        if given["suite"] != "overlap":
-            raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known is overlap; without --suite "
-                                  "the counters of the links are checked")
-        return _namespaces_overlap(given)
+        if given["suite"] not in ON_NAMESPACES:
+            raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known are "
+                                  f"{', '.join(ON_NAMESPACES)}; without --suite the counters of the links are checked")
+        return ON_NAMESPACES[given["suite"]](given)
     network, grid, transform = _emulated(given)
     experiment = Experiment(network, grid, given["placement"] or _placements(network), transform, given["reps"] or 3)
     if given["records"]:
@@ -306,7 +329,7 @@ def _namespaces(given):
 
 def _placements(network):
     """Return the usual placements: the launch order, and on a torus the best."""
-    return ("default", "best") if isinstance(network.network, Torus) else ("default",)
+    return ("default", "best") if network.network.has_products else ("default",)
 
 
 def _links_answer(results):
@@ -359,15 +382,18 @@ def _over(first, other):
 
 NETWORKS = {
     "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, _network_place, ("suite", "network", "rate", "mtu", "grid", "placement", "fft",
-                                                        "reps", "records")),
+    "namespaces": Network(_namespaces, _network_place, ("suite", "program", "network", "rate", "mtu", "grid", "placement",
+                                                        "fft", "reps", "records")),
 }
 
 
 @click.command("validate", cls=Page, usual="suite at-most network rate grid placement fft reps records json")
 @click.argument("kind", type=Name(list(NETWORKS)))
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
-              help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: overlap [the bytes of each link].")
+              help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: {', '.join(ON_NAMESPACES)} [the bytes "
+                   "of each link].")
+@click.option("--program", multiple=True, type=Name(list(programs.PROGRAMS)),
+              help=f"Namespaces, suite programs: {', '.join(programs.PROGRAMS)}. [default: all]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
               "of suite lines, networks up to N ranks.")
 @click.option("--network", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")

@@ -11,7 +11,6 @@ import numpy as np
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_records
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -130,7 +129,7 @@ def launch_of(experiment: Experiment, program: Path, placement: str, transform: 
     options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP), *more]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
-    if not isinstance(experiment.network.network, Torus):
+    if not experiment.network.network.has_products:
         labels |= {TOPOLOGY: experiment.network.text, "routing": experiment.network.routing}
     for key, value in labels.items():
         options += ["--label", f"{key}={value}"]
@@ -148,7 +147,7 @@ def _verified(experiment, program):
 def _options(experiment, transform):
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
               "--sync": ("clock",), "--tasks-per-node": (1,)}
-    if isinstance(experiment.network.network, Torus):
+    if experiment.network.network.has_products:
         values |= {"--machine-torus": (experiment.network.network,), "--coordinates": ("hostname",)}
     return [str(word) for option, words in values.items() for word in (option, *words)]
 

@@ -6,6 +6,7 @@ The lines are ``{"progress": text}``, ``{"run": ...}`` for each run of the job, 
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,11 @@ def _run(network, run, timeout_s):
     """Launch a run; return its result and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)
-    before, drops = sent_bytes(network), backlog_drops()
-    launch([*run["program"], "--json", str(records)], run["hosts"], FOLDER, timeout_s)
-    return {"record": json.loads(records.read_text()), "wire_bytes": (sent_bytes(network) - before).tolist(),
+    before, drops, begin = sent_bytes(network), backlog_drops(), time.monotonic()
+    options = ["--json", str(records)] if run.get("records", True) else []
+    printed = launch([*run["program"], *options], run["hosts"], FOLDER, timeout_s)
+    return {"record": json.loads(records.read_text()) if options else None, "printed": printed,
+            "seconds": time.monotonic() - begin, "wire_bytes": (sent_bytes(network) - before).tolist(),
             "backlog_drops": backlog_drops() - drops}
 
 

@@ -26,12 +26,13 @@ SETTINGS = {
     "coll_tuned_alltoall_algorithm": "1",      # all messages at once; the default changes with the message size
     "coll_tuned_alltoallv_algorithm": "1",
 }
-NAP_US = "2000"
+COLLECTIVES = tuple(word for key, value in SETTINGS.items() if key.startswith("coll_") for word in ("--mca", key, value))
+NAP, NAP_US = "nap.so", "2000"
 
 
 def build_nap(folder: Path) -> Path:
     """Build the library that lets waiting processes sleep, and return its path."""
-    library = Path(folder) / "nap.so"
+    library = Path(folder) / NAP
     done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "nap.c"], text=True, capture_output=True)
     if done.returncode:
         raise EmulationError(f"{HERE / 'nap.c'} cannot be compiled: {tail(done.stderr, 5)}")
@@ -56,7 +57,7 @@ def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float)
     folder = Path(folder)
     hostfile = folder / "hosts.txt"
     hostfile.write_text("".join(f"{host} slots=1\n" for host in hosts))
-    nap = build_nap(folder) if not (folder / "nap.so").exists() else folder / "nap.so"
+    nap = build_nap(folder) if not (folder / NAP).exists() else folder / NAP
     settings = [word for key, value in SETTINGS.items() for word in ("--mca", key, value)]
     command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
                HEADQUARTERS, "mpirun.openmpi", "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none",

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, format_torus
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.networks.namespaces.wirings import Port, Wiring, wiring_of
 
@@ -30,6 +29,7 @@ class EmulationError(PencilmapError):
 class EmulatedNetwork:
     """A torus, mesh or fat tree for network namespaces; invalid settings raise EmulationError.
 
+    >>> from pencilmap.model.network.torus import Torus
     >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
     >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use
     9.36
@@ -70,7 +70,7 @@ class EmulatedNetwork:
     @property
     def text(self) -> str:
         """The network as `pencilmap.model.network.kinds.network_named` reads it."""
-        return format_torus(self.network) if isinstance(self.network, Torus) else str(self.network)
+        return str(self.network)
 
     @property
     def routing(self) -> str:

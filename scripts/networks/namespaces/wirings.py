@@ -4,7 +4,7 @@ A place is a namespace: a host, or a switch; hosts have the first numbers. A por
 a torus, i is a dimension. On a tree, i is a cable, and direction is +1 at its lower end.
 """
 
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, Protocol
 
 import numpy as np
@@ -148,8 +148,15 @@ class TreeWiring:
         return up if direction > 0 else self.ways.back[up]
 
 
+@singledispatch
 def wiring_of(network: Any, tie: str) -> Wiring | None:
     """Return the wiring of a network; None if it cannot be made of namespaces."""
-    if isinstance(network, Torus):
-        return TorusWiring(network, tie)
-    return TreeWiring(network) if isinstance(network, FatTree) and network.links_per_host == 1 else None
+    return None
+
+
+wiring_of.register(Torus, TorusWiring)
+
+
+@wiring_of.register
+def _wiring_of_tree(tree: FatTree, tie: str) -> Wiring | None:
+    return TreeWiring(tree) if tree.links_per_host == 1 else None

@@ -5,6 +5,7 @@ colour-blind readers can distinguish. Important marks also differ in shape. Matp
 because the import takes longer than most commands.
 """
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,4 +122,24 @@ def save(drawn: "Figure", path: Target) -> None:
 def _render(drawn: "Figure", file: BinaryIO, kind: str) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore" if kind == "svg" else "error", "Glyph .* missing from", UserWarning)
-        drawn.savefig(file, format=kind, dpi=200, metadata=_METADATA[kind])
+        if kind != "svg":
+            drawn.savefig(file, format=kind, dpi=200, metadata=_METADATA[kind])
+            return
+        content = BytesIO()
+        drawn.savefig(content, format=kind, metadata=_METADATA[kind])
+        file.write(compact(content.getvalue().decode("utf-8")).encode("utf-8"))
+
+
+def compact(svg: str) -> str:
+    """Return an SVG of matplotlib with one line for each artist, and numbers in hundredths of a point.
+
+    >>> print(compact('<g>\\n   <g id="line">\\n    <path d="M 0.1234567 2 \\nz\\n"/>\\n   </g>\\n</g>'))
+    <g>
+       <g id="line"><path d="M 0.12 2 z "/>
+       </g>
+    </g>
+    """
+    def short(tag):
+        return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", " ".join(tag[0].split()))
+
+    return re.sub(r"\n {4,}(?=<)", "", re.sub(r"<[^>]*>", short, svg))

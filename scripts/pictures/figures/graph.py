@@ -4,6 +4,8 @@ Switches are above their nearest hosts, at a height given by the number of links
 spring layout places the hosts. Hosts of the chosen row and column have the same marks as in the image of a torus.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats
@@ -25,8 +27,8 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
     """Draw hosts, switches and links. `numbers` selects row and column; raise FigureError if there is too much to draw."""
     from matplotlib.collections import LineCollection
 
-    network = mapping.network
-    if not isinstance(network, GraphNetwork):
+    network: Any = mapping.network
+    if network.has_coordinates:
         raise FigureError(f"{network} is no graph; draw it with `what` image or loads")
     if len(network.vertices) > MAX_VERTICES:
         raise FigureError(f"{network} has {len(network.vertices)} hosts and switches; a picture takes {MAX_VERTICES} at "

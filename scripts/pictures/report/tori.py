@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import routing
@@ -75,7 +75,7 @@ def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[i
     """
     numbers, found, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for one in placed:
-        drawn = one and isinstance(one.mapping.network, Torus) and one.mapping.network.n_nodes <= MAX_NODES
+        drawn = one and one.mapping.network.has_products and one.mapping.network.n_nodes <= MAX_NODES
         view = one.view() if one and drawn else None
         key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
         if view and key not in numbers:

@@ -24,6 +24,7 @@ class Pencilfft(CMakePackage):
     depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.18:", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")  # writes the wrappers of libpencilmap_place.so
     depends_on("mpi@3:")
     depends_on("fftw-api@3")
     depends_on("fftw precision=float,double")

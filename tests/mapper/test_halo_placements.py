@@ -1,0 +1,136 @@
+"""Placements of a transform beside a halo: counted again message by message, never worse than the launch order."""
+
+from fractions import Fraction
+from math import isclose
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.plan import plan
+from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import transform_of
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.halo import Halo, halo
+from pencilmap.model.traffic.objective import in_sequence, overlapped
+from pencilmap.model.traffic.transform_traffic import transform_traffic
+
+CASES = [  # network, tasks per node, transform, decomposition, grid, planes, weight
+    ("4x4", 1, "64:r2c", None, "4x4", 7, None), ("2x4", 2, "32", None, "4x4", 3, 2.5),
+    ("4x4:mesh", 1, "32", None, "2x8", 2, None),
+    ("4x4", 1, "32", "slab", "16", 1, None), ("2x2x4", 1, "32", "brick:2x2x4", "4x4", 2, None),
+    ("2x4:twisted", 1, "32", None, "2x4", 3, None), ("fat-tree:leaves=4,hosts=4,up=2", 1, "32", None, "4x4", 3, None),
+    ("dragonfly:a=2,p=2,h=2,groups=4", 1, "32", None, "4x4", 3, 2), ("hyperx:2x4,hosts=1", 1, "32", None, "2x4", 2, None)]
+
+
+def seconds(where, mapping, rate=1e9):
+    """The exchanges and halos of a torus, each message walked over the links of its dimensions: the busiest links."""
+    network, total = where.network, 0.0
+    for exchange, weight in [*((e, 1) for e in exchanges(mapping.grid, where.transform)),
+                             (halo(mapping.grid, where.transform, "input", (where.halo.width,) * 3), where.halo.weight)]:
+        loads = {}
+        for g, members in enumerate(exchange.members):
+            for i, a in enumerate(members):
+                for j, b in enumerate(members):
+                    elements = exchange.group_weight[g] * exchange.send_weight[i] * exchange.receive_weight[j]
+                    walk(network, int(mapping.node_of_rank[a]), int(mapping.node_of_rank[b]),
+                         int(elements) * exchange.unit_bytes, loads)
+        total += weight * float(max(loads.values(), default=0)) / rate
+    return total
+
+
+def walk(network, a, b, n, loads):
+    here, there = network.coordinates(a).tolist(), network.coordinates(b).tolist()
+    for i, extent in enumerate(network.shape):
+        up = (there[i] - here[i]) % extent
+        ways = [(up, 1)] if 2 * up < extent else [(extent - up, -1)] if 2 * up > extent else [(up, 1), (up, -1)]
+        if not network.is_ring(i):
+            ways = [(abs(there[i] - here[i]), 1 if there[i] > here[i] else -1)]
+        for length, step in ways:
+            at = list(here)
+            for _ in range(length):
+                loads[i, step, *at] = loads.get((i, step, *at), 0) + Fraction(n, len(ways))
+                at[i] = (at[i] + step) % extent
+        here[i] = there[i]
+
+
+@pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), CASES)
+def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decomposition, grid, planes, weight):
+    where = setting(network=network, tasks_per_node=tasks, bandwidth="1 GB/s", fft=fft, decomposition=decomposition,
+                    halo=planes, weight=weight)
+    first, best = where.predictions(grid, ("default", "best"))
+    assert best.worth <= first.worth
+    assert best.worth == pytest.approx(best.time_s + best.halo_s, rel=1e-9)
+    assert best.halo_s == pytest.approx((weight or 1) * best.halo.stage.time_s)
+    assert best.as_dict()["halo"]["width"] == planes
+
+
+@pytest.mark.parametrize(("network", "grid", "fft"), [("4x4", "2x8", "64:r2c"), ("2x2x4", "4x4", "32"),
+                                                      ("4x3", "3x4", "24")])
+def test_busiest_links_of_exchanges_and_halo_are_those_of_walked_messages(network, grid, fft):
+    where = setting(network=network, bandwidth="1 GB/s", fft=fft, halo=3, weight=1.5)
+    one = where.grid(grid)
+    for text in ("default", "best"):
+        mapping = as_mapping(where.place(text, one), text)
+        found = where.predict(mapping)
+        assert seconds(where, mapping) == pytest.approx(found.t_s + found.halo.t_s, rel=1e-9)
+    assert found.worth <= where.predictions(grid, ("default",))[0].worth
+
+
+def test_halos_decide_about_the_placement():
+    """The best placement of the exchanges alone has a slow halo here, and the launch order is slow, too."""
+    given = {"network": "4x4", "bandwidth": "1 GB/s", "fft": "64:r2c"}
+    alone, both = setting(**given), setting(**given, halo=7)
+    placed = as_mapping(alone.place("best", alone.grid("2x8")), "alone")
+    first, best = both.predictions("2x8", ("default", "best"))
+    assert best.worth < 0.7 * first.worth
+    assert best.worth < 0.99 * both.predict(placed).worth
+
+
+def test_lengths_count_halos_without_a_bandwidth():
+    where = setting(network="4x4", fft="64:r2c", halo=7, weight=2)
+    first, best = where.predictions("2x8", ("default", "best"))
+    assert first.worth == first.cost + 2 * max(first.halo.stage.load)
+    assert best.worth < first.worth
+
+
+def test_plan_and_robust_count_halos():
+    where = setting(network="2x4", bandwidth="1 GB/s", fft="32", halo=4)
+    found = plan(where)
+    default = [c for c in found.choices if c.prediction.placement == "default" and c.schedule == "sequence"]
+    assert found.best.worth <= min(choice.worth for choice in default)
+    assert all(choice.prediction.halo for choice in found.choices)
+    robust = setting(network="2x4", bandwidth="1 GB/s", fft="32", halo=4, robust=True)
+    first, best = robust.predictions("2x4", ("default", "best"))
+    assert best.worth <= first.worth
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"halo": 2}, "fft"), ({"weight": 2, "fft": "32"}, "halo"), ({"halo": 2, "weight": 0, "fft": "32"}, "weight"),
+    ({"halo": 2, "weight": float("nan"), "fft": "32"}, "weight"), ({"halo": 0, "fft": "32"}, "halo")])
+def test_impossible_halos_are_refused(options, said):
+    with pytest.raises(GridError, match=said):
+        setting(network="2x4", **options)
+
+
+def test_a_halo_wider_than_the_array_is_refused():
+    with pytest.raises(GridError, match="33 planes"):
+        setting(network="2x4", fft="32", halo=33).predictions("2x4")
+
+
+def test_traffic_has_the_bytes_of_each_exchange_and_halo():
+    grid, transform = ProcessGrid(2, 3), transform_of((7, 5, 6), "c2c")
+    for wanted, phases in ((in_sequence(2), 3), (overlapped(2, 4), 4)):
+        found = transform_traffic(grid, transform, wanted, Halo(1, 0.25))
+        assert len(found.phases) == phases
+        sums = np.array([int(phase.bytes.sum()) for phase in found.phases])
+        row, column = (sum(int(e.group_weight[g] * e.send_weight[i] * e.receive_weight[j]) * e.unit_bytes
+                           for g in range(len(e.members)) for i in range(e.size) for j in range(e.size) if i != j)
+                       for e in exchanges(grid, transform))
+        around = halo(grid, transform, "input", (1, 1, 1))
+        expected = row + column + 0.25 * int(around.group_weight.sum()) * around.unit_bytes
+        scale = 4
+        assert isclose(sums.sum(), scale * expected)
+        assert isclose(sums[-1], scale * 0.25 * int(around.group_weight.sum()) * around.unit_bytes)
