@@ -1,6 +1,6 @@
 """The best placement for a grid. The site decides which families are tried:
 
-- on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only) and the local search from the best of these;
+- on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only), and the local search from the best;
 - on tori with holes or idle slots the local search;
 - on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
 - on every other network the search of `pencilmap.mapper.searches.network_search`.

@@ -189,7 +189,8 @@ class _Run:
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         order = _order_of_exchanges(grid)
-        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, _sizes(grid, transform, order, self.turned))
+        sizes = _sizes(grid, transform, order, self.turned)
+        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, sizes)
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
         self.began = monotonic()
         self.used = 0
@@ -420,7 +421,8 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
     leg, legs = _legs(torus, [rule.tie for rule in rules])
     return routed_swaps.State(
-        P=P, T=T, step=steps, size=counts, send=send, receive=receive, order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
+        P=P, T=T, step=steps, size=counts, send=send, receive=receive,
+        order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
         shape=np.array(torus.shape), stride=np.array(torus.strides), ring=np.array([torus.is_ring(i) for i in range(d)]),
         lane=lane, start=start[:-1], extent=extent, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
         alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,
