@@ -1,6 +1,6 @@
 """The best placement for a grid. The site decides which families are tried:
 
-- on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only) and the local search from the best of these;
+- on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only), and the local search from the best;
 - on tori with holes or idle slots the local search;
 - on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
 - on every other network the search of `pencilmap.mapper.searches.network_search`.
@@ -46,7 +46,7 @@ PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
 TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
 FEW_TASK_STEPS, FEW_STEPS = 2500, 300_000  # evaluations per task, up to this number of evaluations
-SWAPS, SWAP_MATES = 400_000, 10_000_000  # local search, the smaller of: evaluations; evaluations times R + C
+SWAPS, SWAP_MATES = 400_000, 8_000_000  # local search, the smaller of: evaluations; evaluations times R + C
 AFTER_TILING = 3               # divides these if a tiling is better than the product
 RULES = 3  # for ties: a robust search routes under each rule
 

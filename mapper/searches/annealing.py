@@ -42,6 +42,7 @@ WARM = 0.8, 0.05       # the same in the first rounds with the best start
 DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
 LARGEST = 300          # decimal digits of the largest number
 ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # for the other evaluations: temperatures, doublings
+ROUNDS_OF_RINGS = (((0.8, COLD), DOUBLINGS),)  # the same if the grid fills a torus without open dimensions
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
 GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any length
 
@@ -188,8 +189,9 @@ class _Run:
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         order = _order_of_exchanges(grid)
-        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, _sizes(grid, transform, order, self.turned))
-        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # on full meshes a rising norm finds less
+        sizes = _sizes(grid, transform, order, self.turned)
+        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, sizes)
+        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
         self.began = monotonic()
         self.used = 0
         self.start, self.start_cost = "", np.inf
@@ -217,10 +219,11 @@ class _Run:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
             ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
-            for k, (between, doublings) in enumerate(ROUNDS):
-                if not self.whole:
+            rounds = ROUNDS_OF_RINGS if self.whole and self.state.ring.all() else ROUNDS
+            for k, (between, doublings) in enumerate(rounds):
+                if not self.whole:  # on full meshes a rising norm finds less
                     self.state.doublings[0] = min(doublings, self._most_doublings())
-                self._anneal(slot, (self.budget.evaluations - self.used) // (len(ROUNDS) - k), "the best of these", between)
+                self._anneal(slot, (self.budget.evaluations - self.used) // (len(rounds) - k), "the best of these", between)
                 slot = self.state.best_slot.copy()
 
     def _most_doublings(self):
@@ -418,7 +421,8 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
     leg, legs = _legs(torus, [rule.tie for rule in rules])
     return routed_swaps.State(
-        P=P, T=T, step=steps, size=counts, send=send, receive=receive, order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
+        P=P, T=T, step=steps, size=counts, send=send, receive=receive,
+        order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
         shape=np.array(torus.shape), stride=np.array(torus.strides), ring=np.array([torus.is_ring(i) for i in range(d)]),
         lane=lane, start=start[:-1], extent=extent, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
         alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,

@@ -21,9 +21,9 @@ INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE
 FADING = 0.99                # factor for `gain` at each change of places that is evaluated in full
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
-State = namedtuple("State", "P T step size send receive order leg legs shape stride ring lane start extent worth rule alone unit slots "
-                            "place coordinates node slot rank_in change lane_norm lane_top norm top norm_before top_before "
-                            "before stamp seen touched touches count random gain doublings best best_slot")
+State = namedtuple("State", "P T step size send receive order leg legs shape stride ring lane start extent worth rule alone "
+                            "unit slots place coordinates node slot rank_in change lane_norm lane_top norm top norm_before "
+                            "top_before before stamp seen touched touches count random gain doublings best best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
@@ -36,7 +36,7 @@ P, T : int
 step, size : int64 arrays, shape (E,)
     Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
 send, receive : int64 arrays, shape (E, P)
-    Of each exchange, the weights of every rank: a message has the weight ``send`` of its source times ``receive`` of its end.
+    Of each exchange, the weights of every rank: a message counts ``send`` of its source times ``receive`` of its end.
 order, leg : int64 arrays, shape (Q, d)
     Of each rule the dimensions in the order of routing, and the first line of each dimension in `legs`.
 legs : int64 array, shape (lines, 6)
@@ -462,8 +462,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
                     break
                 _trade(a, b, origin, slot, node, slots, rank_in)
             for sign in (-1, 1):
-                _moved(a, b, sign, node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start,
-                       change, before, stamp, touched, touches, count[0], exchanges)
+                _moved(a, b, sign, node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane,
+                       start, change, before, stamp, touched, touches, count[0], exchanges)
                 if sign < 0:
                     _trade(a, b, to, slot, node, slots, rank_in)
             _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,

@@ -19,11 +19,12 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PlacementError
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
@@ -88,6 +89,25 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, w
     routed_swaps.settle_down(state, state.slot.copy())
     assert (state.change == before).all() and (state.top == top).all()
     assert norm == pytest.approx(state.norm, rel=1e-9)
+
+
+@pytest.mark.parametrize("wanted", WANTED, ids=["sequence", "at once", "overlap", "unlike"])
+@pytest.mark.parametrize("shape, T, grid, size", [
+    ("5x4", 3, "12x5", (13, 17, 7)), ("5x4", 3, "5x12", (13, 17, 7)), ("3x3x2:mesh", 1, "3x6", (4, 20, 7)),
+    ("4x3", 1, "4x3", (2, 5, 9))])
+def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_message(shape, T, grid, size, wanted):
+    """The grid 4x3 has more rows than indices of x: empty blocks."""
+    site, grid, transform = Site(parse_torus(shape), T), parse_grid(grid), Transform(*size)
+    run = annealing._Run(site, grid, 5, SHORT, lambda *given: None, wanted, annealing.USUAL, transform)
+    routed_swaps.settle_down(run.state, np.random.default_rng(1).permutation(site.n_slots))
+    for heat in (1e9, 1e-9):
+        routed_swaps.anneal(run.state, 300, heat, heat)
+    run.state.best_slot[:], cost = run.state.slot, routed_swaps.cost(run.state)
+    mapping = run.found(None).mapping
+    loads = routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, routing("dimension-order"))
+    assert float(wanted.of_loads(loads)) == pytest.approx(cost, rel=1e-12)
+    routed_swaps.settle_down(run.state, run.state.slot.copy())
+    assert routed_swaps.cost(run.state) == pytest.approx(cost, rel=1e-12)
 
 
 WALKS = {  # site and objective: placements and random numbers of three walks, proposals, saved energy, best cost

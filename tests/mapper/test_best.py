@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 from importlib import import_module
+from math import prod
+from random import Random
 
 import pytest
 
@@ -9,11 +11,19 @@ from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError, MappingError, PlacementError
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.routing import routing
+from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, overlapped
 
 
@@ -133,3 +143,41 @@ def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, l
     product, tiling = candidates(site, parse_grid(grid))
     assert site.n_slots > families.MOST_SEARCHED and predict(tiling).cost < least < predict(product).cost
     assert tiling.name.startswith("lattice:")
+
+
+@pytest.mark.parametrize("shape, tasks, grid, fft, schedule, most", [
+    ("6x5x4", 3, "18x20", (61, 67, 50), "sequence", 5.43), ("7x5x3", 4, "20x21", None, "sequence", 5.457),
+    ("12x5", 1, "6x10", None, "two-way", 7.267), ("5x4", 2, "8x5", (11, 13, 9), "sequence", 5.2)])
+def test_the_local_search_improves_products_on_whole_tori(shape, tasks, grid, fft, schedule, most):
+    """Products are 6.314, 5.829, 7.333 and 5.66; bounds of a longer annealing 5.43, 5.457 and 7.267."""
+    site, grid, transform = setting(network=shape, tasks_per_node=tasks).site, parse_grid(grid), fft and Transform(*fft)
+    wanted, rule = objectives(schedule, grid)[0], routing("dimension-order")
+
+    def cost(placed):
+        mapping = as_mapping(placed, "found")
+        return wanted.of_loads(routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, rule))
+
+    product, found = candidates(site, grid, wanted, transform=transform)
+    assert cost(found) <= Fraction(most) < cost(product)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_best_is_never_worse_than_any_other_placement(seed):
+    random = Random(seed)
+    while True:
+        shape, tasks = [random.randint(2, 9) for _ in range(random.randint(1, 3))], random.randint(1, 3)
+        slots = prod(shape) * tasks
+        rows = [r for r in range(2, slots) if slots % r == 0]
+        if 12 <= slots <= 250 and rows:
+            break
+    holes = random.choice([0, 0, 1])
+    network = "x".join(map(str, shape)) + random.choice(["", "", ":mesh"])
+    site = Site(parse_torus(network), tasks, Allocation(parse_torus(network)).without([1]) if holes else None, idle=True)
+    grid = parse_grid(f"{rows[len(rows) // 2]}x{slots // rows[len(rows) // 2] - holes * tasks}")
+    least = predict(place("best", site, grid), site=site).cost
+    for text in ("search:evaluations=20000", "lattice", "default", "default:nt", "default:tn", "line", "plane"):
+        try:
+            other = place(text, site, grid)
+        except (PlacementError, GridError, MappingError):  # does not fit this network or grid
+            continue
+        assert float(least) <= float(predict(other, site=site).cost) + 1e-9, (network, tasks, str(grid), holes, text)
