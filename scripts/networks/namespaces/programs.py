@@ -5,7 +5,6 @@ best placement. Then the program runs on the network three times: in its launch 
 launched as before but renumbered by libpencilmap_place.so. The counters of the links are compared with the predictions.
 """
 
-import gzip
 import re
 import shutil
 import subprocess
@@ -43,7 +42,6 @@ class Program:
     results : pattern of the lines of the output that no placement may change
     tolerance : largest relative error of a link
     source : a file to compile with the compiler of MPI, and options
-    packed : a gzipped file of the package, unpacked into ``{folder}``
     """
 
     command: tuple[str, ...]
@@ -51,7 +49,6 @@ class Program:
     results: str
     tolerance: float
     source: tuple[str, ...] = ()
-    packed: str = ""
 
 
 POINT_TO_POINT, COLLECTIVE = 0.05, 0.10
@@ -60,9 +57,6 @@ PROGRAMS = {
                     ("{inputs}/fftw.c", "-lfftw3_mpi", "-lfftw3", "-lm")),
     "mpi4py-fft": Program(("{python}", "-m", "mpi4py", "{inputs}/mpi4py_fft.txt"), ("mpi4py_fft", "mpi4py-fft"),
                           "^result: .*$", COLLECTIVE),
-    "espresso": Program(("env", "ESPRESSO_PSEUDO={folder}", "ESPRESSO_TMPDIR={folder}", "OMP_NUM_THREADS=1", "pw.x", "-in",
-                         "{inputs}/espresso.in"), ("pw.x", "quantum-espresso quantum-espresso-data"), "^!.*$", COLLECTIVE,
-                        packed="/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz"),
     "lammps": Program(("lmp", "-in", "{inputs}/lammps.in", "-log", "none", "-nocite"), ("lmp", "lammps"),
                       "^ +[0-9]+ +[-0-9.]+ .*$", POINT_TO_POINT),
 }
@@ -190,12 +184,6 @@ def _command(program, folder):
                               capture_output=True, text=True)
         if done.returncode:
             raise UnavailableError(f"{Path(source).name} cannot be compiled: {tail(done.stderr, 5)}")
-    if program.packed:
-        try:
-            (folder / Path(program.packed).stem).write_bytes(gzip.decompress(Path(program.packed).read_bytes()))
-        except OSError as error:
-            raise UnavailableError(f"{program.packed} cannot be read: {error.strerror}; install "
-                                   f"{program.needs[1]}") from error
     return [word.format(**names) for word in program.command]
 
 
