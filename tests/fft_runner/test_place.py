@@ -98,6 +98,7 @@ def test_a_renumbered_world_is_that_of_a_split(mpi):
     assert values(moved, "in MPI_Finalize") == {ORDER.index(3): 0}, "callbacks of MPI_Finalize see the same world"
 
 
+@pytest.mark.sampled(2)
 def test_only_topologies_with_reorder_are_renumbered(mpi):
     moved = mpi(4, mpi.program, "reorder", PLACEMENT="3,0,2,1", PLACEMENT_FOR="topologies")
     split = run_bounded([*mpi.mpirun, "-n", 4, mpi.program, "none", "-", *ORDER], seconds=60)

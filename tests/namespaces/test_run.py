@@ -118,7 +118,8 @@ def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
 
 
 def test_the_suite_names_its_placements(pencilmap):
-    for options, words in ((("--suite", "tori"), "known is overlap"), (("--suite", "overlap", "-p", "best"), "--placement")):
+    for options, words in ((("--suite", "tori"), "known are overlap, programs"),
+                           (("--suite", "overlap", "-p", "best"), "--placement")):
         status, _, err = pencilmap("validate", "namespaces", *options)
         assert status in (1, 2) and words in err
 

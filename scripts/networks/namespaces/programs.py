@@ -126,9 +126,18 @@ def run_programs(network: EmulatedNetwork, names: Sequence[str], timeout_s: floa
         return [row for name in names for row in _rows(network, name, folder, timeout_s)]
 
 
+def is_there(needed: str) -> bool:
+    """Return whether a program or a Python module is there.
+
+    >>> is_there("sh"), is_there("numpy"), is_there("no.such")
+    (True, True, False)
+    """
+    return shutil.which(needed) is not None or (needed.isidentifier() and find_spec(needed) is not None)
+
+
 def _check_there(name):
     program, package = PROGRAMS[name].needs
-    if not shutil.which(program) and not (program.isidentifier() and find_spec(program)):
+    if not is_there(program):
         raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
 
 

@@ -1,0 +1,55 @@
+"""Programs of others, unchanged, on a real network: the counters of all links compared with the traced traffic."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from pencilmap.scripts.networks.namespaces.programs import PROGRAMS, is_there
+from tests.documents import ROOT, run_by
+from tests.patience import patience
+
+pytestmark = pytest.mark.namespaces
+PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
+ALL, = run_by(__file__)
+
+
+def rows_of(command, folder, timeout_s):
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    done = subprocess.run([*PENCILMAP, *command.split()[1:], "--json"], cwd=folder, capture_output=True, text=True,
+                          timeout=patience(timeout_s))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    [found] = json.loads(done.stdout)["answers"]
+    return found["rows"]
+
+
+def test_a_program_of_fftw_is_traced_predicted_placed_and_renumbered(namespaces, tmp_path):
+    """By hand: 2x2 nodes; in each of 16 transposes 2 messages of 1/16 of the data pass each link, wherever the ranks are."""
+    if not shutil.which("mpicc.openmpi"):
+        pytest.skip("NOT TESTED: Open MPI is missing")
+    rows = rows_of("pencilmap validate namespaces --suite programs --program fftw --network 2x2:mesh --rate 40mbit",
+                   tmp_path, 300)
+    assert [row["placement"] for row in rows] == ["default", "best", "best, renumbered"]
+    for row in rows:
+        assert row["same_results"] and len(row["ratios"]) == 8
+        assert row["predicted_bytes"] == pytest.approx(16 * 2 * 16 * 64**3 / 16, rel=0.01)
+        assert all(abs(ratio - 1) <= 0.1 for ratio in row["ratios"]), row
+
+
+@pytest.mark.slow
+def test_every_program_that_is_there(namespaces, tmp_path):
+    there = [name for name, program in PROGRAMS.items() if is_there(program.needs[0])]
+    rows = rows_of(" ".join([ALL, *(f"--program {name}" for name in there)]), tmp_path, 1500)
+    assert {row["program"] for row in rows} == set(there) and all(row["holds"] for row in rows)
+    busiest = {row["placement"]: row["predicted_bytes"] for row in rows if row["program"] == "lammps"}
+    if not busiest:
+        pytest.skip("NOT TESTED: LAMMPS is missing (Debian: lammps)")
+    assert busiest["best"] == busiest["best, renumbered"] <= 12.5e6 < 14.5e6 < busiest["default"]
+
+
+def test_what_the_suite_has_no_use_for_is_refused(pencilmap):
+    for options, words in ((("-p", "best"), "leave --placement out"), (("--grid", "4x4"), "leave --grid out")):
+        status, _, err = pencilmap("validate", "namespaces", "--suite", "programs", *options)
+        assert status == 1 and words in err
