@@ -5,7 +5,8 @@ A new format is a file here and a line below.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
+from os.path import exists
 
 from pencilmap.mapper.formats.foreign import FOREIGN
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -46,6 +47,7 @@ def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> T
     Parameters
     ----------
     path : str or PathLike
+        A file, or ``FILE,FORMAT``.
     format_name : str, optional
         A name of `TRAFFIC_FILES`; recognised by the content by default.
 
@@ -54,6 +56,9 @@ def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> T
     TrafficError
         If the file is not understood. The message names the file, and the line if there is one.
     """
+    name, _, form = fspath(path).rpartition(",")
+    if form in TRAFFIC_FILES and format_name is None and not exists(path):
+        path, format_name = name, form
     return parse_traffic(read_document(path, TrafficError), format_name)
 
 
@@ -87,7 +92,8 @@ def recognise(document: Document) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format")
+        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format, e.g. "
+                           f"{document.label},{found[0]}")
     other = next((form for form in FOREIGN if form.looks_like(document)), None)
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "

@@ -24,7 +24,7 @@ from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, EFFOR
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
-from pencilmap.scripts.command_line.programs import TRAFFIC, map_program, refuse_transform
+from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
@@ -63,7 +63,6 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     if from_format:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     if traffic:
-        refuse_transform(ctx)
         job = where.job(hosts, cores_per_task, hwloc, program)
         map_program(where, traffic, placement, effort, output, form, job, as_json)
         return
