@@ -283,7 +283,7 @@ def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
         np.add.at(found, at, getattr(own, column))
         np.subtract.at(found, np.searchsorted(keys, known[kept]), getattr(traced_pairs, column)[kept])
         more.append(np.maximum(found, 0))
-    beyond = pairs_of(keys // n, keys % n, *more, MEASURED)
+    beyond = pairs_of(keys // n, keys % n, more[0], more[1], MEASURED)
     return joined([counts.pairs.of([MEASURED]), beyond.where((beyond.bytes > 0) & (beyond.messages > 0))])
 
 
