@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from os import PathLike
 
+from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.traffic_files import read_traffic
@@ -132,6 +133,7 @@ def _placed(where, traffic, grid, text, rule, effort, seed):
         return default(argument, where.site, grid)
     if head == "file":
         return from_file(argument, where.site, grid)
+    check_name(text)
     raise PlacementError(f"placement {text!r} depends on the grid of a transform; with traffic, placements are best, "
                          "default, default:ORDER and file:PATH")
 

@@ -1,7 +1,7 @@
 """The placement of a program whose links are busy for the least time, phase after phase.
 
 Idea: many starts (`pencilmap.mapper.searches.traffic_starts`) are compared by their exact loads. The best are improved by
-swaps at low temperatures; the best of all is also heated, from bytes times hops to the busiest links. Work is counted in
+swaps at low temperatures; the best of all is also heated, once or several times. Work is counted in
 changed loads of links, so the same seed gives the same placement on every machine.
 """
 
@@ -21,11 +21,14 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 4e8, "long": 6e9}  # changed loads of links
+WORK = {"quick": 0.0, "normal": 8e8, "long": 6e9}  # changed loads of links
 REFINED = 3  # starts that are improved
-HEATED = (0, 1, 2, 3, 4, 5)
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already
+FRESH, HOT = (3,), 0.3  # stage and first temperature of a run that forgets its start
+FRESH_RUNS = 6
+SWAPS_OF_FRESH = 2000  # swaps for each rank that make a run from a high temperature worth its time
+HEATED = (0, 1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,17 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
 
 
 def _improved(swaps, starts, steps, seed, is_over):
-    """Yield improved starts: each cooled, then the best heated and cooled again."""
+    """Yield improved starts: each cooled, then the best heated and cooled again.
+
+    Few ranks are heated several times, which forgets the start. Many ranks are heated once.
+    """
     found = list(starts)
-    plan = [(start, COOL, WARM, steps // 8) for start in starts]
-    for number, (start, stages, hot, share) in enumerate([*plan, (None, HEATED, 1.0, steps // 3),
-                                                          (None, HEATED, 0.2, steps // 6), (None, COOL, WARM, steps // 8)]):
+    each = 3 * steps // (4 * FRESH_RUNS)
+    again = [(None, FRESH, HOT, each)] * FRESH_RUNS
+    if each < SWAPS_OF_FRESH * swaps.P:
+        again = [(None, HEATED, 1.0, steps // 3), (None, HEATED, 0.2, steps // 6)]
+    for number, (start, stages, hot, share) in enumerate([*((start, COOL, WARM, steps // 16) for start in starts), *again,
+                                                          (None, COOL, WARM, steps // 16)]):
         if is_over():
             return
         _, name, places = start or min(found, key=lambda some: some[0])

@@ -17,9 +17,9 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.predict.route_tables import RouteTables
 from pencilmap.model.traffic.program import Traffic
 
-SWAPS_OF_RANK = 20_000  # most swaps of a search for each rank
+SWAPS_OF_RANK = 40_000  # most swaps of a search for each rank
 CHECK = 256  # swaps between two looks at the busiest links
-HOT, COLD = 1.0, 1e-3  # first and last temperature of a stage, in mean changes of energy
+HOT, COLD = 1.0, 3e-2  # first and last temperature of a stage, in mean changes of energy
 
 State = namedtuple("State", "host router up down host_load at shape stride first start link load rows other phase sent got "
                             "place rank_in near")

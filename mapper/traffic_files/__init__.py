@@ -6,7 +6,8 @@ A new format is a file here and a line below.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike
+from os import PathLike, fspath
+from os.path import exists
 
 from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -47,6 +48,7 @@ def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> T
     Parameters
     ----------
     path : str or PathLike
+        A file, or ``FILE,FORMAT``.
     format_name : str, optional
         A name of `TRAFFIC_FILES`; recognised by the content by default.
 
@@ -55,6 +57,9 @@ def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> T
     TrafficError
         If the file is not understood. The message names the file, and the line if there is one.
     """
+    name, _, form = fspath(path).rpartition(",")
+    if form in TRAFFIC_FILES and format_name is None and not exists(path):
+        path, format_name = name, form
     return parse_traffic(read_document(path, TrafficError), format_name)
 
 
@@ -90,7 +95,8 @@ def recognise(document: Document) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format")
+        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format, e.g. "
+                           f"{document.label},{found[0]}")
     other = foreign_format(document, TRAFFIC)
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "

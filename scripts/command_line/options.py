@@ -32,6 +32,7 @@ from pencilmap.scripts.command_line.plain_options import (
     completed,
     with_options,
 )
+from pencilmap.scripts.command_line.programs import refuse_transform
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
@@ -138,6 +139,8 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
             asked |= {"decomposition": "slab", "fft": None}  # the grid of slabs is all tasks, too
+        if given.get("traffic"):
+            refuse_transform(click.get_current_context())
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)

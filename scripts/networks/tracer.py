@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
 from pencilmap.mapper.traffic_files import read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.base.reading import read_whole
-from pencilmap.model.traffic.program import MEASURED, STATED, Traffic
+from pencilmap.model.traffic.program import MEASURED, ONE_SIDED, POINT, STATED, Pairs, Traffic, joined, pairs_of
 from pencilmap.scripts.networks.build import find_build, tail
 
 OPEN_MPI, MPICH = "Open MPI", "MPICH"
@@ -258,10 +260,38 @@ def _measured(traffic, first):
         raise MonitoringError(str(error)) from error
     if counts.n_ranks != traffic.n_ranks:
         raise MonitoringError(f"they are of {counts.n_ranks} ranks, but the program has {traffic.n_ranks}")
-    found, least = (int(pairs.bytes.sum()) for pairs in (counts.pairs.of([MEASURED]), traffic.pairs.of([STATED])))
+    inside = inside_collectives(traffic, counts)
+    found, least = (int(pairs.bytes.sum()) for pairs in (inside, traffic.pairs.of([STATED])))
     if found < least:  # no algorithm sends less than the call states; Open MPI 4.1 counts no bytes of MPI_Alltoallw
         raise MonitoringError(f"they have {found} bytes of collectives, but the calls of the program state {least}")
-    return traffic.with_measured_collectives(counts.pairs.of([MEASURED]))
+    return traffic.with_measured_collectives(inside)
+
+
+def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
+    """Return the messages inside collectives from Open MPI's counts.
+
+    Open MPI 4.1 counts messages inside a collective as the program's own if it sends them by persistent requests, as its
+    alltoallv does. So counts of own messages beyond the traced ones are taken, too.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        As traced.
+    counts : Traffic
+        The files of monitoring.
+    """
+    n, own, traced_pairs = traffic.n_ranks, counts.pairs.of([POINT]), traffic.pairs.of([POINT, ONE_SIDED])
+    keys = np.unique(own.source * n + own.target)
+    at, known = np.searchsorted(keys, own.source * n + own.target), traced_pairs.source * n + traced_pairs.target
+    kept = np.isin(known, keys)
+    more = []
+    for column in ("bytes", "messages"):
+        found = np.zeros(len(keys), np.int64)
+        np.add.at(found, at, getattr(own, column))
+        np.subtract.at(found, np.searchsorted(keys, known[kept]), getattr(traced_pairs, column)[kept])
+        more.append(np.maximum(found, 0))
+    beyond = pairs_of(keys // n, keys % n, more[0], more[1], MEASURED)
+    return joined([counts.pairs.of([MEASURED]), beyond.where((beyond.bytes > 0) & (beyond.messages > 0))])
 
 
 def _run(command, environment, printed):

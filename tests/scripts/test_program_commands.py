@@ -47,3 +47,43 @@ def test_schema_refuses_answers_without_a_key(command, key):
     for wrong in ({k: v for k, v in answer.items() if k != key}, {**answer, "predictions": [{**placed, "more": 1}]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**whole, "answers": [wrong]}, SCHEMA)
+
+
+HEAD = "pencilmap traffic 1\nranks 8\nphase 0 times 1 seconds 0.0\n"
+DAMAGED = [  # text of the file, options, words of the error
+    ("", (), "is empty"), (HEAD + "0 -1 0 1 2 800 1\n", (), "was cut"), (HEAD + "0 -1 0 1 9 800 1\nend 1\n", (), "line 4"),
+    (HEAD + "0 -1 0 1 2 800 1\nend 2\n", (), "counts 2 pairs"), ("a\0b\n", (), "NUL"), ("0 1 -5\n", (), "whole number"),
+    (f"0 1 {10**18}\n", (), "2^53"), ("0 nan\n1 0\n", (), "whole number"),
+    ("".join(f"{a} {(a + 3) % 16} 9\n" for a in range(16)), (), "16 ranks"), ("0 1 9\n", (), "--idle"),
+    ("0 5 0 0\n0 0 7 0\n0 0 0 9\n0 0 0 0\n", (), ",dense"), (RING, ("--placement", "nope"), "unknown"),
+    (RING, ("--placement", "box:2x2"), "grid of a transform"), (RING, ("--halo", "2"), "--halo describes a transform"),
+    (RING, ("--fft", "64"), "--fft describes a transform")]
+
+
+@pytest.mark.parametrize(("text", "options", "said"), DAMAGED)
+def test_impossible_traffic_is_refused_in_words(pencilmap, tmp_path, text, options, said):
+    path = tmp_path / "t.txt"
+    path.write_text(text)
+    status, out, err = pencilmap("map", "--network", "4x2", "--traffic", path, "--format", "hostfile", "-o",
+                                 tmp_path / "t.hosts", "--effort", "quick", *options)
+    assert status in (1, 2) and said in " ".join(err.split()) and "Traceback" not in err
+    assert not (tmp_path / "t.hosts").exists()
+
+
+@pytest.mark.parametrize(("network", "text"), [
+    ("4", "pencilmap traffic 1\nranks 4\nphase 0 times 1 seconds 0.0\nend 0\n"), ("2x2", "0 0 0 0\n" * 4),
+    ("1", "pencilmap traffic 1\nranks 1\nphase 0 times 1 seconds 0.0\nend 0\n"), ("2x2", "5 0 0 0\n0 5 0 0\n0 0 5 0\n0 0 0 5\n")])
+def test_programs_without_messages_between_nodes_get_an_answer(pencilmap_json, tmp_path, network, text):
+    path = tmp_path / "t.txt"
+    path.write_text(text)
+    name = f"{path},dense" if text[0] != "p" else path
+    found = pencilmap_json.one("map", "--network", network, "--traffic", name, "--format", "hostfile", "-o",
+                               tmp_path / "t.hosts")
+    assert found["advice"].startswith("placement cannot help") and found["predictions"][-1]["link_bytes"] == 0
+
+
+def test_asymmetric_dense_matrices_are_read_by_name(pencilmap_json, tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("0 5 0 0\n0 0 7 0\n0 0 0 9\n0 0 0 0\n")
+    found = pencilmap_json.one("predict", "--network", "4:mesh", "--traffic", f"{path},dense", "--placement", "default")
+    assert found["predictions"][0]["link_bytes"] == 9

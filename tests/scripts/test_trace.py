@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.traffic_files import read_traffic
-from pencilmap.model.traffic.program import MEASURED, MODELLED, POINT, STATED
+from pencilmap.model.traffic.program import MEASURED, MODELLED, POINT, STATED, joined, one_phase, pairs_of
 from pencilmap.scripts.networks import tracer
 from tests.documents import run_by
 from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links
@@ -183,3 +183,13 @@ def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):
     found = pencilmap_json.one("trace", "--read", tmp_path / "ring.txt")
     assert (found["bytes"], found["ranks"], found["patterns"][0]["extents"]) == (12000, 6, [6])
     json.dumps(found)
+
+
+def test_own_messages_beyond_the_traced_ones_are_inside_collectives():
+    """Open MPI counts alltoallv by persistent requests as own messages (E)."""
+    sent = one_phase(4, pairs_of([0, 1, 2], [1, 2, 3], [100, 50, 7], [2, 1, 1]))
+    own = pairs_of([0, 1, 2, 3], [1, 2, 3, 0], [180, 50, 5, 40], [4, 1, 1, 3], POINT)
+    found = tracer.inside_collectives(sent, one_phase(4, joined([own, pairs_of([0], [1], [9], [1], MEASURED)])))
+    assert sorted(zip(found.source.tolist(), found.target.tolist(), found.bytes.tolist(), found.messages.tolist())) == [
+        (0, 1, 9, 1), (0, 1, 80, 2), (3, 0, 40, 3)]
+    assert set(found.kind.tolist()) == {MEASURED}

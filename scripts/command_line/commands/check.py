@@ -16,7 +16,7 @@ from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_mach
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
-from pencilmap.scripts.command_line.programs import TRAFFIC, check_program, refuse_transform
+from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
@@ -36,9 +36,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
     """
     context = click.get_current_context()
-    if traffic:
-        refuse_transform(context)
-    elif grid is None:
+    if not traffic and grid is None:
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}, or the traffic of another "
                                "program with --traffic", context)
     known = traffic_of(where, traffic) if traffic else None

@@ -25,7 +25,7 @@ from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, CUT, 
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
-from pencilmap.scripts.command_line.programs import TRAFFIC, map_program, refuse_transform
+from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
@@ -65,7 +65,6 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
             show_converted(found, form)
         return
     if traffic:
-        refuse_transform(ctx)
         job = where.job(hosts, cores_per_task, hwloc, program)
         map_program(where, traffic, placement, effort, output, form, job, as_json)
         return

@@ -35,7 +35,7 @@ from pencilmap.scripts.command_line.options import (
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
-from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements, refuse_transform
+from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
@@ -60,7 +60,6 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
     if traffic:
-        refuse_transform(click.get_current_context())
         predict_placements(where, traffic, placement, routing, as_json)
         return
     if line:
