@@ -19,7 +19,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, least_other, rounded_down, steps
+from pencilmap.model.bounds.rows_and_columns import exact_frontier, least_other, least_other_of_few, rounded_down, steps
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
@@ -191,5 +191,6 @@ def _curve(sizes, cut, N):
     if frontier is None:  # steps below the closed form: between two points the columns have the least of both
         share = min(k, P - k) / P
         sent = np.linspace(0, share * (1 - share), POINTS)
-        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least_other(sent, np.full(POINTS, share))], axis=1)
+        least = np.maximum(least_other(sent, np.full(POINTS, share)), least_other_of_few(sent, R, C, min(k, P - k)))
+        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least], axis=1)
     return frontier * (4 * N / float(cut.capacity))

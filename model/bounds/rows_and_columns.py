@@ -46,6 +46,38 @@ def least_other(sent: Any, share: Any) -> Any:
     return rest * max(share * rest - sent, 0 * sent) / (rest - sent) if sent < share * rest else 0 * sent
 
 
+def least_other_of_few(sent: Floats, R: int, C: int, k: int) -> Floats:
+    """Return the least traffic of the columns if the rows send `sent` or less, for k tasks: sharper than `least_other` if k is
+    small beside R and C, where a part of a task in a column would be best.
+
+    Parameters
+    ----------
+    sent : float array
+        In parts of D_T.
+    R, C : int
+        Extents of the grid.
+    k : int
+        Tasks on one side of the cut.
+
+    Returns
+    -------
+    float array
+        Infinite if the rows of k tasks send more in any case.
+
+    Notes
+    -----
+    Let a task have m mates of its row and n of its column inside the cut, itself included. The rows send the sum of R - m over
+    the k tasks, so they fix the mean of m, and some row has a tasks, at least the mean. A column has at most one of these,
+    so n is at most k - a + 1 for each of the other k - a tasks. For the a tasks the sum of n is at most k. In the same way
+    the mean of n bounds the sum of m.
+    """
+    within = np.maximum(k, R * (k - R * C * sent))                              # the sum of m
+    others = np.maximum(0.0, k - within / k)
+    beside = (np.sqrt(1 + 4 * (within - k)) - 1) / 2                            # k minus the largest mean of n
+    most = np.minimum(k + others * (others + 1), k * (k - beside))              # the sum of n
+    return np.where(within > k * k * (1 + 1e-9), np.inf, np.maximum(0.0, k * C - most) / (R * C * C))
+
+
 def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
     """Return the least sum of the two lengths, given that they are at least `rows` and `columns`.
 

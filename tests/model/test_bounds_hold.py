@@ -14,7 +14,7 @@ from pencilmap.model.bounds import one_exchange as floors, translations
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, together_bound
 from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_total
+from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_other_of_few, least_total
 from pencilmap.model.bounds.translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -117,8 +117,17 @@ def test_the_frontier_is_that_of_every_set_of_tasks(R, C):
         assert all((abs(sent - point) < 1e-12).all(axis=1).any() for point in frontier)
         below = (frontier[None] <= sent[:, None] + 1e-12).all(axis=2)
         assert below.any(axis=1).all()
-        closed = least_other(frontier[:, 0], min(k, R * C - k) / (R * C))
-        assert (closed <= frontier[:, 1] + 1e-12).all()
+        few = min(k, R * C - k)
+        for closed in (least_other(frontier[:, 0], few / (R * C)), least_other_of_few(frontier[:, 0], R, C, few)):
+            assert (closed <= frontier[:, 1] + 1e-12).all()
+
+
+def test_few_tasks_are_bounded_where_a_part_of_a_task_would_be_best():
+    """120 of 192x256 tasks, in whole tasks: pieces of a row of 94 and of 26 of another."""
+    sent = np.array([(94 * (192 - 94) + 26 * (192 - 26)) / (192 * 192 * 256)])
+    few, closed = least_other_of_few(sent, 192, 256, 120)[0], least_other(sent, 120 / (192 * 256))[0]
+    reached = (120 * 256 - 120 - 2 * 26) / (192 * 256 * 256)
+    assert 0.94 * reached < few < reached and closed < 0.6 * reached
 
 
 def test_the_inequality_of_the_frontier_holds_for_uneven_rows_and_columns():
