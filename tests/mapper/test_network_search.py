@@ -153,6 +153,19 @@ def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
         assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == least[rule]
 
 
+@pytest.mark.parametrize("text, used, equal", [
+    ("fat-tree:leaves=3,hosts=2,up=2", 6, True), ("fat-tree:leaves=3,hosts=2,up=1", 6, False),
+    ("fat-tree:leaves=3,hosts=2,up=3", 4, True)])
+def test_a_note_says_if_placement_cannot_matter(text, used, equal):
+    site, grid = site_of(text, hosts=list(range(used))), ProcessGrid(2, used // 2)
+    ground, parts, rule = Ground(site, grid), exchanges(grid), routing("shortest-path")
+    costs = {in_sequence(2).of_loads(routed_joint(site.network, parts, mapping_of(ground, slots).ends, rule))
+             for slots in every_placement(used, grid)}
+    assert (len(costs) == 1) == equal
+    noted = network_search.best_mapping(site, grid, evaluations=1000).notes
+    assert (network_search.EQUAL in noted) == equal
+
+
 def random_graph(rng):
     return from_networkx(nx.gnm_random_graph(6, 8 + rng.randint(0, 5), seed=rng.randint(0, 9)), "graph")
 
