@@ -94,8 +94,13 @@ def table(lines: list[Case]) -> str:
     """Return all cases as a Markdown table."""
     return markdown_table(COLUMNS, [
         [f"`{line['network']}`" if ":" in line["network"] else line["network"], *(line[name] for name in ASKED[1:]),
-         *(_rounded(line[name]) for name in FOUND[:3]), f"{float(line['best']) / float(line['bound']):.3f}",
+         *(_rounded(line[name]) for name in FOUND[:3]), _certificate(line),
          *(_rounded(line[name]) for name in FOUND[3:6]), line["cpu_s"]] for line in lines])
+
+
+def _certificate(line):
+    bound = float(line["bound"])
+    return f"{float(line['best']) / bound:.3f}" if bound else "-"
 
 
 def _rounded(text):
