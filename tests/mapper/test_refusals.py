@@ -66,7 +66,6 @@ CASES = {  # the error in the input: the call, the exception, words of its sente
     "a graph as a torus": (lambda: as_torus(graph()), TorusError, "a torus or mesh is needed, and"),
     "one pattern of two": (lambda: Product(SQUARE, (parse_pattern("r4"),), parse_pattern("r1")), PlacementError,
                            "torus 4x4 needs 2 patterns, got 1"),
-    "a bound of no network": (lambda: bounds.machine_bound(object()), NotImplementedError, "object"),
     "progress above 1": (lambda: Costs(progress=1.5), MachineError, "progress 1.5: a share from 0 to 1 is needed"),
     "two times": (lambda: fit([Point("", (8, 8, 8), p, 1.0) for p in (2, 4)]), RecordError,
                   "2 times on 2 numbers of ranks do not determine"),
