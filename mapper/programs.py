@@ -48,6 +48,9 @@ class PlacedProgram:
                 return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that "
                         f"the traced program ran ({share:.1%})")
             saved = first.link_s - (best.link_s or 0.0)
+            if share > 1:  # it ran on another network, or the network is not that of the job
+                return (f"the links need {first.link_s:.3g} s, more than the {first.run_s:.3g} s that the program ran where "
+                        f"it was traced; {best.placement} saves {saved:.3g} s of them")
             return (f"the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the traced program ran; "
                     f"{best.placement} saves {saved:.3g} s of them")
         if first.certificate is not None and first.certificate < 1 + 1e-6:

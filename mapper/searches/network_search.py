@@ -89,7 +89,7 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    routes = guiding_routes(network)
+    routes = guiding_routes(network, network.ends(ground.node, ground.slot))
     if not isinstance(network, FatTree):
         return [Board(unit, length, routes, anywhere)]
     found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)

@@ -16,6 +16,8 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 
 MOST_VERTICES = 4096
+MOST_DENSE = 1024       # above this number the eigenvector is found by iteration, which fails on a hypercube
+UNLIKE = 1e-4           # how much the weights differ, so that the eigenvector is unique on symmetric graphs
 
 
 @lru_cache(maxsize=8)
@@ -60,6 +62,16 @@ def _divided(part, network):
     half = _hosts(part, network) // 2
     if not half:
         return [part]
-    order = nx.spectral_ordering(part, seed=1)
+    order = _in_order(part) if len(part) <= MOST_DENSE else nx.spectral_ordering(part, seed=1)
     last = np.flatnonzero(np.cumsum([v < network.n_nodes for v in order]) == half)[0] + 1
     return [part.subgraph(order[:last]), part.subgraph(order[last:])]
+
+
+def _in_order(part):
+    """Return the vertices along the slowest vibration."""
+    import networkx as nx
+
+    weights = nx.to_numpy_array(part) * (1 + UNLIKE * np.add.outer(np.arange(len(part)), np.arange(len(part))) / len(part))
+    slowest = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)[1][:, 1]
+    slowest = slowest * np.sign(slowest[np.abs(slowest).argmax()])
+    return [v for _, v in sorted((round(float(x), 9), v) for x, v in zip(slowest, part))]

@@ -1,4 +1,4 @@
-"""Tables of the routes between all points of a network, for searches that move one rank at a time.
+"""Tables of the routes between the points of a network in use, for searches that move one rank at a time.
 
 Idea: under most rules the route of a message depends on its ends alone. So a table of the links between every two points,
 each with its share of the message, gives the loads of a rank's messages as a sum of rows. A row holds both directions.
@@ -32,7 +32,7 @@ class RouteTable(NamedTuple):
     unit to a, their loads are `weight`, in units of a cable of the fastest class.
     """
 
-    points: Ints  #: int array, shape (ends,); point of each end of the network
+    points: Ints  #: int array, shape (ends,); point of each end of the network, -1 for ends that are not in use
     n_links: int
     start: Ints
     link: Ints
@@ -50,37 +50,62 @@ def _table(points: Ints, n: int, legs: Legs) -> RouteTable:
 
 
 @singledispatch
-def guiding_routes(network: Network) -> RouteTable | None:
-    """Return the routes between routers under the default rule, None if they are too many; on a fat tree `static_routes`."""
+def guiding_routes(network: Network, ends: Ints) -> RouteTable | None:
+    """Return the routes between routers of some ends under the default rule; on a fat tree `static_routes`.
+
+    Parameters
+    ----------
+    network : Network
+    ends : int array, shape (k,)
+        The ends in use, see `Network.ends`.
+
+    Returns
+    -------
+    RouteTable or None
+        None if the routes are too many.
+    """
     arcs = router_arcs(network)
-    return None if arcs.n_vertices**2 * len(arcs.source) > MOST_WORK else _default_routes(network)
+    used = len(np.unique(routers_of_ends(network)[0][ends]))
+    return None if used * arcs.n_vertices * len(arcs.source) > MOST_WORK else _default_routes(network, ends)
 
 
-def _default_routes(network: Network) -> RouteTable:
-    points, n = routers_of_ends(network)
-    return _table(points, n, routing(default_routing(network)).legs(network, np.arange(n)))
+def _default_routes(network: Network, ends: Ints) -> RouteTable:
+    routers, point = np.unique(routers_of_ends(network)[0][ends], return_inverse=True)
+    return _table(_points(network, ends, point), len(routers), routing(default_routing(network)).legs(network, routers))
+
+
+def _points(network, ends, point):
+    points = np.full(routers_of_ends(network)[0].shape, -1)
+    points[ends] = point
+    return points
 
 
 guiding_routes.register(Dragonfly, _default_routes)
 
 
 @guiding_routes.register
-def static_routes(tree: FatTree) -> RouteTable | None:
-    """Return the static destination routes of a fat tree, without the hosts' links; None if there are none or too many."""
+def static_routes(tree: FatTree, ends: Ints) -> RouteTable | None:
+    """Return the static destination routes of some hosts of a fat tree, without the hosts' links.
+
+    The result is None if there are no such routes or too many.
+    """
     uneven = any(len(set(cables.tolist())) > 1 for cables in tree.cables_up)
-    n = tree.n_nodes
-    if uneven or len(tree.planes()) > 1 or n != len(tree.switch_of_link) or n * n * 2 * len(tree.above) > MOST_ENTRIES:
+    hosts, point = np.unique(ends, return_inverse=True)
+    n = len(hosts)
+    if uneven or len(tree.planes()) > 1 or tree.n_nodes != len(tree.switch_of_link) \
+            or n * n * 2 * len(tree.above) > MOST_ENTRIES:
         return None
     source, target = (grid.ravel() for grid in np.mgrid[:n, :n])
     pair, link, weight, first = [], [], [], 0
     weights = link_weights(tree)[tree.link_classes.index(HOST) + 1:]
     for level, (above, cables) in enumerate(zip(tree.above, tree.cables_up)):
-        unit, k = above[tree.switch_of_link], int(cables[0])
-        port = static_cables(tree, np.arange(n), level)
+        unit, k = above[tree.switch_of_link[hosts]], int(cables[0])
+        port = static_cables(tree, hosts, level)
         apart = unit[source] != unit[target]
         for end, half in ((source, 0), (target, len(cables) * k)):
             pair.append((source * n + target)[apart])
             link.append((first + half + unit[end] * k + port[target])[apart])
             weight.append(np.full(len(pair[-1]), float(weights[level])))
         first += 2 * len(cables) * k
-    return _table(np.arange(n), n, Legs(np.concatenate(pair), np.concatenate(link), np.concatenate(weight), first))
+    legs = Legs(*map(np.concatenate, (pair, link, weight)), first)
+    return _table(_points(tree, ends, point), n, legs)

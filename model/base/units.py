@@ -156,3 +156,15 @@ def _four(value: float) -> str:
     from math import floor, log10
 
     return f"{value:.{max(0, 3 - floor(log10(abs(value))))}f}"
+
+
+def amount(n_bytes: float) -> str:
+    """Format bytes.
+
+    >>> amount(12_500_000), amount(400_000), amount(12)
+    ('12.5 MB', '400 kB', '12 B')
+    """
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.4g} {name}"
+    return f"{n_bytes:.4g} B"

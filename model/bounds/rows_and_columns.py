@@ -47,8 +47,9 @@ def least_other(sent: Any, share: Any) -> Any:
 
 
 def least_other_of_few(sent: Floats, R: int, C: int, k: int) -> Floats:
-    """Return the least traffic of the columns if the rows send `sent` or less, for k tasks: sharper than `least_other` if k is
-    small beside R and C, where a part of a task in a column would be best.
+    """Return the least traffic of the columns if the rows send `sent` or less, for a few tasks.
+
+    This is sharper than `least_other` if k is small beside R and C, when a part of a task in a column would be best.
 
     Parameters
     ----------
@@ -66,10 +67,10 @@ def least_other_of_few(sent: Floats, R: int, C: int, k: int) -> Floats:
 
     Notes
     -----
-    Let a task have m mates of its row and n of its column inside the cut, itself included. The rows send the sum of R - m over
-    the k tasks, so they fix the mean of m, and some row has a tasks, at least the mean. A column has at most one of these,
-    so n is at most k - a + 1 for each of the other k - a tasks. For the a tasks the sum of n is at most k. In the same way
-    the mean of n bounds the sum of m.
+    Let a task have m mates of its row and n of its column inside the cut, itself included. The rows send the sum of
+    R - m over the k tasks, so they fix the mean of m, and some row has a tasks, at least the mean. A column has at most
+    one of these, so n is at most k - a + 1 for each of the other k - a tasks. For the a tasks the sum of n is at most k.
+    In the same way the mean of n bounds the sum of m.
     """
     within = np.maximum(k, R * (k - R * C * sent))                              # the sum of m
     others = np.maximum(0.0, k - within / k)

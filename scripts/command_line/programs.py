@@ -1,16 +1,19 @@
 """The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.setting import BEST, Setting
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import amount, milliseconds
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import percent, to_limit
@@ -19,7 +22,7 @@ from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program from its traffic, in place of a transform; see pencilmap trace.")
-FOREIGN = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "page", "terms", "direction",
+FOREIGN = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
            "draw")
 
 
@@ -56,10 +59,19 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
     show_launch(launch, form)
 
 
-def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, as_json: bool) -> None:
-    """Print the predictions of some placements and of the launcher's order."""
+def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,
+                       words: list[str], as_json: bool) -> None:
+    """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
+
+    The run times on the page are those in the traces: of the first placement that of `path`.
+    """
     with hearing():
         found = place_program(where, traffic_of(where, path), placements, routing)
+    if page:
+        from pencilmap.scripts.pictures.report.page import Program, page as page_of
+
+        text = page_of([], words, verdict=found.advice, program=Program(path, found, [found.traffic.seconds]))
+        write_whole(Path(page), text, FigureError)
     if as_json:
         print_json(_as_dict(path, found))
     else:
@@ -76,18 +88,6 @@ def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
                 [f"busiest links: bytes of a cable, the sum over {phases} phases" if phases > 1 else
                  "busiest links: bytes of a cable"])
     say(found.advice)
-
-
-def amount(n_bytes: float) -> str:
-    """Format bytes.
-
-    >>> amount(12_500_000), amount(400_000), amount(12)
-    ('12.5 MB', '400 kB', '12 B')
-    """
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if n_bytes >= unit:
-            return f"{n_bytes / unit:.4g} {name}"
-    return f"{n_bytes:.4g} B"
 
 
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:

@@ -38,11 +38,11 @@ FILE = ROOT / "docs" / "results" / "placements-on-networks.csv"
 MADE_BY = "scripts/maintenance/compare_networks.py"
 ASKED = ("network", "hosts", "tasks_per_node", "grid")
 FOUND = ("launch", "best", "bound", "launch_worst", "scotch_worst", "best_worst", "cpu_s")
-COLUMNS = ("network", ">hosts", ">tasks", "grid", ">launch order", ">`best`", ">bound", ">certificate", ">launch order, worst",
-           ">Scotch, worst", ">`best`, worst", ">CPU s")
+COLUMNS = ("network", ">hosts", ">tasks", "grid", ">launch order", ">`best`", ">bound", ">certificate",
+           ">launch order, worst", ">Scotch, worst", ">`best`, worst", ">CPU s")
 GRAPHS: dict[str, Callable[[], nx.Graph]] = {  #: networks that no text names
-    "hypercube of 64": lambda: nx.hypercube_graph(6), "random 5-regular of 48": lambda: nx.random_regular_graph(5, 48, seed=1),
-    "Petersen": nx.petersen_graph}
+    "hypercube of 64": lambda: nx.hypercube_graph(6),
+    "random 5-regular of 48": lambda: nx.random_regular_graph(5, 48, seed=1), "Petersen": nx.petersen_graph}
 
 Case = dict[str, str]
 
@@ -76,7 +76,8 @@ def tried(case: Mapping[str, str], scotch: bool) -> Case:
 
 def _costs(placed, site):
     """Return the lengths under each routing of the network, the default first; they count the hosts in use."""
-    return [float(predict(placed, site=site, routing_name=rule).cost) * _scale(site) for rule in judged_routings(site.network)]
+    return [float(predict(placed, site=site, routing_name=rule).cost) * _scale(site)
+            for rule in judged_routings(site.network)]
 
 
 def _scale(site):
@@ -93,8 +94,13 @@ def table(lines: list[Case]) -> str:
     """Return all cases as a Markdown table."""
     return markdown_table(COLUMNS, [
         [f"`{line['network']}`" if ":" in line["network"] else line["network"], *(line[name] for name in ASKED[1:]),
-         *(_rounded(line[name]) for name in FOUND[:3]), f"{float(line['best']) / float(line['bound']):.3f}",
+         *(_rounded(line[name]) for name in FOUND[:3]), _certificate(line),
          *(_rounded(line[name]) for name in FOUND[3:6]), line["cpu_s"]] for line in lines])
+
+
+def _certificate(line):
+    bound = float(line["bound"])
+    return f"{float(line['best']) / bound:.3f}" if bound else "-"
 
 
 def _rounded(text):

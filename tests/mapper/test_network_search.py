@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 from itertools import combinations, permutations
+from time import process_time
 
 import networkx as nx
 import numpy as np
@@ -26,6 +27,7 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence
 from tests.model.test_switched_networks import RANDOM
+from tests.patience import patience
 
 TREE_72, TREE_128, TREE_512 = (f"fat-tree:leaves={n},hosts={h},taper=2" for n, h in ((9, 8), (8, 16), (32, 16)))
 DRAGONFLY_72, DRAGONFLY_342, DRAGONFLY_1056 = (f"dragonfly:a={2 * n},p={n},h={n}" for n in (2, 3, 4))
@@ -155,6 +157,19 @@ def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     assert lower_bound(site, grid).value <= min(least.values())
     for rule in judged_routings(site.network):
         assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == least[rule]
+
+
+@pytest.mark.parametrize("text, used, equal", [
+    ("fat-tree:leaves=3,hosts=2,up=2", 6, True), ("fat-tree:leaves=3,hosts=2,up=1", 6, False),
+    ("fat-tree:leaves=3,hosts=2,up=3", 4, True)])
+def test_a_note_says_if_placement_cannot_matter(text, used, equal):
+    site, grid = site_of(text, hosts=list(range(used))), ProcessGrid(2, used // 2)
+    ground, parts, rule = Ground(site, grid), exchanges(grid), routing("shortest-path")
+    costs = {in_sequence(2).of_loads(routed_joint(site.network, parts, mapping_of(ground, slots).ends, rule))
+             for slots in every_placement(used, grid)}
+    assert (len(costs) == 1) == equal
+    noted = network_search.best_mapping(site, grid, evaluations=1000).notes
+    assert (network_search.EQUAL in noted) == equal
 
 
 def random_graph(rng):
@@ -289,6 +304,16 @@ def test_on_72_hosts_only_whole_rows_in_leaves_keep_10_61_under_static_routes():
     # Flat leaves cannot be all leaves: a row is two halves with complementary columns, and a leaf has two halves with the
     # same columns. So the rows with these halves are even in number, but there are nine rows. Nor can the tall ones and
     # the columns: they hold the ranks of a column by fours or eights, but a column has nine.
+
+
+@pytest.mark.slow
+def test_49152_tasks_on_scattered_hosts_are_placed_within_a_tenth_of_the_bound_in_a_minute():
+    text, began = "fat-tree:leaves=640,hosts=16,taper=2", process_time()
+    site, grid = site_of(text, 8, drawn_hosts(text, 6144)), ProcessGrid(192, 256)
+    found = search(site, grid)
+    assert process_time() - began < patience(60)
+    assert found.costs["shortest-path"] <= Fraction("1.1") * lower_bound(site, grid).value
+    assert found.costs["shortest-path"] < Fraction("0.93") * launched_costs(site, grid)[0][0]
 
 
 @pytest.mark.parametrize("text, unused", [("fat-tree:leaves=3,hosts=2,up=1", [5]), ("hyperx:2x3,hosts=1", [0, 4])])

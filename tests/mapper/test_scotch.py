@@ -1,16 +1,24 @@
 """Scotch's mappings: graphs by hand, valid placements, and ours never worse; skipped without Scotch."""
 
+from random import Random
+
+import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.searches import scotch_map as scotch
 from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.searches.scotch_map import network_graph, scotch_is_there, scotch_mapping, task_graph
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
+from tests.model.test_switched_networks import RANDOM
 
 needs_scotch = pytest.mark.skipif(not scotch_is_there(), reason="Scotch is missing: apt-get install scotch")
 
@@ -40,6 +48,25 @@ def test_a_task_too_many_goes_to_the_nearest_free_slot():
     site = Site(Torus((8,)), allocation=Allocation(Torus((8,)), [0, 1, 2, 3, 6]))
     mapping = scotch._seated(site, ProcessGrid(1, 5), np.array([0, 0, 2, 3, 1]))
     assert mapping.node_of_rank.tolist() == [0, 6, 2, 3, 1]
+
+
+@needs_scotch
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+@pytest.mark.parametrize("kind", [*RANDOM, "graph"])
+def test_best_is_never_worse_than_scotch_on_other_networks(kind, seed):
+    """In the worst case over the routings, on random networks with holes and several tasks."""
+    rng = Random(seed)
+    network = from_networkx(nx.random_regular_graph(3, 14, seed=seed), "graph") if kind == "graph" else None
+    while network is None or network.n_nodes < 6:
+        network = network_named(RANDOM[kind](rng))
+    tasks = rng.choice([1, 2, 4])
+    hosts = sorted(rng.sample(range(network.n_nodes), rng.randint(network.n_nodes * 2 // 3, network.n_nodes)))
+    site = Site(network, tasks, Allocation(network, hosts), idle=True)
+    R = rng.choice([2, 3])
+    grid = ProcessGrid(R, site.n_slots // R)
+    ours, other = (max(predict(placed, site=site, routing_name=rule).cost for rule in judged_routings(network))
+                   for placed in (best("", site, grid), scotch_mapping(site, grid)))
+    assert ours <= other
 
 
 @needs_scotch

@@ -1,9 +1,11 @@
 """`--traffic` of map, predict and check: answers for scripts against the schema, and errors of impossible traffic."""
 
 import json
+from base64 import b64decode
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 RING = "".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8))
@@ -64,7 +66,7 @@ DAMAGED = [  # text of the file, options, words of the error
 def test_impossible_traffic_is_refused_in_words(pencilmap, tmp_path, text, options, said):
     path = tmp_path / "t.txt"
     path.write_text(text)
-    status, out, err = pencilmap("map", "--network", "4x2", "--traffic", path, "--format", "hostfile", "-o",
+    status, _, err = pencilmap("map", "--network", "4x2", "--traffic", path, "--format", "hostfile", "-o",
                                  tmp_path / "t.hosts", "--effort", "quick", *options)
     assert status in (1, 2) and said in " ".join(err.split()) and "Traceback" not in err
     assert not (tmp_path / "t.hosts").exists()
@@ -72,7 +74,8 @@ def test_impossible_traffic_is_refused_in_words(pencilmap, tmp_path, text, optio
 
 @pytest.mark.parametrize(("network", "text"), [
     ("4", "pencilmap traffic 1\nranks 4\nphase 0 times 1 seconds 0.0\nend 0\n"), ("2x2", "0 0 0 0\n" * 4),
-    ("1", "pencilmap traffic 1\nranks 1\nphase 0 times 1 seconds 0.0\nend 0\n"), ("2x2", "5 0 0 0\n0 5 0 0\n0 0 5 0\n0 0 0 5\n")])
+    ("1", "pencilmap traffic 1\nranks 1\nphase 0 times 1 seconds 0.0\nend 0\n"),
+    ("2x2", "5 0 0 0\n0 5 0 0\n0 0 5 0\n0 0 0 5\n")])
 def test_programs_without_messages_between_nodes_get_an_answer(pencilmap_json, tmp_path, network, text):
     path = tmp_path / "t.txt"
     path.write_text(text)
@@ -87,3 +90,25 @@ def test_asymmetric_dense_matrices_are_read_by_name(pencilmap_json, tmp_path):
     path.write_text("0 5 0 0\n0 0 7 0\n0 0 0 9\n0 0 0 0\n")
     found = pencilmap_json.one("predict", "--network", "4:mesh", "--traffic", f"{path},dense", "--placement", "default")
     assert found["predictions"][0]["link_bytes"] == 9
+
+
+def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
+    path = tmp_path / "t.txt"
+    pairs = "".join(f"{phase} -1 0 {a} {(5 * a + phase) % 16} 8000 1\n" for phase in (0, 1) for a in range(16)
+                    if a != (5 * a + phase) % 16)
+    path.write_text("pencilmap traffic 1\nranks 16\nseconds 2.5\nphase 0 times 1 seconds 0.0\nphase 1 times 1 seconds 0.0\n"
+                    f"{pairs}end {pairs.count(chr(10))}\n")
+    page = tmp_path / "t.html"
+    status, out, err = pencilmap("predict", "--network", "4x4", "--bandwidth", "1 MB/s", "--traffic", path, "--placement",
+                                 "best", "--page", page)
+    assert status == 0, err
+    text = page.read_text()
+    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
+    assert [view["title"].split(", ")[1] for view in data["views"]] == ["default", "best"]
+    assert (data["first"], data["second"]) == (0, 1)
+    assert list(data["views"][0]["loads"]) == ["all phases", "phase 1", "phase 2"]
+    largest = [sum(np.nanmax(np.frombuffer(b64decode(view["loads"][name]), "<f4")) for name in ("phase 1", "phase 2"))
+               for view in data["views"]]
+    links = [float(row.split()[1]) * 1e-3 for row in out.splitlines() if row.startswith(("default", "best"))]
+    assert largest == pytest.approx(links, rel=1e-3)  # kB in the table, MB on the page
+    assert "measured run" in text and "2500" in text

@@ -14,6 +14,7 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.pictures.figures.loads import link_values
 
 AT_ONCE = "all exchanges at once"
@@ -68,7 +69,29 @@ class Placed:
         }
 
 
-def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
+@dataclass(frozen=True)
+class PlacedTraffic:
+    """A placement of a program, with the loads of its phases in MB."""
+
+    mapping: Mapping
+    name: str  #: of the placement
+    routing: str
+    traffic: Traffic
+
+    def view(self) -> dict[str, Any]:
+        """Return the data for the script of the page, see `Placed.view`. There is no grid, and loads are in MB."""
+        torus, rule = as_torus(self.mapping.network), routing(self.routing, self.mapping.network)
+        phases = [phase for phase in self.traffic.phases if phase.bytes.nnz]
+        shown = [("all phases", self.traffic.total), *((f"phase {k}", phase) for k, phase in enumerate(phases, 1))]
+        loads = {name: link_values(rule.loads(self.mapping.network, phase.exchange, self.mapping.ends), with_bytes=True)
+                 for name, phase in (shown if len(phases) > 1 else shown[:1])}
+        return {"title": f"{torus}, {self.name}", "shape": list(torus.shape), "axes": torus.axes,
+                "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "grid": [], "dimensions": [],
+                "routing": self.routing, "nodes": _base64(self.mapping.node_of_rank, "<i4"), "hosts": {},
+                "loads": {name: _base64(values, "<f4") for name, values in loads.items()}}
+
+
+def views(placed: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
     """Return the data of the tori, a single dict for equal placements, and for each placement the number of its view.
 
     The number is None for a placement that is None, or has a torus too large to draw or another network.
