@@ -22,7 +22,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_messages, predict_question
-from pencilmap.model.predict.interval import BEST_MINIMAL, intervals
+from pencilmap.model.predict.routing_interval import BEST_MINIMAL, intervals
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.routing import all_variants
@@ -184,7 +184,7 @@ class Where:
 
     def interval(self, placed: Product | Mapping, question: Question = Question(),
                  name: str | None = None) -> list[Prediction]:
-        """Its predictions under all routing rules, see `pencilmap.model.predict.interval.routing_interval`."""
+        """Its predictions under all routing rules, see `pencilmap.model.predict.routing_interval.routing_interval`."""
         return [self._noted(p, placed) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
                                                           site=self.site)]
 

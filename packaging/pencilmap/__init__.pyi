@@ -15,7 +15,7 @@ from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.base.errors import PencilmapError as PencilmapError
 from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
-from .model.predict.interval import routing_interval as routing_interval
+from .model.predict.routing_interval import routing_interval as routing_interval
 from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
 from .model.placement.mapping import Mapping as Mapping
 from .model.predict import predict as predict
