@@ -134,8 +134,8 @@ class Where:
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         several = objectives(schedule, grid)
-        for wanted in several:
-            effort = share * len(several)
+        for i, wanted in enumerate(several):
+            effort = share * (len(several) if i or schedule == BEST else 1)  # the objective of the schedule gets most
             found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
