@@ -22,9 +22,9 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_messages, predict_question
-from pencilmap.model.predict.routing_interval import BEST_MINIMAL, intervals
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import HaloPrediction, Prediction
+from pencilmap.model.predict.routing_interval import BEST_MINIMAL, intervals
 from pencilmap.model.routing import all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE

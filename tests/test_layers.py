@@ -56,7 +56,7 @@ OWN_FILES = {  # modules that read files of the package, of the system, or of pr
     "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",
     "scripts/networks/namespaces/box.py", "scripts/networks/namespaces/programs.py",
     "scripts/networks/namespaces/counters.py", "scripts/networks/namespaces/inside.py",
-    "scripts/networks/namespaces/kernel.py", "scripts/networks/namespaces/programs.py"}
+    "scripts/networks/namespaces/kernel.py"}
 OWN_CALLS = {("model/machines/machine.py", "read_text"), ("model/machines/machine.py", "loads"),  # schemas
              ("mapper/runs/records.py", "read_text"), ("mapper/runs/probes.py", "read_text"),
              ("mapper/runs/records.py", "json.loads")}

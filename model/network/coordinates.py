@@ -81,7 +81,8 @@ class CoordinateNetwork:
         if outside.any():
             bad = coordinates.reshape(-1, self.n_dimensions)[outside.reshape(-1, self.n_dimensions).any(axis=1)][0]
             raise TorusError(self.outside(bad))
-        return np.asarray(coordinates @ np.array(self.strides, dtype=np.int64))
+        found: Ints = coordinates @ np.array(self.strides, dtype=np.int64)
+        return found
 
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the nodes, see `ends_per_node`."""

@@ -33,7 +33,6 @@ from pencilmap.model.base.errors import (
     ScheduleError,
     TorusError,
 )
-from pencilmap.model.bounds import any_routing as bounds
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, as_torus
