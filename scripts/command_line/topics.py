@@ -5,7 +5,6 @@ Nothing of the library is loaded before a topic is shown.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from textwrap import wrap
 
 WIDTH = 80
 TOPIC_OF_OPTION = {  # parameter of a command: the topic that explains its values
@@ -142,7 +141,7 @@ def page(name: str) -> str:
     column = min(max(len(usage) for usage, _ in rows) + 4, 30)
     lines = [f"{topic.title}, for {topic.option}", ""]
     for usage, meaning in rows:
-        text = wrap(meaning, WIDTH - column, break_long_words=False, break_on_hyphens=False)
+        text = wrapped(meaning, WIDTH - column)
         head = f"  {usage}"
         if len(head) >= column:
             lines.append(head)
