@@ -86,8 +86,8 @@ def test_the_mapfile_is_that_of_the_schedule(pencilmap, tmp_path):
 
 
 def test_a_code_without_the_schedule_is_told_what_to_add(pencilmap, tmp_path):
-    words = ("map", "--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "4x4", "--fft", "64", "--format", "hostfile", "-o",
-             tmp_path / "a")
+    words = ("map", "--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "4x4", "--fft", "64", "--format", "hostfile",
+             "-o", tmp_path / "a")
     free, named = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "sequence")))
     assert "add --schedule sequence" in free and "take 4x4 best, overlap" in free
     assert "add --schedule" not in named and "overlap" not in named
