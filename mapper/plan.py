@@ -271,7 +271,10 @@ def _of_shapes(wanted, shapes, top):
     if not shapes:
         return wanted.first(wanted.where), ()
     found, best, left_out, refusal, computing = [], [], [], None, 0.0
-    for here in sorted(shapes, key=lambda here: (_floor(here), max(here.network.shape), here.network.shape)):
+    order = sorted(shapes, key=lambda here: (_floor(here), max(here.network.shape), here.network.shape))
+    report = now_and_then(say)
+    for number, here in enumerate(order):
+        report(f"shape {here.network}", number / len(order))
         limit = sorted(best)[top - 1] if len(best) >= top else None
         if max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
             left_out.append(here.network)

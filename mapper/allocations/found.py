@@ -183,7 +183,8 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     graph = named if named and not named.has_coordinates else first("network")
     if shape is None and graph is not None:
         path = first("path") if named is None else text
-        nodes, held, missing = _in_graph(graph, path, first("hosts", environment))
+        jobs = [*environment, *(f for f in files if f.network is None)]
+        nodes, held, missing = _in_graph(graph, path, first("hosts", jobs))
         return Picture(torus=None, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, graph=graph, path=path,
                        **common)
     if shape is None:

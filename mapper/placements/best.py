@@ -16,6 +16,7 @@ from functools import lru_cache, singledispatch
 
 import numpy as np
 
+from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches import network_search
@@ -261,8 +262,9 @@ def _swapped(site, grid, wanted, known, share, limit, transform):
     """Return the placement of the local search, or None if it found none better than its starts."""
     from pencilmap.mapper.searches import annealing
 
-    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left), wanted=wanted,
-                             transform=transform, known=known)
+    report = now_and_then(lambda line, part=None: say(f"search of grid {grid}: {line}", part))
+    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left), report=report,
+                             wanted=wanted, transform=transform, known=known)
     limit.cut_short |= found.cut == "seconds"
     from_known = found.start == "best product" or found.start.startswith("known")
     return None if from_known and found.cost > found.start_cost - 1e-9 else found.mapping

@@ -305,6 +305,7 @@ class _Run:
             kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
+            self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start})")
             if self.launcher_cost is not None:
                 self._look()
         self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launch order {self.launcher_cost:.4g}")

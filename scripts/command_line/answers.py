@@ -97,6 +97,14 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
     return ", ".join(clause for clause in clauses if clause)
 
 
+def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
+    """Return a note for codes without the schedule of the best, if the user named no `schedule` and the best has one."""
+    if schedule is not None or not is_scheduled(best):
+        return []
+    return [f"note: only a code that has schedule {exchanges_of(best).schedule} takes this time; if yours makes one "
+            "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
+
+
 def _against_launch(best, launch, by, suffix):
     """A clause for each possible order of the launcher."""
     if launch.unknown:

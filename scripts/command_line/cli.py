@@ -29,7 +29,7 @@ RENAMED = {
 }
 ENDING = """Begin with:  pencilmap plan --machine fugaku --nodes 4x6x16 --fft 512
 Help:        pencilmap COMMAND --help
-             pencilmap help placements (or networks, routings, formats, ...)"""
+             pencilmap help headings (or networks, placements, formats, ...)"""
 
 
 @click.group(cls=Folder, package=commands, groups=GROUPS, renamed=RENAMED, ending=ENDING, invoke_without_command=True,

@@ -5,10 +5,11 @@ The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import click
+
+from pencilmap.scripts.command_line.tables import wrapped
 
 WIDTH = 80
 MOST_LINES = 60
@@ -84,15 +85,14 @@ def _paragraphs(formatter, text):
 
 
 def _wrapped(text, width, indent=""):
-    return wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
-                break_on_hyphens=False)
+    return wrapped(f"{indent}{text}", width, indent)
 
 
 def _example(line):
     """Return a line of output, or a command in lines that can be pasted."""
     if not line.startswith("$ "):
         return [line]
-    first, *rest = wrap(line, WIDTH - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    first, *rest = wrapped(line, WIDTH - 2, "    ")
     return [f"{part} \\" for part in [first, *rest][:-1]] + [rest[-1] if rest else first]
 
 

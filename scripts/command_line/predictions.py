@@ -22,7 +22,8 @@ LINKS = {  # word of a note: the page that explains it
     "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
     "computing": "docs/time-model.md",
 }
-ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate")
+ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
+             "placement chosen by its cost")
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 

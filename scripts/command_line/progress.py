@@ -9,9 +9,9 @@ from pencilmap.scripts.command_line.tables import console
 
 
 @contextmanager
-def shown() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows one line of text for each step, after the seconds that have passed."""
-    out, began = console(stderr=True), monotonic()
+def shown(began: float | None = None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows one line of text for each step, after the seconds since `began`, by default now."""
+    out, began = console(stderr=True), monotonic() if began is None else began
     if not out.is_terminal:
         yield lambda line: out.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
         return
@@ -31,12 +31,13 @@ def shown() -> Iterator[Callable[[str], None]]:
 @contextmanager
 def hearing() -> Iterator[None]:
     """Show the mapper's progress messages, from the first message on."""
+    began = monotonic()
     with ExitStack() as stack:
         shows: list[Callable[[str], None]] = []
 
         def listener(line: str) -> None:
             if not shows:
-                shows.append(stack.enter_context(shown()))
+                shows.append(stack.enter_context(shown(began)))
             shows[0](line)
 
         with heard_by(listener):

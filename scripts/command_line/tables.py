@@ -31,6 +31,7 @@ LINE = 80  # columns of a sentence
 LEAST_TEXT = 16  # columns of a text that is folded
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
+UNIT = re.compile(r"(?<=\d) (?=(?:%|[mnuµ]?s|[kMGTP]?i?(?:B|bit|flop)(?:/s)?)(?![\w/]))")  # space between number and unit
 
 
 def console(stderr: bool = False) -> Console:
@@ -75,8 +76,8 @@ def _folded(columns, rows):
     if at is None or widest[at] - excess < LEAST_TEXT:
         return rows
     room = widest[at] - excess
-    return [[*row[:at], "\n".join(part for line in row[at].split("\n") for part in wrap(
-        line, room, break_long_words=False, break_on_hyphens=False) or [""]), *row[at + 1:]] for row in rows]
+    return [[*row[:at], "\n".join(part for line in row[at].split("\n") for part in wrapped(line, room) or [""]),
+             *row[at + 1:]] for row in rows]
 
 
 def _is_plain(err=False):
@@ -141,14 +142,26 @@ def paste(text: str) -> None:
     """Print lines of a shell; long lines go on after a backslash, so that they can be pasted."""
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)
-        parts = wrap(line.strip(), _room() - len(indent) - 2, break_long_words=False, break_on_hyphens=False) or [""]
+        parts = wrapped(line.strip(), _room() - len(indent) - 2) or [""]
         click.echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
 
 
 def _lines(line, err):
     """Return the lines of a sentence; it may begin with spaces."""
     indent = line[:len(line) - len(line.lstrip())]
-    return wrap(line, _room(err), break_long_words=False, break_on_hyphens=False, subsequent_indent=indent) or [""]
+    return wrapped(line, _room(err), indent) or [""]
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Break a text between words into lines; `indent` precedes all lines but the first. Numbers keep their units.
+
+    >>> wrapped("within 2.3 % of the limit, in 10 ms", 12)
+    ['within 2.3 %', 'of the', 'limit, in', '10 ms']
+    >>> wrapped("it is within 2.3 % of the limit", 16)
+    ['it is within', '2.3 % of the', 'limit']
+    """
+    lines = wrap(UNIT.sub("\0", text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def _room(err=False):

@@ -5,7 +5,8 @@ Nothing of the library is loaded before a topic is shown.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from textwrap import wrap
+
+from pencilmap.scripts.command_line.tables import wrapped
 
 WIDTH = 80
 TOPIC_OF_OPTION = {  # parameter of a command: the topic that explains its values
@@ -16,7 +17,7 @@ TOPIC_OF_OPTION = {  # parameter of a command: the topic that explains its value
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: its title, the option that takes the names, and a function that returns (name, meaning) pairs."""
+    """A topic: its title, the option or table that has the names, and a function that returns (name, meaning) pairs."""
 
     title: str
     option: str
@@ -34,6 +35,7 @@ def _networks() -> Iterator[tuple[str, str]]:
     yield "8x8x8:torus", "on a machine: all dimensions wrap; without :torus its rule decides which do"
     yield "8x8x8:axes=abc", "letters of the axes other than xyz"
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
+    yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
     for name, form in GRAPHS.items():
         yield f"FILE,{name}", form.title
 
@@ -115,6 +117,16 @@ def _units() -> Iterator[tuple[str, str]]:
     yield "rates of operations", "flop/s, Mflop/s, Gflop/s, Tflop/s"
 
 
+def _headings() -> Iterator[tuple[str, str]]:
+    yield "time", "of the whole transform, or of its exchanges: a line below the table says which"
+    yield "load", "without times: the load of the busiest links; a line below the table gives the unit"
+    yield "gain", "how much faster than the launch order in sequence; 25 % means 1.25 times faster"
+    yield "to limit", ("how much more the busiest links carry than any placement of this grid must load them, which is "
+                       "proved; 0 % cannot be beaten")
+    yield "slowest link", "the link that takes longest: the node that it leaves, and its direction"
+    yield "schedule", "when the exchanges travel: pencilmap help schedules"
+
+
 TOPICS = {
     "networks": Topic("Networks", "--network", _networks),
     "machines": Topic("Machines", "--machine", _machines, ("pencilmap network --machine NAME shows the figures of one.",)),
@@ -127,6 +139,7 @@ TOPICS = {
     "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
     "schedules": Topic("Schedules", "--schedule", _schedules),
     "formats": Topic("Placement formats", "--format", _formats),
+    "headings": Topic("Headings", "tables such as that of plan", _headings, ("More: docs/reference/command-line.md.",)),
     "units": Topic("Units", "options such as --bandwidth '25 GB/s'", _units),
 }
 
@@ -142,7 +155,7 @@ def page(name: str) -> str:
     column = min(max(len(usage) for usage, _ in rows) + 4, 30)
     lines = [f"{topic.title}, for {topic.option}", ""]
     for usage, meaning in rows:
-        text = wrap(meaning, WIDTH - column, break_long_words=False, break_on_hyphens=False)
+        text = wrapped(meaning, WIDTH - column)
         head = f"  {usage}"
         if len(head) >= column:
             lines.append(head)

@@ -47,6 +47,15 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0 and "4 of 12 nodes" in out, err
 
 
+def test_a_file_of_hosts_names_the_nodes_of_the_job_in_a_tree(tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
+    (tmp_path / "job.txt").write_text("tux2\ntux3\ntux4\ntux9\n")
+    status, out, err = pencilmap("network", "topology.conf", "job.txt", "--no-hardware", "-o", "nodes.txt")
+    assert status == 0 and PICTURE in out and "--nodes nodes.txt" in out, err
+    assert (tmp_path / "nodes.txt").read_text() == "tux2\ntux3\ntux4\ntux9\n"
+
+
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")

@@ -85,6 +85,14 @@ def test_the_mapfile_is_that_of_the_schedule(pencilmap, tmp_path):
     assert done["two-way"] == 4 and done["sequence"] >= 4
 
 
+def test_a_code_without_the_schedule_is_told_what_to_add(pencilmap, tmp_path):
+    words = ("map", "--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "4x4", "--fft", "64", "--format", "hostfile",
+             "-o", tmp_path / "a")
+    free, named = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "sequence")))
+    assert "add --schedule sequence" in free and "take 4x4 best, overlap" in free
+    assert "add --schedule" not in named and "overlap" not in named
+
+
 @pytest.mark.parametrize("text", ["fastest", "overlap:0"])
 def test_a_wrong_schedule_is_refused_with_what_is_allowed(pencilmap, text):
     status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", text)

@@ -103,7 +103,7 @@ BAD = {
     "suite": (["simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
     "nothing left": (["simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
     "foreign option": (["simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
-    "foreign the other way": (["namespaces", "--suite", "quick"], ["'quick'", "known is overlap"]),
+    "foreign the other way": (["namespaces", "--suite", "quick"], ["'quick'", "known are overlap, programs"]),
     "rate": (["namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
     "torus": (["namespaces", "--network", "64x64"], ["4096 nodes", "256"]),
     "grid": (["namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),

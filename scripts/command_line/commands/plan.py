@@ -18,7 +18,7 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import Launched, answer, launched
+from pencilmap.scripts.command_line.answers import MOST_TASKS_ROUTED, Launched, answer, launched, schedule_notes
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
@@ -88,7 +88,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     halo_table([choice.prediction for choice in listed])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    for line in (*_runs(found), *_why(found), answer([found.best.prediction], launch, _take(found), by)):
+    for line in (*_runs(found), *_why(found), *_ungained(found, launch), *schedule_notes(found.best.prediction, schedule),
+                 answer([found.best.prediction], launch, _take(found), by)):
         say(line)
 
 
@@ -138,6 +139,14 @@ def _runs(found: Plan) -> list[str]:
     """Sentence about the choices that may be as fast."""
     rivals = list(dict.fromkeys(_way(choice) for choice in found.rivals if choice.kind != found.best.kind))
     return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
+
+
+def _ungained(found: Plan, launch: Launched) -> list[str]:
+    """Say why no gain is stated, if there are too many tasks to route their launch order at once."""
+    tasks = found.best.grid.n_tasks
+    if tasks <= MOST_TASKS_ROUTED or launch.orders or launch.unknown:
+        return []
+    return [f"no gain is stated, because routing the launch order of {tasks} tasks takes long; pencilmap map states it"]
 
 
 def _way(choice: Choice) -> str:
