@@ -65,8 +65,7 @@ def test_the_other_objective_ranks_the_exchanges(pencilmap_json):
 
 def test_a_note_is_short_and_said_once(pencilmap, monkeypatch):
     words = ("predict", "-m", "fugaku", "--nodes", "4x6x16", "-t", "1", "--grid", "16x24", "--fft", "512", "-p",
-             "default", "-p",
-             "default:xyzt")
+             "default", "-p", "default:tn")
     _, out, _ = pencilmap(*words)
     monkeypatch.setattr(tables, "LINE", 80)
     notes = [line for line in out.splitlines() if line.startswith("note: ")]
