@@ -274,8 +274,8 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
     """Yield what a reader of any prediction needs to know about the network."""
     yield from network.notes
     if count:
-        yield (f"the {count} nodes are assumed to be the first of {network.title}, which fill whole switches and groups; "
-               "a file of the numbers of other nodes gives other places")
+        yield (f"the {count} nodes are assumed to be the first of the network: they fill whole switches and groups; a file "
+               "of the numbers of other nodes gives other places")
     if machine:
         yield from machine.doubts(network, used)
 

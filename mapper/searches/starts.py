@@ -25,6 +25,7 @@ from pencilmap.model.traffic.objective import Objective
 Starts = Iterator[tuple[str, np.ndarray]]
 
 SLOT_MOVED = 1e-3  # the cost of another slot on the same node, in squared hops
+MOST_ORDERED = 5  # axes of several nodes whose orders are tried; no launcher orders the six of Tofu
 MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
@@ -48,7 +49,7 @@ def grouped(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:
-    """Yield every launch order: the launcher's own, and every order of the axes with the slots first and last."""
+    """Yield every launch order: the launcher's own, and the orders of the axes with the slots first and last."""
     own = (*site.launch.orders, FILLING)[0]
     others = [order for order in ("nt", "tn", *axis_orders(as_torus(site.network))) if order != own]
     for order in (own, *others):
@@ -57,8 +58,10 @@ def launchers(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def axis_orders(torus: Network) -> Iterator[str]:
-    """Yield distinct orders of the axes: the position of an axis of one node does not matter."""
+    """Yield distinct orders of the axes, of at most `MOST_ORDERED`: the position of an axis of one node does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
+    if len(long) > MOST_ORDERED:
+        return
     short = "".join(axis for axis in torus.axes if axis not in long)
     for some in permutations(long):
         axes = "".join(some) + short

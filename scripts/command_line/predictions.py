@@ -20,10 +20,11 @@ IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is give
 LINKS = {  # word of a note: the page that explains it
     "machine": "docs/machines.md", "routing": "docs/routing.md", "searched": "docs/placement-search.md",
     "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
-    "computing": "docs/time-model.md",
+    "computing": "docs/time-model.md", "first of the network": "docs/machines.md",
 }
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
+MOST_SHORT = 72  # characters of a note that stands on a line
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -110,7 +111,7 @@ def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:
 
 
 def short(notes: Iterable[str]) -> list[str]:
-    """Return the notes that a table without m needs; of a note about a machine only its first clause.
+    """Return the notes that a table without m needs; of a long note, or one about a machine, only the first clause.
 
     >>> short(["shape of machine k is uncertain: 4 racks?", "launch order of machine k is uncertain: none is published"])
     ['shape and launch order of machine k are uncertain']
@@ -120,7 +121,8 @@ def short(notes: Iterable[str]) -> list[str]:
         if doubt := re.match(r"(.*) of machine (\S+) is uncertain: ", note):
             doubtful.setdefault(doubt[2], []).append(doubt[1])
         elif not note.startswith(ONLY_WIDE):
-            found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note else note)
+            found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note or len(note) > MOST_SHORT
+                         else note)
     return [*found, *(f"{_listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
                       for name, figures in doubtful.items())]
 
