@@ -107,5 +107,5 @@ def static_routes(tree: FatTree, ends: Ints) -> RouteTable | None:
             link.append((first + half + unit[end] * k + port[target])[apart])
             weight.append(np.full(len(pair[-1]), float(weights[level])))
         first += 2 * len(cables) * k
-    legs = Legs(*map(np.concatenate, (pair, link, weight)), first)
+    legs = Legs(np.concatenate(pair), np.concatenate(link), np.concatenate(weight), first)
     return _table(_points(tree, ends, point), n, legs)

@@ -163,7 +163,7 @@ def _network(device: Any, box: tuple[int, ...], network: str | None) -> Any:
     standing = tuple(sorted(box))      # the table lists shapes with the shortest extent first; a slice may lie otherwise
     if not rule.allows(standing):
         return machine.with_shape(f"{text}:mesh").torus  # a part of a slice
-    if standing in rule.twisted:
+    if rule.twisted_slice(standing):
         return machine.with_shape(f"{text}:twisted").torus
     return machine.with_shape(text if all(rule.torus(standing).wrap) else f"{text}:mesh").torus
 

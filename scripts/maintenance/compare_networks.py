@@ -18,6 +18,7 @@ from time import process_time
 
 import click
 import networkx as nx
+import numpy as np
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.searches.default_order import default
@@ -57,7 +58,7 @@ def asked(case: Mapping[str, str]) -> tuple[Site, ProcessGrid]:
     name = case["network"]
     network = from_networkx(GRAPHS[name](), name) if name in GRAPHS else network_named(name)
     hosts = sorted(random.Random(1).sample(range(network.n_nodes), int(case["hosts"])))
-    return Site(network, int(case["tasks_per_node"]), Allocation(network, hosts), idle=True), parse_grid(case["grid"])
+    return Site(network, int(case["tasks_per_node"]), Allocation(network, np.array(hosts)), idle=True), parse_grid(case["grid"])
 
 
 def tried(case: Mapping[str, str], scotch: bool) -> Case:
