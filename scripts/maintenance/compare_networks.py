@@ -58,7 +58,8 @@ def asked(case: Mapping[str, str]) -> tuple[Site, ProcessGrid]:
     name = case["network"]
     network = from_networkx(GRAPHS[name](), name) if name in GRAPHS else network_named(name)
     hosts = sorted(random.Random(1).sample(range(network.n_nodes), int(case["hosts"])))
-    return Site(network, int(case["tasks_per_node"]), Allocation(network, np.array(hosts)), idle=True), parse_grid(case["grid"])
+    usable = Allocation(network, np.array(hosts))
+    return Site(network, int(case["tasks_per_node"]), usable, idle=True), parse_grid(case["grid"])
 
 
 def tried(case: Mapping[str, str], scotch: bool) -> Case:

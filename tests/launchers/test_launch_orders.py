@@ -70,6 +70,7 @@ def by_open_mpi_5(hostfile, hosts_tmp, setting):
                                   {**environment, "HOSTS_TMP": hosts_tmp, **setting}))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("setting", MPI_4, ids=str)
 def test_open_mpi_4(tmp_path, hosts_tmp, setting):
     for nodes in LISTS if not setting else LISTS[1:]:

@@ -76,6 +76,7 @@ def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     assert cost <= most + 0.005
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
 def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
     site, grid = setting(network=shape).site, parse_grid(grid)
@@ -85,6 +86,7 @@ def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
     assert max(rows.get(link, 0) + columns.get(link, 0) for link in rows | columns) <= joint
 
 
+@pytest.mark.slow
 def test_the_time_of_the_schedule_decides_which_family_is_taken():
     """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the best tiling in sequence 7."""
     where, grid = setting(network="8x8x8"), parse_grid("16x32")
@@ -145,6 +147,7 @@ def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, l
     assert tiling.name.startswith("lattice:")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape, tasks, grid, fft, schedule, most", [
     ("6x5x4", 3, "18x20", (61, 67, 50), "sequence", 5.43), ("7x5x3", 4, "20x21", None, "sequence", 5.457),
     ("12x5", 1, "6x10", None, "two-way", 7.267), ("5x4", 2, "8x5", (11, 13, 9), "sequence", 5.2)])
@@ -161,6 +164,7 @@ def test_the_local_search_improves_products_on_whole_tori(shape, tasks, grid, ff
     assert cost(found) <= Fraction(most) < cost(product)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_best_is_never_worse_than_any_other_placement(seed):
     random = Random(seed)

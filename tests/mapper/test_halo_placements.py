@@ -56,6 +56,7 @@ def walk(network, a, b, n, loads):
         here[i] = there[i]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), CASES)
 def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decomposition, grid, planes, weight):
     where = setting(network=network, tasks_per_node=tasks, bandwidth="1 GB/s", fft=fft, decomposition=decomposition,
@@ -67,6 +68,7 @@ def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decompos
     assert best.as_dict()["halo"]["width"] == planes
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("network", "grid", "fft"), [("4x4", "2x8", "64:r2c"), ("2x2x4", "4x4", "32"),
                                                       ("4x3", "3x4", "24")])
 def test_busiest_links_of_exchanges_and_halo_are_those_of_walked_messages(network, grid, fft):
@@ -96,6 +98,7 @@ def test_lengths_count_halos_without_a_bandwidth():
     assert best.worth < first.worth
 
 
+@pytest.mark.slow
 def test_plan_and_robust_count_halos():
     where = setting(network="2x4", bandwidth="1 GB/s", fft="32", halo=4)
     found = plan(where)

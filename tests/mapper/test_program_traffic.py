@@ -156,6 +156,7 @@ def test_blocks_of_a_halo_go_to_nodes():
     assert found.cost <= 400_000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("text", "most"), [("4x4x4", 87_428), ("8x8", 178_284)])
 def test_fft_beside_a_halo(text, most):
@@ -175,6 +176,7 @@ def test_shuffled_halo_is_unshuffled():
     assert found.cost <= 120_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", ["4x4", "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=2,groups=4"])
 def test_never_worse_than_a_start(text):
     network = network_named(text)

@@ -50,6 +50,7 @@ def test_a_task_too_many_goes_to_the_nearest_free_slot():
     assert mapping.node_of_rank.tolist() == [0, 6, 2, 3, 1]
 
 
+@pytest.mark.sampled(3)
 @needs_scotch
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 @pytest.mark.parametrize("kind", [*RANDOM, "graph"])

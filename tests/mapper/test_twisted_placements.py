@@ -42,6 +42,7 @@ def reach(shape, grid, least):
     assert cost <= predict(launched(site, grid)).cost
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.thorough
 @pytest.mark.parametrize("shape, grid, least", REACHED)
 def test_best_reaches_what_is_known(shape, grid, least):
