@@ -63,6 +63,7 @@ def test_the_kind_of_the_devices_gives_the_network(kind, shape, cores, network):
                       for core in range(cores)]
 
 
+@pytest.mark.slow
 def test_the_network_can_be_named_and_the_schedule_counts():
     given = devices((4, 4, 8))
     plain, twisted = (ours.slice_of(given, network) for network in ("4x4x8", "4x4x8:twisted"))

@@ -76,6 +76,7 @@ def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     assert cost <= most + 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
 def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):

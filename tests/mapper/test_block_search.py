@@ -33,6 +33,7 @@ def test_search_agrees_with_trying_all_products(torus, tasks, extents):
         assert predict_product(best_product_of(torus, grid, tasks, transform), transform).cost == least[grid]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("n, least_us", [(17, 2.112), (33, 12.16)])
 def test_best_knows_the_blocks_of_the_transform(n, least_us):

@@ -39,6 +39,7 @@ def every_way(where, by):
                 yield worth(p, by)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("by", ["transform", "exchanges"])
 @pytest.mark.parametrize("costs", [Costs(), Costs(fft_rate_per_task=1e8, message_cost_s=1e-5)], ids=["links", "costs"])

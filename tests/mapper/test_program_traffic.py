@@ -156,6 +156,7 @@ def test_blocks_of_a_halo_go_to_nodes():
     assert found.cost <= 400_000
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("text", "most"), [("4x4x4", 87_428), ("8x8", 178_284)])
