@@ -10,9 +10,10 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.network.coordinates import CoordinateNetwork
+from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kinds import is_network, network_named
-from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.allocation import Allocation
 
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
@@ -81,7 +82,8 @@ class Picture:
     Parameters
     ----------
     facts : tuple of Fact
-    torus : Torus
+    torus : Torus or TwistedTorus
+        In whose coordinates the job names its nodes.
     nodes : int array
         Node numbers in the launcher's order.
     hosts : dict of str to int
@@ -95,10 +97,12 @@ class Picture:
         The network if it is no torus.
     path : str
         The file of `graph`.
+    text : str
+        The network of `torus` as text, with the box of a logical torus.
     """
 
     facts: tuple[Fact, ...]
-    torus: Torus | None
+    torus: CoordinateNetwork | None
     nodes: Ints | None
     hosts: dict[str, int]
     tasks_per_node: int | None
@@ -106,9 +110,10 @@ class Picture:
     missing: str | None
     graph: GraphNetwork | None = None
     path: str | None = None
+    text: str | None = None
 
     @property
-    def network(self) -> Torus | GraphNetwork | None:
+    def network(self) -> CoordinateNetwork | GraphNetwork | None:
         return self.torus or self.graph
 
     @property
@@ -142,7 +147,7 @@ class Picture:
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
         """Return arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the node table at `path`."""
-        named = format_torus(self.torus) if self.torus else self.path
+        named = self.text if self.torus else self.path
         whole = self.graph is not None and self.nodes is not None and self.nodes.size == self.graph.n_nodes
         known = {"network": named, "tasks_per_node": named and self.tasks_per_node,
                  "nodes": None if self.nodes is None or whole else path,
@@ -176,11 +181,11 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
-    named: Any = network_named(text) if text and is_network(text) else None
-    shape = named if named and named.has_products else parse_torus(text) if text and named is None else None
+    named: Any = network_named(text) if text else None
+    shape = logical(named) if named and named.has_coordinates else None
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
-    graph = named if named and not named.has_coordinates else first("network")
+    graph = named if named and shape is None else first("network")
     if shape is None and graph is not None:
         path = first("path") if named is None else text
         jobs = [*environment, *(f for f in files if f.network is None)]
@@ -191,13 +196,13 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         missing = first("missing") or NO_NETWORK
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
-        nodes, named, missing = _named(shape, hosts or tuple(places), places)
+        nodes, held, missing = _named(shape, hosts or tuple(places), places)
     else:
-        nodes, named, missing = _numbered(shape, coordinates)
-    if (several := hosts_per_node(named)) > 1:
+        nodes, held, missing = _numbered(shape, coordinates)
+    if (several := hosts_per_node(held)) > 1:
         common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
     tasks = tasks and tasks * several
-    return Picture(torus=shape, nodes=nodes, hosts=named, tasks_per_node=tasks, missing=missing, **common)
+    return Picture(torus=shape, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, text=str(named), **common)
 
 
 def _in_graph(graph, path, hosts):

@@ -17,7 +17,6 @@ from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.model.base.errors import PencilmapError, printable
-from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.command_line.network_picture import network_lines
 from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.tables import paste, print_json, print_table, say
@@ -107,7 +106,7 @@ def _is_read(path):
 def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
     """Return the picture as JSON values."""
     return {"facts": [fact._asdict() for fact in picture.facts],
-            "torus": format_torus(picture.torus) if picture.torus else None,
+            "torus": picture.text,
             "network": picture.graph and {**picture.graph.as_dict(), "notes": list(picture.graph.notes)},
             "nodes": None if picture.nodes is None or picture.network is None else [
                 {"node": coordinates, "host": name} for name, coordinates in picture.places()],
@@ -132,12 +131,10 @@ def _show(picture, files, output):
         say(f"found nothing; inside a job, or with files, these are read:\n{known}")
         return
     print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
-    if picture.torus is not None and picture.nodes is not None:
-        say(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
-    elif picture.graph is not None:
-        for line in network_lines(picture.graph, picture.nodes):
+    if picture.network is not None:
+        for line in network_lines(picture.network, picture.nodes):
             click.echo(line)  # as it is, for the picture has columns
-        for note in picture.graph.notes:
+        for note in picture.network.notes:
             say(f"note: {spelled(note)}")
     if bound := _bound(picture):
         say(f"slots are bound to cores {' '.join(bound)}")

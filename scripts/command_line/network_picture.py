@@ -1,4 +1,4 @@
-"""A network of switches in the terminal: its levels and groups, and the nodes of a job in them."""
+"""A network in the terminal: its levels and groups, or its planes, and the nodes of a job in them."""
 
 from collections.abc import Iterator
 from functools import singledispatch
@@ -8,19 +8,21 @@ import numpy as np
 from pencilmap.mapper.allocations.network_file import plural
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Network
+from pencilmap.scripts.pictures.plain import planes_text
 
 MOST_UNITS = 24  # units with a line each
 WIDTH = 40       # columns of the line of a unit
+SCREEN = 40, 80  # lines and columns of a picture of planes; larger tori have none
 USED, FREE = "#", "."
 
 
-def network_lines(network: GraphNetwork, nodes: Ints | None) -> Iterator[str]:
+def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
     """Yield the lines of a picture.
 
     Parameters
     ----------
-    network : GraphNetwork
+    network : Network
     nodes : int array, optional
         Nodes of the job.
 
@@ -35,11 +37,35 @@ def network_lines(network: GraphNetwork, nodes: Ints | None) -> Iterator[str]:
       leaf0  ##..  2 of 4
       leaf1  #...  1 of 4
       and 1 other leaf without nodes of the job
+    >>> print("\\n".join(network_lines(network_named("4x2"), np.array([0, 1, 4]))))
+    torus 4x2
+    nodes of the job: # 3 of 8
+    y
+    1  # . . .
+    0  # # . .
+       0     3 x
     """
+    if network.has_coordinates:
+        yield from _planes(network, nodes)
+        return
     yield from _levels(network)
     if nodes is not None and network.levels and nodes.size < network.n_nodes:
         yield f"nodes of the job: {USED} {nodes.size} of {network.n_nodes} hosts"
         yield from _units(network, nodes)
+
+
+def _planes(torus, nodes):
+    """Yield the planes of a torus, if they fit a screen, and the nodes of the job in them."""
+    yield torus.title
+    if nodes is None or nodes.size == torus.n_nodes:
+        return
+    yield f"nodes of the job: {USED} {nodes.size} of {torus.n_nodes}"
+    lines, columns = SCREEN
+    if torus.n_nodes <= lines * columns:
+        mark = np.full(torus.n_nodes, FREE)
+        mark[nodes] = USED
+        picture = planes_text(torus, mark, columns)
+        yield from picture if len(picture) <= lines else ()
 
 
 @singledispatch

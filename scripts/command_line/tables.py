@@ -71,13 +71,18 @@ def _folded(columns, rows):
     if excess <= 0 or (context is not None and context.params.get("wide")):
         return rows
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
-    widest = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) for k in texts}
-    at = max(texts, key=lambda k: widest[k], default=None)
-    if at is None or widest[at] - excess < LEAST_TEXT:
-        return rows
-    room = widest[at] - excess
-    return [[*row[:at], "\n".join(part for line in row[at].split("\n") for part in wrapped(line, room) or [""]),
-             *row[at + 1:]] for row in rows]
+    room = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) for k in texts}
+    while excess > 0:  # the widest columns are folded first, alike, until the next one is as wide
+        widest = max(room.values(), default=0)
+        if widest <= LEAST_TEXT:
+            return rows
+        wide = [k for k in texts if room[k] == widest]
+        least = max(LEAST_TEXT, *(width for width in (0, *room.values()) if width < widest))
+        cut = min(-(-excess // len(wide)), widest - least)
+        room.update((k, widest - cut) for k in wide)
+        excess -= cut * len(wide)
+    return [["\n".join(part for line in cell.split("\n") for part in wrapped(line, room[k]) or [""]) if k in room else cell
+             for k, cell in enumerate(row)] for row in rows]
 
 
 def _is_plain(err=False):

@@ -49,11 +49,24 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     for sign, name in zip(MARKS, groups):
         mark[kinds[name]] = sign
     mark[kinds["both"]] = BOTH
+    return [*planes_text(torus, mark, width), "", _legend(groups, bool(len(kinds["both"])), EMPTY in mark)]
+
+
+def planes_text(torus: Any, mark: np.ndarray, width: int) -> list[str]:
+    """Draw a mark for each node as planes side by side, as `image_text` does.
+
+    Parameters
+    ----------
+    torus : Torus or TwistedTorus
+    mark : array of letters, shape (N,)
+    width : int
+        Columns of the terminal.
+    """
     seen = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
     right, up, further = seen[0], seen[1] if len(seen) > 1 else None, seen[2:]
     planes = [_plane(torus, mark, right, up, dict(zip(further, reversed(at))))
               for at in product(*(range(torus.shape[i]) for i in reversed(further)))]
-    return [*_side_by_side(planes, width), "", _legend(groups, bool(len(kinds["both"])), EMPTY in mark)]
+    return _side_by_side(planes, width)
 
 
 def _plane(torus, mark, right, up, at):

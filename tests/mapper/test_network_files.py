@@ -65,7 +65,7 @@ def test_blocks_are_leaves_under_one_switch(name):
 
 @pytest.mark.parametrize("name", ["slurm", "slurm-blocks", "slurm-addresses", "topograph", "scotch-tree"])
 @pytest.mark.parametrize("options, cables, words", [
-    ({}, 4, "tells no numbers of cables: as many are assumed"), ({"taper": "2"}, 2, "taper=2 was given"),
+    ({}, 4, "as many cables up as down are assumed"), ({"taper": "2"}, 2, "taper=2 was given"),
     ({"up": "3"}, 3, "up=3 was given"), ({"taper": "3"}, 2, "taper=3 was given")])
 def test_numbers_of_cables_that_a_file_leaves_out(name, options, cables, words):
     tree = network(name, **options)
@@ -76,7 +76,7 @@ def test_an_assumption_is_part_of_every_answer(tmp_path):
     (tmp_path / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
     where = setting(network=tmp_path / "topology.conf")
     [found] = where.predictions("3x4", ["default"])
-    assert any("tells no numbers of cables" in note and "taper=2" in note for note in found.notes)
+    assert any("as many cables up as down" in note and "taper=2" in note for note in found.notes)
 
 
 def test_rates_are_given_by_class(tmp_path):

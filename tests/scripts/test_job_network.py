@@ -36,7 +36,7 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     (job / name).write_bytes((CORPUS / sample).read_bytes())
     status, out, err = pencilmap("network", "--no-hardware")
     assert status == 0, err
-    assert PICTURE in out and "tells no numbers of cables" in " ".join(out.split())
+    assert PICTURE in out and "as many cables up as down are assumed" in " ".join(out.split())
     typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
     assert typed.endswith(f"pencilmap network -o nodes.txt pencilmap plan --network {job / name} --tasks-per-node 2 "
                           "--nodes nodes.txt --fft 512")
@@ -120,3 +120,18 @@ def test_a_network_by_text_has_a_picture(pencilmap, monkeypatch):
     assert status == 0, err
     assert "9 groups, 8 hosts each\n  36 switches, 2 hosts each\n    72 hosts, 36 switches\n" in out
     assert "pencilmap plan --network dragonfly:a=4,p=2,h=2 --fft 512" in " ".join(out.replace("\\\n", "").split())
+
+
+@pytest.mark.parametrize("text", ["4x4x8:twisted", "6x4x9:twist=xz3,yz3", "4x12x4:box=2x4x2x2x3wx2", "8x8:mesh",
+                                  "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:3x3,hosts=2"])
+def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
+    status, out, _ = pencilmap("network", "--network", text)
+    assert status == 0 and f"pencilmap plan --network {text} --fft 512" in " ".join(out.replace("\\\n", " ").split())
+
+
+def test_a_table_of_long_texts_fits_the_terminal(pencilmap, monkeypatch):
+    """Two columns are wide: the wrap and the launch order of a Fujitsu job, and their sources."""
+    for name, value in dict(JOBID=7, NODE=192, NODE_X=4, NODE_Y=12, NODE_Z=4, PROC_BY_NODE=4).items():
+        monkeypatch.setenv(f"PJM_{name}", str(value))
+    status, out, _ = pencilmap("network")
+    assert status == 0 and "launch order" in out and max(map(len, out.splitlines())) <= 80
