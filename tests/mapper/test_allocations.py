@@ -659,7 +659,7 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "--network", "4", "-o", tmp_path / "nodes")
     assert status == 0, err
-    assert "SLURM_JOB_NODELIST" in out and "torus 4, 3 of 4 nodes" in out
+    assert "SLURM_JOB_NODELIST" in out and "torus 4\nnodes of the job: # 3 of 4\n" in out
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
     assert pencilmap("map", "--network", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0

@@ -59,7 +59,7 @@ def test_a_file_of_hosts_names_the_nodes_of_the_job_in_a_tree(tmp_path, monkeypa
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")
-    assert status == 0 and PICTURE in out and "topology.txt tells no numbers" in " ".join(out.split())
+    assert status == 0 and PICTURE in out and "assumed for topology.txt" in " ".join(out.split())
     typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
     assert "scontrol show topology > topology.txt pencilmap network topology.txt -o nodes.txt pencilmap plan" in typed
     found = pencilmap_json.one("network", "--no-hardware")
