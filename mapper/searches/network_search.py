@@ -49,7 +49,8 @@ ENTRIES = 120_000_000     # of the table of routes, changed by all swaps togethe
 POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
-FIRST_RANKS, MOST_PAIRED = 500_000, 128  # ranks of all seeds that are made; units whose pairs are compared
+FIRST_RANKS, FILLED_RANKS = 500_000, 20_000_000  # ranks of all seeds that are made for these two
+MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
@@ -319,7 +320,8 @@ class _Search:
     def _seeds(self, most):
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units."""
         P, network = self.ground.grid.n_tasks, self.ground.network
-        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), FIRST_RANKS // P)))
+        ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
+        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
         crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
         best = sorted(some, key=crossing.__getitem__)[:most]

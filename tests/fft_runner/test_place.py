@@ -17,8 +17,8 @@ from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from tests.documents import run_by
-from tests.fft_runner.conftest import OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
-from tests.fft_runner.test_traffic import HERE, LAMMPS, LIBRARY as TRACER, Mpi as Compiled, found_in, thermo
+from tests.fft_runner.conftest import SOURCE, run_bounded
+from tests.fft_runner.test_traffic import HERE, LAMMPS, LIBRARY as TRACER, Mpi as Compiled, compiled_for, found_in, thermo
 from tests.modules import needs_module
 from tests.patience import patience
 
@@ -52,14 +52,9 @@ class Mpi(Compiled):
 
 @pytest.fixture(scope="module", params=["openmpi", "mpich"])
 def mpi(request, tmp_path_factory):
-    name = request.param
-    compiler, start = shutil.which(f"mpicc.{name}"), shutil.which(f"mpirun.{name}")
-    if not compiler or not start or not links(compiler):
-        pytest.skip(f"NOT TESTED: {name}, its compiler or its headers are not installed")
-    found = Mpi(tmp_path_factory.mktemp(name), compiler, shutil.which(f"mpif90.{name}"),
-                (start, *(OPEN_MPI_OPTIONS if name == "openmpi" else ())), "env")
+    found = compiled_for(request.param, Mpi, tmp_path_factory, "env")
     written = found.folder / "wrappers.c"
-    subprocess.run([sys.executable, WRAPPERS, written, compiler], check=True, timeout=patience(60))
+    subprocess.run([sys.executable, WRAPPERS, written, found.compiler], check=True, timeout=patience(60))
     found.compile(LIBRARY, written, *sorted((SOURCE / "place").glob("*.c")), *sorted((SOURCE / "common").glob("*.c")),
                   *(SOURCE / "reorder" / name for name in ("placing.c", "request.c", "tiling.c")),
                   options=[*SHARED, "-Wall", "-Wextra", "-Werror", *INCLUDED])

@@ -50,15 +50,18 @@ class Mpi:
         return done, read_traffic(output) if output.exists() else None
 
 
-@pytest.fixture(scope="module", params=["openmpi", "mpich"])
-def mpi(request, tmp_path_factory):
-    name = request.param
+def compiled_for(name, kind, folders, given):
+    """Return the compilers and the launcher of an MPI as a `kind` of `Compiled`, or skip the test."""
     compiler, start = shutil.which(f"mpicc.{name}"), shutil.which(f"mpirun.{name}")
     if not compiler or not start or not links(compiler):
         pytest.skip(f"NOT TESTED: {name}, its compiler or its headers are not installed")
-    fortran = shutil.which(f"mpif90.{name}")
-    found = Mpi(tmp_path_factory.mktemp(name), compiler, fortran, (start, *(OPEN_MPI_OPTIONS if name == "openmpi" else ())),
-                "-x" if name == "openmpi" else "-genv")
+    options = OPEN_MPI_OPTIONS if name == "openmpi" else ()
+    return kind(folders.mktemp(name), compiler, shutil.which(f"mpif90.{name}"), (start, *options), given)
+
+
+@pytest.fixture(scope="module", params=["openmpi", "mpich"])
+def mpi(request, tmp_path_factory):
+    found = compiled_for(request.param, Mpi, tmp_path_factory, "-x" if request.param == "openmpi" else "-genv")
     found.compile(LIBRARY, *sorted((SOURCE / "traffic").glob("*.c")),
                   options=["-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"])
     found.compile("traffic_test", HERE / "traffic_test.c", options=["-std=gnu11", "-w"])
