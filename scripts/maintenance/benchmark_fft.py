@@ -157,7 +157,7 @@ def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
     names = [name for name in contestants if name not in missing]
     with shown() as progress:
         for case in cases:
-            results = []
+            results: Launches = []
             for number in range(rounds):
                 progress(f"{name_of(case)}: round {number + 1} of {rounds}")
                 results += round_of(case, names, repetitions, number)

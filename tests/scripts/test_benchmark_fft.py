@@ -254,7 +254,7 @@ def test_the_page_has_the_medians_of_the_result_file():
     ratios = {(row["transform"], row["library"]): row["pencilfft / library"]
               for row in read_result(result_file(page, "benchmark all"))}
     grids = [name.partition(",")[0] for name in names[1::2]]
-    assert len(rows) == 15 and mean[0] == "geometric mean"
+    assert rows and mean[0] == "geometric mean"
     for name, *cells in rows:
         for grid, cell in zip(grids, cells[1::2], strict=True):
             ratio, library = cell.split()
