@@ -32,15 +32,22 @@
 
 #include "pencilfft_line.h"
 
-namespace pencilfft {
+namespace pencilfft
+{
 
 // A failed call, with the message of pencilfft_error_message().
-class error : public std::runtime_error {
-public:
-    error(pencilfft_status status, const std::string &message) : std::runtime_error(message), status_(status) {}
-    pencilfft_status status() const noexcept { return status_; }
+class error : public std::runtime_error
+{
+  public:
+    error(pencilfft_status status, const std::string &message) : std::runtime_error(message), status_(status)
+    {
+    }
+    pencilfft_status status() const noexcept
+    {
+        return status_;
+    }
 
-private:
+  private:
     pencilfft_status status_;
 };
 
@@ -56,7 +63,9 @@ enum class direction { forward = PENCILFFT_FORWARD, backward = PENCILFFT_BACKWAR
 // The number of an array of a plan, counted from array 0, the array before the first exchange.
 struct array_number {
     int value;
-    explicit constexpr array_number(int number) : value(number) {}
+    explicit constexpr array_number(int number) : value(number)
+    {
+    }
 };
 inline constexpr array_number input{PENCILFFT_INPUT}, output{PENCILFFT_OUTPUT}, inner_input{PENCILFFT_INNER_INPUT},
     inner_output{PENCILFFT_INNER_OUTPUT}, z_pencil{PENCILFFT_Z_PENCIL}, y_pencil{PENCILFFT_Y_PENCIL},
@@ -89,22 +98,55 @@ struct brick_lines_description : pencilfft_brick_lines_desc {
 };
 
 // Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan.
-template <class T> class buffer {
-public:
-    buffer(std::int64_t elements, std::int64_t bytes) : memory_(allocate(bytes)), size_(static_cast<std::size_t>(elements)) {}
-    T *data() noexcept { return memory_.get(); }
-    const T *data() const noexcept { return memory_.get(); }
-    std::size_t size() const noexcept { return size_; } // elements of this rank, all fields together
-    T &operator[](std::int64_t i) { return memory_.get()[i]; }
-    const T &operator[](std::int64_t i) const { return memory_.get()[i]; }
-    T *begin() noexcept { return data(); }
-    T *end() noexcept { return data() + size_; }
-    const T *begin() const noexcept { return data(); }
-    const T *end() const noexcept { return data() + size_; }
+template <class T> class buffer
+{
+  public:
+    buffer(std::int64_t elements, std::int64_t bytes) : memory_(allocate(bytes)), size_(static_cast<std::size_t>(elements))
+    {
+    }
+    T *data() noexcept
+    {
+        return memory_.get();
+    }
+    const T *data() const noexcept
+    {
+        return memory_.get();
+    }
+    std::size_t size() const noexcept
+    {
+        return size_;
+    } // elements of this rank, all fields together
+    T &operator[](std::int64_t i)
+    {
+        return memory_.get()[i];
+    }
+    const T &operator[](std::int64_t i) const
+    {
+        return memory_.get()[i];
+    }
+    T *begin() noexcept
+    {
+        return data();
+    }
+    T *end() noexcept
+    {
+        return data() + size_;
+    }
+    const T *begin() const noexcept
+    {
+        return data();
+    }
+    const T *end() const noexcept
+    {
+        return data() + size_;
+    }
 
-private:
+  private:
     struct release {
-        void operator()(T *memory) const noexcept { std::free(memory); }
+        void operator()(T *memory) const noexcept
+        {
+            std::free(memory);
+        }
     };
     static T *allocate(std::int64_t bytes)
     {
@@ -121,7 +163,9 @@ private:
 // Bytes and messages to each rank, in the order of ranks.
 struct traffic {
     std::vector<std::int64_t> bytes, messages;
-    explicit traffic(int ranks) : bytes(static_cast<std::size_t>(ranks)), messages(static_cast<std::size_t>(ranks)) {}
+    explicit traffic(int ranks) : bytes(static_cast<std::size_t>(ranks)), messages(static_cast<std::size_t>(ranks))
+    {
+    }
 };
 
 // All names of a function of names: names_of(pencilfft_exchange_name).
@@ -145,8 +189,9 @@ inline int ranks_of(MPI_Comm comm)
 }
 
 // A handle of C that all ranks free together.
-template <class Handle, int (*destroy)(Handle)> class owner {
-public:
+template <class Handle, int (*destroy)(Handle)> class owner
+{
+  public:
     owner(owner &&other) noexcept
         : handle_(std::exchange(other.handle_, nullptr)), ranks_(other.ranks_), exceptions_(other.exceptions_)
     {
@@ -162,25 +207,37 @@ public:
         if (std::uncaught_exceptions() <= exceptions_)
             destroy(handle_);
     }
-    Handle get() const noexcept { return handle_; }
-    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    Handle get() const noexcept
+    {
+        return handle_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return handle_ != nullptr;
+    }
     // Frees the handle now. Collective.
-    void reset() { check(destroy(std::exchange(handle_, nullptr))); }
+    void reset()
+    {
+        check(destroy(std::exchange(handle_, nullptr)));
+    }
 
-protected:
-    explicit owner(int ranks) : ranks_(ranks) {}
+  protected:
+    explicit owner(int ranks) : ranks_(ranks)
+    {
+    }
     Handle handle_ = nullptr;
     int ranks_;
 
-private:
+  private:
     int exceptions_ = std::uncaught_exceptions();
 };
 
 class halo;
 
 // A plan for three-dimensional arrays. The constructor and `forward` to `transpose` are collective.
-class plan : public owner<pencilfft_plan, pencilfft_plan_destroy> {
-public:
+class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
+{
+  public:
     plan(const pencilfft_desc &wanted, MPI_Comm comm) : owner(ranks_of(comm))
     {
         check(pencilfft_plan_create(&wanted, comm, &handle_));
@@ -192,9 +249,18 @@ public:
         check(pencilfft_grid(get(), &found[0], &found[1]));
         return found;
     }
-    pencilfft_box box(array_number array) const { return asked<pencilfft_box>(pencilfft_box_mine, array.value); }
-    pencilfft_box box(array_number array, int rank) const { return asked<pencilfft_box>(pencilfft_box_of, array.value, rank); }
-    pencilfft_format format(array_number array) const { return asked<pencilfft_format>(pencilfft_format_of, array.value); }
+    pencilfft_box box(array_number array) const
+    {
+        return asked<pencilfft_box>(pencilfft_box_mine, array.value);
+    }
+    pencilfft_box box(array_number array, int rank) const
+    {
+        return asked<pencilfft_box>(pencilfft_box_of, array.value, rank);
+    }
+    pencilfft_format format(array_number array) const
+    {
+        return asked<pencilfft_format>(pencilfft_format_of, array.value);
+    }
     std::vector<pencilfft_part> parts(array_number array) const
     {
         std::vector<pencilfft_part> found(static_cast<std::size_t>(asked<int>(pencilfft_parts, array.value)));
@@ -202,13 +268,34 @@ public:
             check(pencilfft_part_mine(get(), array.value, static_cast<int>(i), &found[i]));
         return found;
     }
-    double scale() const { return asked<double>(pencilfft_scale); }
-    int threads() const { return asked<int>(pencilfft_threads); }
-    pencilfft_line line(int axis) const { return asked<pencilfft_line>(pencilfft_line_of, axis); }
-    double waves(int axis, std::int64_t index) const { return asked<double>(pencilfft_waves, axis, index); }
-    std::string text() const { return asked<const char *>(pencilfft_plan_text); }
-    std::string schedule_chosen() const { return pencilfft_schedule_chosen(get()); }
-    std::string exchange_chosen(int exchange) const { return pencilfft_exchange_chosen(get(), exchange); }
+    double scale() const
+    {
+        return asked<double>(pencilfft_scale);
+    }
+    int threads() const
+    {
+        return asked<int>(pencilfft_threads);
+    }
+    pencilfft_line line(int axis) const
+    {
+        return asked<pencilfft_line>(pencilfft_line_of, axis);
+    }
+    double waves(int axis, std::int64_t index) const
+    {
+        return asked<double>(pencilfft_waves, axis, index);
+    }
+    std::string text() const
+    {
+        return asked<const char *>(pencilfft_plan_text);
+    }
+    std::string schedule_chosen() const
+    {
+        return pencilfft_schedule_chosen(get());
+    }
+    std::string exchange_chosen(int exchange) const
+    {
+        return pencilfft_exchange_chosen(get(), exchange);
+    }
 
     // An array without values. T must be the type of its elements.
     template <class T> buffer<T> make(array_number array) const
@@ -221,29 +308,49 @@ public:
     }
 
     // The elements of this rank in an array, for range-based loops; see pencilfft_walk.
-    class walk {
-    public:
-        struct end_of_walk {};
-        class iterator {
-        public:
-            explicit iterator(const pencilfft_walk &begun) : at_(begun) { ++*this; }
-            const pencilfft_walk &operator*() const { return at_; }
+    class walk
+    {
+      public:
+        struct end_of_walk {
+        };
+        class iterator
+        {
+          public:
+            explicit iterator(const pencilfft_walk &begun) : at_(begun)
+            {
+                ++*this;
+            }
+            const pencilfft_walk &operator*() const
+            {
+                return at_;
+            }
             iterator &operator++()
             {
                 more_ = pencilfft_walk_next(&at_) != 0;
                 return *this;
             }
-            bool operator!=(end_of_walk) const { return more_; }
+            bool operator!=(end_of_walk) const
+            {
+                return more_;
+            }
 
-        private:
+          private:
             pencilfft_walk at_;
             bool more_ = false;
         };
-        explicit walk(const pencilfft_walk &begun) : begun_(begun) {}
-        iterator begin() const { return iterator(begun_); }
-        end_of_walk end() const { return {}; }
+        explicit walk(const pencilfft_walk &begun) : begun_(begun)
+        {
+        }
+        iterator begin() const
+        {
+            return iterator(begun_);
+        }
+        end_of_walk end() const
+        {
+            return {};
+        }
 
-    private:
+      private:
         pencilfft_walk begun_;
     };
     walk elements(array_number array) const
@@ -254,8 +361,14 @@ public:
     }
 
     // Transforms. The two buffers may be the same memory, given as pointers.
-    template <class T, class U> void forward(const buffer<T> &in, buffer<U> &out) const { forward(in.data(), out.data()); }
-    template <class T, class U> void backward(const buffer<T> &in, buffer<U> &out) const { backward(in.data(), out.data()); }
+    template <class T, class U> void forward(const buffer<T> &in, buffer<U> &out) const
+    {
+        forward(in.data(), out.data());
+    }
+    template <class T, class U> void backward(const buffer<T> &in, buffer<U> &out) const
+    {
+        backward(in.data(), out.data());
+    }
     template <class T, class U> void forward(const T *in, U *out) const
     {
         expect<T>(input);
@@ -310,7 +423,7 @@ public:
         return found;
     }
 
-private:
+  private:
     template <class Result, class Function, class... Arguments> Result asked(Function function, Arguments... arguments) const
     {
         Result result{};
@@ -332,8 +445,9 @@ private:
 };
 
 // The halo of an array; it may outlive its plan. plan::make_halo(), exchange() and accumulate() are collective.
-class halo : public owner<pencilfft_halo, pencilfft_halo_destroy> {
-public:
+class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
+{
+  public:
     pencilfft_part part() const
     {
         pencilfft_part found;
@@ -347,16 +461,23 @@ public:
         return buffer<T>(elements, elements * static_cast<std::int64_t>(sizeof(T)));
     }
     // A null array means that the elements are in `padded`.
-    template <class T> void exchange(const T *array, T *padded) const { check(pencilfft_halo_exchange(get(), array, padded)); }
-    template <class T> void accumulate(T *padded, T *array) const { check(pencilfft_halo_accumulate(get(), padded, array)); }
+    template <class T> void exchange(const T *array, T *padded) const
+    {
+        check(pencilfft_halo_exchange(get(), array, padded));
+    }
+    template <class T> void accumulate(T *padded, T *array) const
+    {
+        check(pencilfft_halo_accumulate(get(), padded, array));
+    }
     pencilfft::traffic traffic(direction way) const
     {
         pencilfft::traffic found(ranks_);
-        check(pencilfft_halo_traffic(get(), static_cast<pencilfft_direction>(way), found.bytes.data(), found.messages.data()));
+        check(
+            pencilfft_halo_traffic(get(), static_cast<pencilfft_direction>(way), found.bytes.data(), found.messages.data()));
         return found;
     }
 
-private:
+  private:
     halo(const plan &of, int array, const std::int64_t *low, const std::int64_t *high) : owner(of.ranks_)
     {
         check(pencilfft_halo_create(of.get(), array, low, high, &handle_));
@@ -373,8 +494,9 @@ inline halo plan::make_halo(array_number array, const std::array<std::int64_t, 3
 // Plans for distributed lines, alone and on bricks.
 template <class Handle, class Description, int (*create)(const Description *, MPI_Comm, Handle *), int (*destroy)(Handle),
           int (*elements_of)(Handle, std::int64_t *), int (*run)(Handle, pencilfft_direction, const void *, void *)>
-class lines : public owner<Handle, destroy> {
-public:
+class lines : public owner<Handle, destroy>
+{
+  public:
     lines(const Description &wanted, MPI_Comm comm) : owner<Handle, destroy>(ranks_of(comm))
     {
         check(create(&wanted, comm, &this->handle_));
@@ -399,7 +521,7 @@ public:
         check(run(this->get(), static_cast<pencilfft_direction>(way), in, out));
     }
 
-private:
+  private:
     bool single_ = false;
 };
 using line_plan = lines<pencilfft_line_plan, pencilfft_line_desc, pencilfft_line_create, pencilfft_line_destroy,

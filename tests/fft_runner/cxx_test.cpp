@@ -32,8 +32,9 @@ template <class Owner> static constexpr bool is_only_moved()
     return !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner> &&
            std::is_nothrow_move_constructible_v<Owner> && std::is_nothrow_move_assignable_v<Owner>;
 }
-static_assert(is_only_moved<pencilfft::plan>() && is_only_moved<pencilfft::halo>() && is_only_moved<pencilfft::line_plan>() &&
-              is_only_moved<pencilfft::brick_lines_plan>() && is_only_moved<pencilfft::buffer<float>>());
+static_assert(is_only_moved<pencilfft::plan>() && is_only_moved<pencilfft::halo>() &&
+              is_only_moved<pencilfft::line_plan>() && is_only_moved<pencilfft::brick_lines_plan>() &&
+              is_only_moved<pencilfft::buffer<float>>());
 static_assert(!std::is_convertible_v<int, pencilfft::array_number> && !std::is_convertible_v<int, direction>);
 
 static pencilfft::plan made(const char *type, const char *schedule = nullptr)
@@ -82,7 +83,8 @@ static void what_a_plan_tells(int rank, int ranks)
 {
     auto plan = made("r2c");
     expect(plan.grid()[0] * plan.grid()[1] == ranks && plan.threads() == 1, "the grid");
-    expect(plan.exchanges() == std::vector<std::string>{"row", "column"} && plan.exchange_chosen(0) == "alltoallv", "exchanges");
+    expect(plan.exchanges() == std::vector<std::string>{"row", "column"} && plan.exchange_chosen(0) == "alltoallv",
+           "exchanges");
     expect(plan.schedule_chosen() == "sequence" && plan.text().find("DFT") != std::string::npos, "texts");
     expect(plan.box(pencilfft::output, rank).extent[1] == plan.box(pencilfft::output).extent[1], "boxes");
     expect(plan.parts(pencilfft::output).size() == 1 && plan.format(pencilfft::output).n[2] == 5, "parts and format");

@@ -613,6 +613,11 @@ class Plan(_Handled):
         return self._grid
 
     @property
+    def ranks(self) -> int:
+        """Ranks of the plan."""
+        return self._ranks
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """Global extents nx, ny, nz of the input."""
         return self._extents
@@ -637,6 +642,11 @@ class Plan(_Handled):
         single extent, its number of elements.
         """
         return self._array(array).shape
+
+    def global_shape(self, array: str | int) -> tuple[int, ...]:
+        """Return the global extents of x, y, z, after the fields if there are several."""
+        form = _asked("format_of", self._alive(), _Format(), _known(self._array_numbers, array))
+        return tuple(form.n) if form.fields == 1 else (form.fields, *form.n)
 
     def part(self, array: str | int) -> tuple[slice, ...]:
         """Return the calling rank's slices of x, y, z of the global array: ``local[...] = whole[plan.part("input")]``.
