@@ -139,7 +139,7 @@ def _against(best, other, name, by, if_same=""):
     if most - least > SAME:
         return f"{_range_in_words(least, most)} {name}, by how the routers adapt"
     likely = _likely(best, other, by)
-    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(1 / ratio)} slower than {name}"
+    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(ratio).removeprefix('-')} slower than {name}"
     if likely and likely[0] <= 1 <= likely[1]:
         return f"{said} (not sure: expect 90 % of measured ratios at {likely[0]:.3g} to {likely[1]:.3g})"
     return said
@@ -149,13 +149,13 @@ def _range_in_words(least, most):
     """The range of a gain in words.
 
     >>> _range_in_words(1.12, 5.54), _range_in_words(0.8, 1.1), _range_in_words(0.5, 0.8)
-    ('12 to 454 % faster than', '25 % slower to 10 % faster than', '25 to 100 % slower than')
+    ('12 to 454 % faster than', '20 % slower to 10 % faster than', '20 to 50 % slower than')
     """
     if least > 1 - SAME:
         return f"{percent(max(least, 1)).removesuffix(' %')} to {percent(most)} faster than"
     if most < 1:
-        return f"{percent(1 / most).removesuffix(' %')} to {percent(1 / least)} slower than"
-    return f"{percent(1 / least)} slower to {percent(most)} faster than"
+        return f"{percent(most).strip('- %')} to {percent(least).removeprefix('-')} slower than"
+    return f"{percent(least).removeprefix('-')} slower to {percent(most)} faster than"
 
 
 def _likely(best, other, by):
