@@ -9,7 +9,8 @@
 !! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
 !! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
-!! pencilfft_alloc makes buffers as large as execute needs; c_f_pointer gives them that shape.
+!! pencilfft_array makes a buffer as large as a transform needs, as a pointer of that shape; pencilfft_transform takes such
+!! arrays. pencilfft_alloc, pencilfft_forward and pencilfft_backward do the same with type(c_ptr).
 !! Every function returns 0 (pencilfft_ok) or an error code; pencilfft_message() has the text. Several fields follow each
 !! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields].
 module pencilfft
@@ -134,6 +135,15 @@ module pencilfft
     public :: pencilfft_exchange_means, pencilfft_execute, pencilfft_format_of, pencilfft_line_of, pencilfft_part_of
     public :: pencilfft_phase_kind, pencilfft_walk_begin, pencilfft_walk_next
 
+    public :: pencilfft_array, pencilfft_transform
+
+    !> A buffer of pencilfft_alloc as `a(:, :, :)` of shape pencilfft_shape(plan, array), or as `a(:, :, :, :)` with the
+    !! fields last. Refused if the type of the elements is not that of the array, or the array has several parts. Local.
+    interface pencilfft_array
+        module procedure real_double_array, real_single_array, complex_double_array, complex_single_array, &
+            real_double_fields, real_single_fields, complex_double_fields, complex_single_fields
+    end interface
+
     abstract interface
         type(c_ptr) function name_in_table(i) bind(C)
             import
@@ -246,6 +256,15 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
+        end function
+        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such as
+        !! those of pencilfft_array. from and to may be the same memory under two pointers.
+        integer(c_int) function pencilfft_transform(plan, direction, from, to) bind(C, name="pencilfft_execute")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(*), intent(in) :: from(*)
+            type(*), intent(inout) :: to(*)
         end function
         !> The index in the line of point i of a rank, both counted from 0. Local.
         integer(c_int) function pencilfft_line_index(plan, array, rank, i, index) bind(C)
@@ -570,6 +589,13 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: R, C
         end function
+        integer(c_int) function c_array(plan, array, element_bytes, is_complex, fields, buffer) &
+            bind(C, name="pencilfft_array_fortran")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, element_bytes, is_complex, fields
+            type(c_ptr), intent(out) :: buffer
+        end function
         integer(c_int) function c_walk_next(walk) bind(C, name="pencilfft_walk_next")
             import
             type(pencilfft_walk), intent(inout) :: walk
@@ -683,6 +709,94 @@ contains
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)
+    end function
+
+    integer(c_int) function real_double_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_double), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 8_c_int, 0_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function real_single_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_float), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 4_c_int, 0_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function complex_double_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_double_complex), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 16_c_int, 1_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function complex_single_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_float_complex), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 8_c_int, 1_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function real_double_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_double), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 0_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function real_single_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_float), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 4_c_int, 0_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function complex_double_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_double_complex), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 16_c_int, 1_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function complex_single_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_float_complex), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 1_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
     end function
 
     !> Sets a given argument; an absent argument keeps its default.

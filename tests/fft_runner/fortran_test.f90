@@ -59,6 +59,7 @@ program fortran_test
     call what_happened_is_told()
     call a_walk_meets_every_mode("sequence")
     call a_walk_meets_every_mode("two-way")
+    call arrays_are_pointers()
     call names_are_listed()
     call lines_are_told()
     call wisdom_is_kept()
@@ -732,6 +733,39 @@ contains
         call check(line%kind == pencilfft_line_r2c .and. line%number == 0, "z is halved")
         call need(pencilfft_plan_destroy(plan))
         call check(.not. pencilfft_walk_begin(plan, pencilfft_output, walk) == pencilfft_ok, "no plan, no walk")
+    end subroutine
+
+    !> Pointers of the shape of an array, and transforms of them; a wrong type is refused.
+    subroutine arrays_are_pointers()
+        type(pencilfft_plan) :: plan
+        real(c_double), pointer :: f(:, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :)
+        real(c_float), pointer :: g(:, :, :, :)
+        complex(c_float_complex), pointer :: g_hat(:, :, :, :), wrong(:, :, :)
+        real(c_double) :: scaling
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", rigor="estimate"))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        call need(pencilfft_scale(plan, scaling))
+        f = 1 + rank
+        call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
+        f = 0
+        call need(pencilfft_transform(plan, pencilfft_direction_backward, f_hat, f))
+        call check(all(abs(f/scaling - 1 - rank) < 1d-12), "arrays go forth and back")
+        call refused(pencilfft_array(plan, pencilfft_input, f_hat), pencilfft_bad_call, &
+                     "has 1 field(s) of real elements of 8 bytes; given: 1 of complex elements of 16 bytes")
+        call check(.not. associated(f_hat), "a refused pointer is null")
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", precision="single", fields=2))
+        call need(pencilfft_array(plan, pencilfft_input, g))
+        call need(pencilfft_array(plan, pencilfft_output, g_hat))
+        call check(size(g, 4) == 2 .and. all(shape(g_hat, c_int64_t) == [pencilfft_shape(plan, pencilfft_output), &
+                                                                        2_c_int64_t]), "fields are the last index")
+        call refused(pencilfft_array(plan, pencilfft_output, wrong), pencilfft_bad_call, "has 2 field(s)")
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, schedule="two-way", rigor="estimate"))
+        call refused(pencilfft_array(plan, pencilfft_output, f_hat), pencilfft_bad_call, "has 2 parts")
+        call need(pencilfft_plan_destroy(plan))
     end subroutine
 
     subroutine names_are_listed()

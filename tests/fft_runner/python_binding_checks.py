@@ -402,6 +402,19 @@ def check_what_is_told(grid):
         refused("unknown 'wish'", line.is_all_to_all, "wish")
 
 
+def check_slices_of_larger_arrays(grid):
+    """Nothing but the slice is written, although the library writes more behind an array that has room."""
+    with Plan(SHAPE, grid, comm, type="r2c", fields=3, rigor="estimate") as three, \
+         Plan(SHAPE, grid, comm, type="r2c", rigor="estimate", destroy_input=True) as plan:
+        f = whole(1, "r2c")[0][plan.part("input")]
+        for larger in (np.empty((3, *plan.shape("input"))), three.empty("input")):
+            larger[...] = 7
+            plan.backward(plan.forward(f.copy()), larger[0])
+            assert np.abs(larger[0] / plan.scale - f).max(initial=0) < 1e-12 and (larger[1:] == 7).all()
+            plan.forward(larger[1])
+            assert (larger[2] == 7).all()
+
+
 def check_wisdom(grid, folder):
     """The next plan knows the wisdom of a plan only after the file is loaded."""
     def chosen(**more):
@@ -472,6 +485,7 @@ for grid in GRIDS:
     check_transpose(grid)
     check_telling(grid)
     check_what_is_told(grid)
+    check_slices_of_larger_arrays(grid)
     check_threads(grid)
     check_destroyed_input(grid)
     check_one_part(grid)

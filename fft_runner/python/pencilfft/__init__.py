@@ -53,7 +53,7 @@ from operator import index
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
-from weakref import finalize
+from weakref import finalize, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -1341,7 +1341,28 @@ def _allocate(n_bytes: int) -> Array:
 def _made(n_bytes: int, as_laid: "_Array") -> Array:
     """Return a new array with so many bytes behind its first element."""
     memory = _allocate(n_bytes + ALIGNMENT)
-    return np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides)
+    return _kept(np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides))
+
+
+_own: "dict[int, ref[Array]]" = {}  # the living arrays of empty() and view(), by their identity
+
+
+def _kept(array: Array) -> Array:
+    """Return an array that alone has the memory behind its elements. A slice of a larger array shares it with the rest."""
+    key = id(array)
+    _own[key] = ref(array, lambda _: _own.pop(key, None))
+    return array
+
+
+def _has_room(array: Array, needed: int) -> bool:
+    """Return whether the library may write so many bytes from the first element on."""
+    return id(array) in _own or _reach(array) >= needed
+
+
+def _reach(array: Array) -> int:
+    """Return the bytes from the first element to the end of the last."""
+    between = sum(step * (n - 1) for n, step in zip(array.shape, array.strides, strict=True))
+    return between + array.itemsize if array.size else 0
 
 
 def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
@@ -1349,7 +1370,7 @@ def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
     memory, offset = _memory_behind(array, needed)
     laid = np.ndarray(as_laid.shape, as_laid.dtype, memory, offset + start, as_laid.strides)
     laid.flags.writeable = laid.flags.writeable and array.flags.writeable
-    return laid
+    return _kept(laid) if start == 0 and _has_room(array, needed) else laid
 
 
 def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
@@ -1379,9 +1400,11 @@ def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: i
     if needed is None:
         if not part.flags.aligned:
             raise PencilfftError(f"array {name} is not aligned; make it by empty()")
-        reach = sum(step * (n - 1) for n, step in zip(part.shape, part.strides, strict=True)) + part.itemsize
-        return _Place(part.ctypes.data, reach if part.size else 0)
+        return _Place(part.ctypes.data, _reach(part))
     _memory_behind(part, needed)
+    if written and not _has_room(part, needed):
+        raise PencilfftError(f"the {needed} bytes from the first element of array {name} on are shared with others; make it "
+                             "by empty()")
     if part.ctypes.data % NEEDED_ALIGNMENT:
         raise PencilfftError(f"array {name} is not aligned to {NEEDED_ALIGNMENT} bytes; make it by empty()")
     return _Place(part.ctypes.data, needed)
