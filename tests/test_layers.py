@@ -148,7 +148,7 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
 
 
 def included():
-    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner, with one suffix for .cpp and .hpp, none for C."""
+    """Return (unit, included unit) of the sources: paths from fft_runner without a suffix, or with .cpp for C++."""
     top = ROOT / "fft_runner"
     for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
         for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
