@@ -37,6 +37,15 @@ def test_owners_in_cxx(request, mpi, ranks):
     assert done.returncode == 0 and done.stdout.count("C++: 0 failures") == ranks, done.stdout + done.stderr
 
 
+def test_names_on_the_page_of_other_libraries_exist():
+    page = (SOURCE.parents[1] / "docs" / "other-libraries.md").read_text("utf-8")
+    known = HEADERS + (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
+    assert [name for name in set(re.findall(r"pencilfft_\w+", page)) if not re.search(rf"\b{name}\b", known)] == []
+    python = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
+    called = set(re.findall(r"`(?:[^`]*\b)?plan\.(\w+)", page)) - {"make"}  # of C++
+    assert len(called) > 10 and [name for name in called if not hasattr(python.Plan, name)] == []
+
+
 def test_the_headers_are_read():
     assert {"plan_create", "phase_name", "wisdom_forget", "line_execute", "brick_lines_phase_seconds"} < set(FUNCTIONS)
 
