@@ -105,7 +105,8 @@ def completed(*words):
 def test_bash_asks_for_completions():
     asked = {"_PENCILMAP_COMPLETE": "bash_complete", "COMP_WORDS": "pencilmap predict --mach", "COMP_CWORD": "2"}
     start = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", start], env=os.environ | asked, capture_output=True, text=True, timeout=patience(60))
+    done = subprocess.run([sys.executable, "-c", start], env=os.environ | asked, capture_output=True, text=True,
+                          timeout=patience(60))
     assert done.stdout == "plain,--machine\n"
 
 
