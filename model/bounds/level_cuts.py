@@ -150,7 +150,8 @@ def _least_columns(curve, rows):
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
-def cuts_of(site: Site) -> list[Cut]:
+@lru_cache(maxsize=8)
+def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
     network, T = site.network, site.tasks_per_node
     assert isinstance(network, SwitchedNetwork)
@@ -167,7 +168,7 @@ def cuts_of(site: Site) -> list[Cut]:
         if units.between is not None and units.between.any():
             for slots, capacity, n in _unions(units, inside, weights):
                 found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _unions(units, inside, weights):
