@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, without_programs, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -336,26 +336,41 @@ class _Wanted:
                         self.direction)
 
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
-        return Choice(here, placed, here.shown(placed, question, name), self.by)
+        found = here.shown(placed, question, name)
+        return Choice(here, placed, found if EFFORTS[self.effort] else without_programs(found), self.by)
 
     # every grid
 
     def first(self, where: Where) -> list[Choice]:
         """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
-        found, refusals = [], list[PencilmapError]()
-        report = now_and_then(say)
-        grids = self._grids(where)
-        for number, grid in enumerate(grids):
-            here = replace(where, decomposition=grid.decomposition)
-            for text in self._placements(here):
-                report(f"grid {grid}, placement {text}", number / len(grids))
-                try:
-                    found += self._placed(here, grid, text)
-                except (PlacementError, GridError, ScheduleError) as error:
-                    refusals.append(error)  # this placement or schedule does not exist here
+        refusals = list[PencilmapError]()
+        grids, texts = self._grids(where), self._placements(where)
+        lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
+        found = list(self._of_grids(where, grids, texts[:1] if lazy else texts, refusals))
+        if lazy:
+            found += self._launched(found, refusals)
         if not found:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
         return found
+
+    def _of_grids(self, where, grids, texts, refusals):
+        report = now_and_then(say)
+        for number, grid in enumerate(grids):
+            here = replace(where, decomposition=grid.decomposition)
+            for text in texts:
+                report(f"grid {grid}, placement {text}", number / len(grids))
+                try:
+                    yield from self._placed(here, grid, text)
+                except (PlacementError, GridError, ScheduleError) as error:
+                    refusals.append(error)  # this placement or schedule does not exist here
+
+    def _launched(self, found, refusals):
+        """Return the launch order of the grids that may have the fastest: here it is never faster than the best placement."""
+        some = list[Choice]()
+        for choice in self.ranked(found):
+            if not some or choice.worth < min(each.worth for each in some):
+                some += self._of_grids(choice.where, [choice.grid], [DEFAULT], refusals)
+        return some
 
     def _grids(self, where):
         if self.grids is not None:

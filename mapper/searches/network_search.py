@@ -40,7 +40,7 @@ from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.routing import LINEAR_PROGRAMS, routing, routings_of
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -59,7 +59,6 @@ SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
 ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
-NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
 MOST_KEPT = 32           # results
 MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
@@ -475,7 +474,7 @@ def _different(costs):
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in NEVER_WORST]
+    return [name for name in names if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints) -> Ints:
