@@ -417,24 +417,25 @@ class _Wanted:
         """Return the first choice of each grid within twice the least time; on large machines only one.
 
         Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
+        Effort quick takes one of RxC and CxR.
         """
         first: dict[tuple[object, ...], Choice] = {}
         for choice in self.ranked(found):
-            first.setdefault(choice.kind, choice)
+            first.setdefault(choice.kind if EFFORTS[self.effort] else _problem(choice), choice)
         some = list(first.values())
         if self.where.n_slots > LARGE:
             return some[:1]
         return [choice for choice in some[:LEADERS[self.effort]] if choice.worth <= 2 * some[0].worth]
 
     def scheduled(self, leader: Choice) -> Iterator[Choice]:
-        """Yield a grid under the other schedules; on small machines also yield its placements for them."""
+        """Yield a grid under the other schedules; on small machines also search its placements for them."""
         name, here = leader.prediction.placement, leader.where
         free = self.schedules is None or BEST in self.schedules
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
         texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
-            if here.n_slots <= SMALL and name == BEST:
+            if here.n_slots <= SMALL and name == BEST and EFFORTS[self.effort]:
                 placed.append(here.best_placement(leader.grid, some[0], 0))
             for each in placed:
                 for text in some:

@@ -329,13 +329,19 @@ class _Search:
         return {name: slots for name, slots, _ in self._seeds(FIRST)}
 
     def _seeds(self, most):
-        """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units."""
+        """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
+
+        Without evaluations, only seeds that send less than the launch orders.
+        """
         P, network = self.ground.grid.n_tasks, self.ground.network
         ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
         crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
         best = sorted(some, key=crossing.__getitem__)[:most]
+        if levels and not self.evaluations:
+            least = min(crossing[name] for name in islice(some, len(LAUNCHED)))
+            best = [name for name in best if crossing[name] < least * (1 - 1e-9)]
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 

@@ -167,13 +167,9 @@ def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
 
 
 def _merged(along, across, sizes):
-    order, i, j = [], 0, 0
-    for size in sizes.tolist():
-        here = round(len(along) * (i + j + size) / (len(along) + len(across))) - i
-        here = max(0, min(here, size, len(along) - i), size - (len(across) - j))
-        order += [along[i:i + here], across[j:j + size - here]]
-        i, j = i + here, j + size - here
-    return np.concatenate(order)
+    whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))).astype(np.int64), prepend=0)
+    units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
+    return np.concatenate([along, across])[np.argsort(units, kind="stable")]
 
 
 def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:

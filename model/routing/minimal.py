@@ -17,6 +17,7 @@ from pencilmap.model.routing.host_links import between_switches, loads_with_host
 from pencilmap.model.routing.legs import Legs, minimal_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.known_loads import kept
 from pencilmap.model.traffic.loads import LinkLoads
 
 
@@ -39,12 +40,18 @@ class Minimal(Rule):
 
 def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple[Ints, Floats]:
     """Return the groups with traffic and the bytes between their switches: int and float array, shapes (U,), (U, n, U, n)."""
+    return kept(("groups", exchange.unit_bytes), network, exchange, ends, lambda: _by_groups(network, exchange, ends))
+
+
+def _by_groups(network, exchange, ends):
     traffic, n = between_switches(network, exchange, ends).tocoo(), network.per_group
-    used = np.unique(np.concatenate([traffic.row, traffic.col]) // n).astype(np.int64)
+    used = np.flatnonzero(np.bincount(traffic.row // n, minlength=network.groups)
+                          + np.bincount(traffic.col // n, minlength=network.groups))
     found, number = np.zeros((len(used) * n,) * 2), np.zeros(network.groups, dtype=np.int64)
     number[used] = np.arange(len(used))
     row, column = (number[some // n] * n + some % n for some in (traffic.row, traffic.col))
     found[row, column] = traffic.data
+    found.setflags(write=False)
     return used, found.reshape(len(used), n, len(used), n)
 
 

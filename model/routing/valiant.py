@@ -30,6 +30,7 @@ class Valiant(Minimal):
         used, traffic = by_groups(network, exchange, node_of_rank)
         found, group = GroupLoads(network), np.arange(len(used))
         found.add_inside(used, traffic)
+        traffic = traffic.copy()
         traffic[group, :, group, :] = 0
         if network.groups < 3:
             found.add_minimal(used, used, traffic)
