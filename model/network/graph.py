@@ -171,9 +171,10 @@ class GraphNetwork:
     @cached_property
     def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
         kinds: dict[Fraction, int] = {}
-        by_object = {id(cables): cables for cables in self.cables}  # few objects; fractions are slow as keys
-        number = {key: kinds.setdefault(cables, len(kinds)) for key, cables in by_object.items()}
-        strength = np.fromiter((number[id(cables)] for cables in self.cables), dtype=np.int64, count=len(self.cables))
+        every = np.array(list(map(id, self.cables)), dtype=np.int64)  # few objects; fractions are slow as keys
+        _, first, place = np.unique(every, return_index=True, return_inverse=True)
+        kind_of_object = [kinds.setdefault(self.cables[i], len(kinds)) for i in first.tolist()]
+        strength = np.array(kind_of_object, dtype=np.int64)[place]
         return [[(cables, np.flatnonzero(strength[links] == kind)) for cables, kind in kinds.items()
                  if (strength[links] == kind).any()] for links in self._links_of_class]
 
@@ -191,7 +192,11 @@ class GraphNetwork:
 
     @cached_property
     def _arcs(self) -> Arcs:
-        capacity = np.array([float(c) for c in self.capacities])
+        rates = self.bandwidth or (1.0,) * len(self.link_classes)
+        capacity = np.zeros(len(self.cables))
+        for i, links in enumerate(self._links_of_class):
+            for cables, some in self.links_by_cables(i):
+                capacity[links[some]] = float(cables * Fraction(rates[i]) / Fraction(max(rates)))
         return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity)
 
     def as_dict(self) -> dict[str, Any]:
