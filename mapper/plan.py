@@ -455,10 +455,12 @@ class _Wanted:
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
-                yield self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
-                                  leader.prediction.placement)
+                found = self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
+                                    leader.prediction.placement)
             except ScheduleError:  # the exchange runs alone, and a schedule was asked for
                 continue
+            if self.exchanges is not None or found.worth < leader.worth:  # else nobody takes the exchange
+                yield found
 
     def _may_win(self, leader, exchange, best):
         known, local = leader.prediction.total_s is not None, leader.prediction.local
@@ -471,7 +473,8 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        rounds = ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES
+        holes = self.where.network.has_products and not self.where.site.allocation.is_complete
+        rounds = ROUNDS_WITH_HOLES if holes else ROUNDS
         for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
@@ -499,6 +502,8 @@ class _Wanted:
 
     def _noted(self, found):
         """Return the choices; on a site with holes, with a note for grids that were searched briefly."""
+        if not self.where.network.has_products:
+            return found
         last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
         return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
                 if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST

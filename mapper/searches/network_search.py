@@ -296,7 +296,7 @@ class _Search:
         self.used, self.cut, self.report = 0, False, now_and_then(lambda line: say(f"search: {line}"))
         self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid)
-        self.known: dict[bytes, dict[str, Fraction]] = {}
+        self.known: dict[bytes, dict[str, Fraction | None]] = {}
 
     @cached_property
     def enough(self) -> float:
@@ -388,17 +388,25 @@ class _Search:
 
         If possible it costs no more than both under the default routing, too.
         """
-        costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
-        limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
-        allowed = {name: some for name, some in costs.items() if max(some) <= limit}
-        usual = min(costs[name][0] for name in LAUNCHED if name in costs)
-        allowed = {name: some for name, some in allowed.items() if some[0] <= usual} or allowed
+        launched = [list(self._judged(candidates[name]).values()) for name in LAUNCHED if name in candidates]
+        limit, usual = min(map(max, launched)), min(costs[0] for costs in launched)
+        first = next(iter(self.rules))  # the default
+        costs = {name: self._cost(slots, first) for name, slots in candidates.items()}
+        allowed: dict[str, list[Fraction]] = {}
+        for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
+            if allowed and (costs[name] > usual or _regret(costs[name], costs.values()) > self._least(allowed)[0]):
+                break
+            found = list(self._judged(candidates[name]).values())
+            if max(found) <= limit:
+                allowed[name] = found
+        return self._least(allowed)[2]
+
+    @staticmethod
+    def _least(allowed):
+        """Return the least regret, the costs, and the name."""
         least = [min(some) for some in zip(*allowed.values())]
-
-        def regret(name):
-            return max((float(cost / low) for cost, low in zip(allowed[name], least) if low), default=0.0)
-
-        return min(allowed, key=lambda name: (round(regret(name), 9), allowed[name]))
+        regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
+        return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
@@ -448,21 +456,31 @@ class _Search:
 
     def _judged(self, slots):
         """Return the objective under each routing."""
-        key = slots.tobytes()
-        if key not in self.known:
-            mapping, costs = self._mapping(slots), {}
-            for name, rule in self.rules.items():
-                try:
-                    costs[name] = self.wanted.of_loads(routed_joint(mapping.network, self.parts, mapping.ends, rule))
-                except RoutingError:  # such as static routes on a tree with different numbers of cables
-                    continue
-            self.known[key] = costs
-        return self.known[key]
+        found = {name: self._cost(slots, name) for name in self.rules}
+        return {name: cost for name, cost in found.items() if cost is not None}
+
+    def _cost(self, slots, name):
+        """Return the objective under a routing, None if it does not work here."""
+        costs = self.known.setdefault(slots.tobytes(), {})
+        if name not in costs:
+            mapping = self._mapping(slots)
+            try:
+                loads = routed_joint(mapping.network, self.parts, mapping.ends, self.rules[name])
+                costs[name] = self.wanted.of_loads(loads)
+            except RoutingError:  # such as static routes on a tree with different numbers of cables
+                costs[name] = None
+        return costs[name]
 
     def _mapping(self, slots):
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
+
+
+def _regret(cost, others):
+    """Return the factor from the least cost to a cost."""
+    least = min(others)
+    return float(cost / least) if least else 1.0
 
 
 def _inverse(capacity):

@@ -9,7 +9,6 @@ all cuts together, so the sum of both lengths is at least the minimum over A of 
 4N) / c. This is sharper than the best single cut. The cut around a host is the floor by its own links.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache

@@ -102,7 +102,8 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
     known : iterable of LinkLoads or None
         Loads of exchanges that the rule has already routed.
     """
-    found = [loads or known_loads(network, exchange, node_of_rank, rule) for exchange, loads in zip_longest(exchanges, known)]
+    found = [loads or known_loads(network, exchange, node_of_rank, rule)
+             for exchange, loads in zip_longest(exchanges, known)]
     units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
     classes = []
     for i in range(len(network.link_classes)):

@@ -1,7 +1,7 @@
 """Loads of exchanges, each routed once: a search judges the placements that are then predicted.
 
-Idea: a rule sees the nodes of the members of each group. So exchanges on the same nodes in the same order have the same loads,
-also those of grids RxC and CxR. Even blocks only scale them.
+Idea: a rule sees the nodes of the members of each group. So exchanges on the same nodes in the same order have the same
+loads, also those of grids RxC and CxR. Even blocks only scale them.
 """
 
 from collections import OrderedDict
