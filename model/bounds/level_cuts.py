@@ -9,7 +9,6 @@ all cuts together, so the sum of both lengths is at least the minimum over A of 
 4N) / c. This is sharper than the best single cut. The cut around a host is the floor by its own links.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -128,21 +127,24 @@ def together_on_levels(site: Site, grid: ProcessGrid, transform: Transform | Non
     return best
 
 
-def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> Iterator[tuple[Fraction, str]]:
-    """Yield a bound on the sum of both lengths, for even blocks that fill all slots, and its argument."""
+def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> list[tuple[Fraction, str]]:
+    """Return bounds on the sum of both lengths, for even blocks that fill all slots, each with its argument."""
+    return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
+
+
+@lru_cache(maxsize=64)
+def _in_turn_on_levels(site, *sizes):
     P = site.n_slots
-    if sizes[0] * sizes[1] != P:
-        return
     cuts = [cut for cut in cuts_of(site) if 0 < cut.slots < P]
-    if not cuts:
-        return
+    if sizes[0] * sizes[1] != P or not cuts:
+        return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
     curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
     columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
-    yield rounded_down(float((rows + columns).min())), "rows and columns across all units together"
+    return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
 def _least_columns(curve, rows):
@@ -150,7 +152,8 @@ def _least_columns(curve, rows):
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
-def cuts_of(site: Site) -> list[Cut]:
+@lru_cache(maxsize=8)
+def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
     network, T = site.network, site.tasks_per_node
     assert isinstance(network, SwitchedNetwork)
@@ -167,7 +170,7 @@ def cuts_of(site: Site) -> list[Cut]:
         if units.between is not None and units.between.any():
             for slots, capacity, n in _unions(units, inside, weights):
                 found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _unions(units, inside, weights):
