@@ -3,7 +3,7 @@
 Idea: a graph falls into two parts with few cables between them, each with half of the hosts; each part is divided in the
 same way. So the parts of a fat tree that is known by its cables alone are its leaves and pods. A divider puts the vertices
 into an order, and the parts are its beginning and its end. networkx's order follows the slowest vibration of the graph.
-KaHIP, METIS and Scotch find two parts of nearly equal weights; vertices that the other part attracts come next to it.
+KaHIP, METIS and Scotch find two parts with nearly equal numbers of hosts; hosts that the other part attracts come next.
 Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
 Czech. Math. J. 25 (1975); `networkx.spectral_ordering`; KaHIP (package kahip); METIS (package pymetis); Scotch (Debian
 package scotch).
@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
-from pencilmap.mapper.searches.scotch_map import run, scotch_is_there
+from pencilmap.mapper.searches.scotch_map import read_map, run, scotch_is_there
 from pencilmap.model.base.arrays import Floats, Ints
 
 MOST_VERTICES = 4096
 MOST_DENSE = 1024       # above this number the eigenvector is found by iteration, which fails on a hypercube
 UNLIKE = 1e-4           # how much the weights differ, so that the eigenvector is unique on symmetric graphs
-HOST, SWITCH = 1000, 1  # weights of vertices, so that the parts have nearly equal numbers of hosts
 FINEST = 1000           # parts of the thickest cable
-IMBALANCE = 0.03        # of the weights of two parts
+IMBALANCE = 0.03        # of the hosts of two parts
+OUTSIDE = 3             # place of switches, outside those of hosts
+STRONG = 2              # a setting of KaHIP
 
 
 class Divider(NamedTuple):
@@ -35,7 +36,7 @@ class Divider(NamedTuple):
 
     name: str
     is_there: Callable[[], bool]
-    places: Callable[[Any, Ints], Sequence[float] | Floats]  #: from a graph and the weights of its vertices to their places
+    places: Callable[[Any, Ints], Sequence[float] | Floats]  #: of the vertices, from a graph and its hosts (0 or 1)
 
 
 @lru_cache(maxsize=32)
@@ -84,13 +85,13 @@ def _divided(part, network, places):
     half = _hosts(part, network) // 2
     if not half:
         return [part]
-    weights = np.array([HOST if v < network.n_nodes else SWITCH for v in part])
-    order = [v for _, v in sorted((round(float(x), 9), v) for x, v in zip(places(part, weights), part))]
+    is_host = np.array([int(v < network.n_nodes) for v in part])
+    order = [v for _, v in sorted((round(float(x), 9), v) for x, v in zip(places(part, is_host), part))]
     last = np.flatnonzero(np.cumsum([v < network.n_nodes for v in order]) == half)[0] + 1
     return [part.subgraph(order[:last]), part.subgraph(order[last:])]
 
 
-def _vibration(part, weights):
+def _vibration(part, is_host):
     """Return the places of the vertices along the slowest vibration."""
     import networkx as nx
 
@@ -105,46 +106,41 @@ def _vibration(part, weights):
 
 
 def _between(divided):
-    """Return a function that gives places: those of two parts, and in each the strongly attracted by the other part last."""
-    def places(part, weights):
+    """Return a function that gives places: those of two parts, and those of hosts between those of switches."""
+    def places(part, is_host):
         import networkx as nx
 
-        strength = nx.to_scipy_sparse_array(part, format="csr")
-        strength.data = np.maximum(1, np.rint(strength.data * (FINEST / max(strength.data.max(initial=0), 1e-300))))
-        side = np.asarray(divided(strength, weights)) * 2 - 1
-        drawn = strength @ side
-        return side + drawn / (2 * np.maximum(1, strength.sum(axis=1)))
+        cables = nx.to_scipy_sparse_array(part, format="csr")
+        cables.data = np.maximum(1, np.rint(cables.data * (FINEST / max(cables.data.max(initial=0), 1e-300))))
+        side = np.asarray(divided(cables, is_host)) * 2 - 1
+        return np.where(is_host, side + cables @ side / (2 * np.maximum(1, cables.sum(axis=1))), OUTSIDE * side)
 
     return places
 
 
-def _by_metis(strength, weights):
+def _by_metis(cables, is_host):
     import pymetis
 
-    return pymetis.part_graph(2, xadj=strength.indptr.tolist(), adjncy=strength.indices.tolist(), vweights=weights.tolist(),
-                              eweights=strength.data.astype(int).tolist(), options=pymetis.Options(seed=1))[1]
+    return pymetis.part_graph(2, xadj=cables.indptr.tolist(), adjncy=cables.indices.tolist(), vweights=is_host.tolist(),
+                              eweights=cables.data.astype(int).tolist(), options=pymetis.Options(seed=1))[1]
 
 
-def _by_kahip(strength, weights):
+def _by_kahip(cables, is_host):
     import kahip
 
-    return kahip.kaffpa(weights.tolist(), strength.indptr.tolist(), strength.data.astype(int).tolist(),
-                        strength.indices.tolist(), 2, IMBALANCE, True, 1, 1)[1]
+    return kahip.kaffpa((3 * is_host + 1).tolist(), cables.indptr.tolist(), cables.data.astype(int).tolist(),
+                        cables.indices.tolist(), 2, IMBALANCE, True, 1, STRONG)[1]
 
 
-def _by_scotch(strength, weights):
-    lines = ["0", f"{len(weights)} {strength.nnz}", "0 011"]
-    for v, (first, last) in enumerate(zip(strength.indptr, strength.indptr[1:])):
-        cables = (f"{int(strength.data[i])} {strength.indices[i]}" for i in range(first, last))
-        lines.append(" ".join([str(weights[v]), str(last - first), *cables]))
+def _by_scotch(cables, is_host):
+    lines = ["0", f"{len(is_host)} {cables.nnz}", "0 011"]
+    for v, (first, last) in enumerate(zip(cables.indptr, cables.indptr[1:])):
+        row = (f"{int(cables.data[i])} {cables.indices[i]}" for i in range(first, last))
+        lines.append(" ".join([str(is_host[v]), str(last - first), *row]))
     with temporary_folder() as folder:
         (folder / "part.grf").write_text("\n".join(lines) + "\n")
         run("scotch_gpart", "-Cdf", f"-b{IMBALANCE}", 2, folder / "part.grf", folder / "part.map")
-        found = [line.split() for line in (folder / "part.map").read_text().splitlines()[1:]]
-    side = np.zeros(len(weights), dtype=np.int64)
-    for vertex, part in found:
-        side[int(vertex)] = int(part)
-    return side
+        return read_map(folder / "part.map", len(is_host))
 
 
 DIVIDERS = (
