@@ -121,8 +121,9 @@ def _between(divided):
 def _by_metis(cables, is_host):
     import pymetis
 
-    return pymetis.part_graph(2, xadj=cables.indptr.tolist(), adjncy=cables.indices.tolist(), vweights=is_host.tolist(),
-                              eweights=cables.data.astype(int).tolist(), options=pymetis.Options(seed=1))[1]
+    adjacency = pymetis.CSRAdjacency(cables.indptr.tolist(), cables.indices.tolist())
+    return pymetis.part_graph(2, adjacency, vweights=is_host.tolist(), eweights=cables.data.astype(int).tolist(),
+                              options=pymetis.Options(seed=1))[1]
 
 
 def _by_kahip(cables, is_host):
