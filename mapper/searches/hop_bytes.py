@@ -2,8 +2,8 @@
 
 Idea: a heavy rank goes first, then always the rank with most bytes to those that are placed, into the free place with the
 fewest hops for them. Then the best exchange of each rank with another one follows, until none helps.
-Source: the greedy start of T. Hoefler, M. Snir, "Generic topology mapping strategies for large-scale parallel architectures",
-ICS 2011; the exchanges of T. Koopmans, M. Beckmann, "Assignment problems", Econometrica 25 (1957).
+Source: the greedy start of T. Hoefler, M. Snir, "Generic topology mapping strategies for large-scale parallel
+architectures", ICS 2011; the exchanges of T. Koopmans, M. Beckmann, "Assignment problems", Econometrica 25 (1957).
 Cost: S^2 for each placed rank and for each exchange.
 """
 

@@ -77,7 +77,8 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
     few_hops = hop_bytes(traffic, tables)
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
-                              [("hop-bytes", few_hops)] if few_hops is not None else (), scotch_starts(site, traffic) if scotch else ()):
+                              [("hop-bytes", few_hops)] if few_hops is not None else (),
+                              scotch_starts(site, traffic) if scotch else ()):
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
             best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]

@@ -243,7 +243,7 @@ def _network(given):
 
 
 def _network_place(given):
-    return given["suite"] or _network(given)
+    return f"programs {_network(given)}" if given["suite"] == "programs" else given["suite"] or str(_network(given))
 
 
 def _emulated(given):

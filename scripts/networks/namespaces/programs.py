@@ -197,7 +197,7 @@ def _command(program, folder):
 def _traced(words, ranks, folder):
     """Run a program here, in its launch order, and return the file of its traffic."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
-    napping = ("sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', "sh")
+    napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))
     launch = Launch(("mpirun.openmpi", *options, *napping, *words), 0, OPEN_MPI)
     traffic, printed = folder / "traffic.txt", folder / "printed.txt"
     with open(printed, "w", encoding="utf-8") as output:
