@@ -365,7 +365,7 @@ class _Wanted:
                     refusals.append(error)  # this placement or schedule does not exist here
 
     def _launched(self, found, refusals):
-        """Return the launch order of the grids that may have the fastest: here it is never faster than the best placement."""
+        """Return the launch order of the grids that may have the fastest: it is never faster than the best placement."""
         some = list[Choice]()
         for choice in self.ranked(found):
             if not some or choice.worth < min(each.worth for each in some):
