@@ -36,9 +36,8 @@ def known_loads(network: Network, exchange: Exchange, ends: np.ndarray, rule: An
         return kept((rule, exchange.unit_bytes, exchange.total_bytes), network, exchange, ends,
                     lambda: rule.loads(network, exchange, ends))
     members = exchange.members
-    plain = replace(exchange, group_weight=np.ones_like(exchange.group_weight), send_weight=np.ones_like(exchange.send_weight),
-                    receive_weight=np.ones_like(exchange.receive_weight), unit_bytes=1,
-                    total_bytes=members.size * members.shape[1])
+    ones = {name: np.ones_like(getattr(exchange, name)) for name in ("group_weight", "send_weight", "receive_weight")}
+    plain = replace(exchange, **ones, unit_bytes=1, total_bytes=members.size * members.shape[1])
     loads = kept((rule,), network, plain, ends, lambda: rule.loads(network, plain, ends))
     return replace(loads, values=loads.values * exchange.message_unit, total_bytes=exchange.total_bytes)
 
