@@ -95,7 +95,8 @@ class Entrant:
 
 def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the entrants by name, and the refusals of others with their reasons; all ranks agree."""
-    entrants, refused, inputs = {}, {}, {}
+    entrants, refused = {}, {}
+    inputs: dict[str, np.ndarray] = {}
     _threads_before_mpi()
     for name in names:
         bind(comm, None if any(word in name for word in WITH_THREADS) else comm.rank)
