@@ -18,6 +18,8 @@ int pf_array_of(const struct pencilfft_plan_s *plan, int array)
         return 0;
     if (array == PENCILFFT_OUTPUT || array == PENCILFFT_INNER_OUTPUT)
         return plan->exchanges;
+    if (array > PF_BEFORE && array <= PF_BEFORE + plan->exchanges)
+        return array;
     return array >= 0 && array <= plan->exchanges ? array : -1;
 }
 
@@ -110,8 +112,9 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
         .field_stride = parts_of(plan, array) > 1 ? 0 : part_of(plan, array, plan->rank, 0).field_stride,
-        .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
+    for (int axis = 0; axis < 3; axis++)
+        format->n[axis] = pf_array_extent(&plan->geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
     return PENCILFFT_OK;
 }
 
