@@ -248,6 +248,7 @@ typedef enum {
 typedef struct {
     pencilfft_line_kind kind;
     int number; /* 1 to 4 for cosine and sine transforms I to IV; else 0 */
+    int64_t n, points; /* points whose modes are kept, as in nx; points of a line, more with padding */
 } pencilfft_line;
 
 /* A plan. */

@@ -58,7 +58,8 @@ pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int ra
 /* The same in the division of array `array`, if these axes have been transformed. */
 pencilfft_box pf_done_box(const struct pf_geometry *geometry, int array, unsigned done, int rank);
 /* The same for the planes z to z_end alone, after the z transform; array 0 is whole. */
-pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, unsigned done, int rank);
+pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, unsigned done,
+                            int rank);
 /* The grid in the user's notation: "2x4". */
 enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);

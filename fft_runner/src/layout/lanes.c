@@ -68,8 +68,8 @@ static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct 
     const struct pf_route *route = &plan->route[lane->route];
     struct pf_geometry g = plan->geometry;
     g.decomposition = route->decomposition;
-    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, pf_array_number(array), pf_axes_done(&g, array),
-                                      rank);
+    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, pf_array_number(array),
+                                      pf_axes_done(&g, array), rank);
     if (array == 0 && plan->routes > 1)
         return pf_box_cut(&box, 2, route->share.z, route->share.z_end - route->share.z);
     if (!is_cut(plan, lane) || !cuts(plan, array))

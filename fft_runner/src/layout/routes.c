@@ -76,8 +76,8 @@ static pencilfft_box part_box(const struct pencilfft_plan_s *plan, int array, in
 {
     struct pf_geometry g = plan->geometry;
     g.decomposition = plan->part[i].decomposition;
-    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, pf_array_number(array), pf_axes_done(&g, array),
-                         rank);
+    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, pf_array_number(array),
+                         pf_axes_done(&g, array), rank);
 }
 
 int pf_parts_of(const struct pencilfft_plan_s *plan, int array)

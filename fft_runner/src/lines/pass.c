@@ -161,19 +161,19 @@ static struct view view_of_plane(const struct pf_pass *pass, const struct block 
 /* ---- padded lines ------------------------------------------------------------------------------------------------ */
 
 /* A mode that stands for two. Without the opposite mode, that is the conjugate of this one, because the line is real. */
-#define SHARE(name, real)                                               \
-    static void name(void *mode, void *opposite, bool backward)         \
-    {                                                                   \
-        real *here = mode, *there = opposite;                           \
-        if (backward) {                                                 \
-            here[0] /= 2;                                               \
-            here[1] = there ? here[1] / 2 : 0;                          \
-            if (there)                                                  \
-                memcpy(there, here, 2 * sizeof *here);                  \
-        } else {                                                        \
-            here[0] += there ? there[0] : here[0];                      \
-            here[1] = there ? here[1] + there[1] : 0;                   \
-        }                                                               \
+#define SHARE(name, real)                                       \
+    static void name(void *mode, void *opposite, bool backward) \
+    {                                                           \
+        real *here = mode, *there = opposite;                   \
+        if (backward) {                                         \
+            here[0] /= 2;                                       \
+            here[1] = there ? here[1] / 2 : 0;                  \
+            if (there)                                          \
+                memcpy(there, here, 2 * sizeof *here);          \
+        } else {                                                \
+            here[0] += there ? there[0] : here[0];              \
+            here[1] = there ? here[1] + there[1] : 0;           \
+        }                                                       \
     }
 SHARE(share_double, double)
 SHARE(share_float, float)

@@ -103,12 +103,12 @@ static int take_padding(const pencilfft_desc *desc, struct pf_transform *t)
             continue;
         if (padded[axis] < t->n[axis])
             return pf_fail(PENCILFFT_BAD_SIZE, "padded_n%c is %lld; give 0 or at least n%c, which is %lld", "xyz"[axis],
-                           (long long)padded[axis], "xyz"[axis], (long long)t->n[axis]);
+                           (long long)padded[axis], "xyz"[axis], (long long)t -> n[axis]);
         if (t->line[axis].kind != PF_DFT && t->line[axis].kind != PF_R2C)
             return pf_fail(PENCILFFT_NOT_POSSIBLE,
                            "padded_n%c is %lld, but only DFTs are padded, and along %c there is %s; omit padded_n%c",
                            "xyz"[axis], (long long)padded[axis], "xyz"[axis],
-                           t->line[axis].kind == PF_SKIP ? "no transform" : "a cosine or sine transform", "xyz"[axis]);
+                           t -> line[axis].kind == PF_SKIP ? "no transform" : "a cosine or sine transform", "xyz"[axis]);
         t->points[axis] = padded[axis];
     }
     return PENCILFFT_OK;

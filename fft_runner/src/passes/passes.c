@@ -115,12 +115,10 @@ static int joint_side(const struct place *at, int j, bool writes, struct pf_side
 static int make_sides(const struct place *at, struct pf_pass *pass)
 {
     int last = at->plan->sequence[at->backward].n - 1;
-    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in)
-                            : joint_side(at, at->i - 1, false, &pass->in);
+    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in) : joint_side(at, at->i - 1, false, &pass->in);
     if (status)
         return status;
-    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
-                         : joint_side(at, at->i, true, &pass->out);
+    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out) : joint_side(at, at->i, true, &pass->out);
 }
 
 /* ---- the passes ----------------------------------------------------------------------------------------------------- */
@@ -175,7 +173,8 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
     memcpy(pass->points, before.extent, sizeof pass->points);
     pass->z_lines = lines_along(plan, at->backward, Z);
     pass->u_lines = lines_along(plan, at->backward, u);
-    if (plan->element_bytes % ALIGNMENT && pass->z && pass->z_lines.kept.n > pass->z_lines.kept.low)
+    if (plan->element_bytes % ALIGNMENT && pass->z && pass->z_lines.kept.skipped &&
+        pass->z_lines.kept.n > pass->z_lines.kept.low)
         pass->u_lines.flags |= FFTW_UNALIGNED; /* the high modes in a plane */
 }
 

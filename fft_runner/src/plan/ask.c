@@ -213,6 +213,7 @@ int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_of: null plan or result, or no such axis");
     const struct pf_line *own = &plan->transform.line[axis];
     bool numbered = own->kind == PF_R2R;
-    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0};
+    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0, plan->transform.n[axis],
+                             plan->transform.points[axis]};
     return PENCILFFT_OK;
 }

@@ -22,7 +22,7 @@ struct pencilfft_halo_s {
 static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 {
     return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&
-           plan->transform.line[2].kind == PF_R2C;
+           plan->transform.modes[2] != plan->transform.n[2];
 }
 
 static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
