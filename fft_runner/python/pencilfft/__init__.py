@@ -142,7 +142,7 @@ class _Part(ctypes.Structure):
 
 
 class _Line(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("number", c_int)]
+    _fields_ = [("kind", c_int), ("number", c_int), ("n", c_int64), ("points", c_int64)]
 
 
 class _Format(ctypes.Structure):
