@@ -54,6 +54,7 @@ def places_of(network, tasks):
     return np.repeat(np.arange(network.n_nodes), tasks), np.tile(np.arange(tasks), network.n_nodes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "tasks"), NETWORKS)
 def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
     network = network_named(text)
@@ -177,6 +178,7 @@ def test_shuffled_halo_is_unshuffled():
     assert found.cost <= 120_000
 
 
+@pytest.mark.thorough
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", ["4x4", "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=2,groups=4"])
 def test_never_worse_than_a_start(text):
@@ -189,6 +191,7 @@ def test_never_worse_than_a_start(text):
     assert placed.predictions[1].link_bytes >= placed.predictions[1].bound * (1 - 1e-12)
 
 
+@pytest.mark.thorough
 def test_same_seed_gives_the_same_placement():
     site, traffic = Site(network_named("4x4")), random_traffic(16)
     rule = routing("dimension-order")
@@ -208,6 +211,7 @@ def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
     assert said in placed.advice
 
 
+@pytest.mark.thorough
 def test_commands_of_the_page(tmp_path):
     (tmp_path / "traffic.txt").write_text("".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8)))
     for command in run_by(__file__):
