@@ -263,7 +263,7 @@ def _tell(results, names, plot, write):
     if write:
         fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*page_table(results))}")
         fill(PAGE, f"{MARKER} limits", markdown_table(*limits))
-        for title, table in {"all ranks": several, "one rank": one, **pairs, "floor": floor, "passes": by_pass}.items():
+        for title, table in {"all ranks": several, "one rank": one, **pairs, "floor": floor}.items():
             write_result(result_file(PAGE, f"benchmark {title}"), *table)
 
 
