@@ -50,7 +50,6 @@ def test_imports_go_one_way(layer):
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/bounds/known_optima.py", "model/bounds/computed_floors.py", "model/times/published.py", "model/machines/files.py",
     "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
-    "mapper/searches/scotch_traffic.py",
     "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
     "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",
@@ -148,14 +147,15 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
 
 
 def included():
-    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner without the suffix .c or .h."""
+    """Return (unit, included unit) of the sources: paths from fft_runner without a suffix, or with .cpp for C++."""
     top = ROOT / "fft_runner"
     for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
         for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
             places = (path.parent, *(top / room for room in ("", "include", "src", "runner", "reorder")))
             found = next((place / name for place in places if (place / name).exists()), None)
             assert found, f"{path.relative_to(ROOT)} includes {name}, which is nowhere"
-            yield tuple(file.resolve().relative_to(top).with_suffix("") for file in (path, found))
+            yield tuple(file.resolve().relative_to(top).with_suffix(".cpp" if "pp" in file.suffix else "")
+                        for file in (path, found))
 
 
 def test_no_includes_form_a_circle():

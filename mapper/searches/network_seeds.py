@@ -21,14 +21,14 @@ Cost: sorting the ranks once for each seed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.partition import halves
+from pencilmap.mapper.searches.partition import dividers, halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.placement.allocation import Site
@@ -45,6 +45,7 @@ class Ground:
 
     site: Site
     grid: ProcessGrid
+    divider: str = "networkx"  #: for a graph without levels, see `pencilmap.mapper.searches.partition`
 
     @property
     def network(self) -> Any:
@@ -66,7 +67,7 @@ class Ground:
 
         Parts that cables alone show stand for the levels of a graph without levels.
         """
-        units = [level.unit for level in self.network.levels] or halves(self.network)
+        units = [level.unit for level in self.network.levels] or halves(self.network, self.divider)
         return [np.unique(unit[self.node], return_inverse=True)[1] for unit in units]
 
     @cached_property
@@ -101,6 +102,13 @@ def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     R, C = ground.grid.shape
     ranks = np.arange(R * C).reshape(C, R)
     yield "transposed", _filled(ranks.T.ravel(), ground.launch)
+    for divider in ("networkx",) if ground.network.levels else dividers():
+        for name, slots in _of_units(replace(ground, divider=divider), ranks):
+            yield name if divider == "networkx" else f"{name}, {divider}", slots
+
+
+def _of_units(ground, ranks):
+    """Yield the seeds that fill the units of the network, or, on a graph without levels, the parts of a divider."""
     yield "sorted", _filled(ranks.ravel(), ground.sorted)
     yield "sorted, transposed", _filled(ranks.T.ravel(), ground.sorted)
     for lines, turned in ((ranks, ""), (ranks.T, ", turned")):

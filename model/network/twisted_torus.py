@@ -114,7 +114,7 @@ class TwistedTorus(CoordinateNetwork):
         return self.nearest_node(self.coordinates(nodes)[:, None, :] + self.coordinates(others)[None, :, :])
 
     @cached_property
-    def _sums(self) -> Ints:
+    def _sums(self) -> np.ndarray:
         """The node of the sum of each two nodes, step by step: shape (N, N)."""
         found = np.empty((self.n_nodes, self.n_nodes), dtype=np.int32)
         found[0] = np.arange(self.n_nodes)

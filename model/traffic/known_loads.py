@@ -35,9 +35,9 @@ def known_loads(network: Network, exchange: Exchange, ends: np.ndarray, rule: An
     if not exchange.is_even or exchange.total_bytes >= MOST_BYTES:
         return kept((rule, exchange.unit_bytes, exchange.total_bytes), network, exchange, ends,
                     lambda: rule.loads(network, exchange, ends))
-    members, weights = exchange.members, (exchange.group_weight, exchange.send_weight, exchange.receive_weight)
-    plain = Exchange(exchange.name, exchange.letters, members, *map(np.ones_like, weights), unit_bytes=1,
-                     total_bytes=members.size * members.shape[1])
+    members = exchange.members
+    ones = {name: np.ones_like(getattr(exchange, name)) for name in ("group_weight", "send_weight", "receive_weight")}
+    plain = replace(exchange, **ones, unit_bytes=1, total_bytes=members.size * members.shape[1])
     loads = kept((rule,), network, plain, ends, lambda: rule.loads(network, plain, ends))
     return replace(loads, values=loads.values * exchange.message_unit, total_bytes=exchange.total_bytes)
 

@@ -32,7 +32,7 @@ BAD = [
     (USAGE, "trace --"), (USAGE, "trace --read traffic.mtx --format nothing"), (USAGE, "trace --json -- true"),
     (USAGE, "trace --read traffic.mtx -- true"), (USAGE, "map --network 4x4x4 --json x"),
     (REFUSED, "validate simulated --suite nothing"), (REFUSED, "validate namespaces --suite nothing"),
-    (REFUSED, "validate simulated --rate 10"), (REFUSED, "validate namespaces --suite programs --network 4x4"),
+    (REFUSED, "validate simulated --rate 10"),
     (REFUSED, "study calibrate gone.jsonl"), (REFUSED, "study calibrate record.jsonl"),
     (REFUSED, "study calibrate --published nothing"), (REFUSED, "study scaling gone.jsonl"),
     (REFUSED, "study scaling record.jsonl"), (REFUSED, "study scaling --points empty.txt"),
