@@ -253,7 +253,8 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),
         (">measured/\ntime", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
-        (">gain", lambda c: _gain(launched.get(_question(c)), c.measured_s)), (">to limit", lambda c: to_limit(c.certificate)),
+        (">gain", lambda c: _gain(launched.get(_question(c)), c.measured_s)),
+        (">to limit", lambda c: to_limit(c.certificate)),
         ("slowest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
     same = [name for name, cell in columns[:5] if len({cell(c) for c in comparisons}) == 1]
     hidden = {*same, ">m", ">links", ">measured/\nlinks", ">achieved link\nbandwidth", *([] if notes else ["note"]),
