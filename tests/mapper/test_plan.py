@@ -114,6 +114,7 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
     assert where.predict(mapping, **question).schedule.cost == best.prediction.schedule.cost
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("brief")
 def test_quick_searches_nothing_and_its_answer_is_among_those_of_normal(monkeypatch):
     where = setting(network="6x6", fft="36", bandwidth="1 GB/s")
