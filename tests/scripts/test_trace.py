@@ -50,6 +50,8 @@ def test_a_program_is_traced(program, tmp_path):
     else:
         assert inside.bytes.sum() == 20 * 8 * 4, "20 sums of an integer, recursive doubling"
         assert "did not count the messages inside collectives" in done.stderr
+    if "mpich" in start[0]:
+        return  # it never counts inside
     without = trace(tmp_path, "--no-monitoring", "--", *start, path, "two_exchanges")
     assert without.returncode == 0 and read_traffic(tmp_path / "traffic.txt").pairs.of([MODELLED]).bytes.sum() == 640
 
