@@ -23,7 +23,7 @@ from pencilmap.mapper.named_network import USAGE, given_network, is_plain, netwo
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
-from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
+from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit, share_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -36,6 +36,7 @@ from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, 
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import without_programs
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -144,7 +145,8 @@ class Setting(Where):
             else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
-        return [self.shown(placed, question, text)]
+        found = self.shown(placed, question, text)
+        return [found if EFFORTS[effort] else without_programs(found)]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
@@ -234,7 +236,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
-    tasks = tasks_per_node or (described.tasks_per_node if described else 1)
+    tasks = _tasks(described, tasks_per_node)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     one = decomposition_named(decomposition or PENCIL.name)
 
@@ -250,6 +252,17 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
 
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _tasks(machine: Machine | None, given: int | None) -> int:
+    """Return the tasks on a node: the given number, else that of the machine."""
+    if machine is None:
+        return given or 1
+    most = machine.figures.get("most_tasks_per_node")
+    if given and most and given > most.value:
+        raise MachineError(f"{given} tasks on a node are too many: a node of {machine.name} runs at most {most.value}; give "
+                           "fewer with `tasks_per_node`, and threads with `threads`")
+    return given or machine.tasks_per_node
 
 
 def _halo(width: int | None, weight: float | None, transform: Transform | None) -> Halo | None:

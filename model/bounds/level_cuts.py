@@ -146,21 +146,24 @@ def _levels(site):
         yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
 
 
-def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> Iterator[tuple[Fraction, str]]:
-    """Yield a bound on the sum of both lengths, for even blocks that fill all slots, and its argument."""
+def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> list[tuple[Fraction, str]]:
+    """Return bounds on the sum of both lengths, for even blocks that fill all slots, each with its argument."""
+    return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
+
+
+@lru_cache(maxsize=64)
+def _in_turn_on_levels(site, *sizes):
     P = site.n_slots
-    if sizes[0] * sizes[1] != P:
-        return
     cuts = [cut for cut in cuts_of(site) if 0 < cut.slots < P]
-    if not cuts:
-        return
+    if sizes[0] * sizes[1] != P or not cuts:
+        return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
     curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
     columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
-    yield rounded_down(float((rows + columns).min())), "rows and columns across all units together"
+    return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
 def _least_columns(curve, rows):
@@ -168,7 +171,8 @@ def _least_columns(curve, rows):
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
-def cuts_of(site: Site) -> list[Cut]:
+@lru_cache(maxsize=8)
+def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
     network = site.network
     assert isinstance(network, SwitchedNetwork)
@@ -180,7 +184,7 @@ def cuts_of(site: Site) -> list[Cut]:
         if units.between is not None and units.between.any():
             for slots, capacity, n in _unions(units, inside, link_weights(network)):
                 found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _unions(units, inside, weights):

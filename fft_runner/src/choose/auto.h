@@ -3,7 +3,7 @@
 
 #include "choose/trial.h"
 
-enum { PF_AUTO_KEY_SIZE = 256 };
+enum { PF_AUTO_KEY_SIZE = 320 };
 
 /* The key of exchange e of this transform in wisdom. auto_exchanges.c */
 void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[PF_AUTO_KEY_SIZE]);

@@ -143,7 +143,7 @@ class LinkCheck:
 
     link: str  #: ``0-3:x+``: the node that the link leaves, dimension and direction; on a tree its ends
     predicted_bytes: Fraction
-    carried_bytes: float  #: bytes of the counter without headers and acknowledgements
+    carried_bytes: float  #: of data, by the counters
 
     @property
     def ratio(self) -> float | None:
@@ -156,14 +156,14 @@ class LinkCheck:
                 "ratio": self.ratio}
 
 
-def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
+def check_links(network: EmulatedNetwork, sent_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
     """Compare the counters with the predicted loads; return a check for each existing link.
 
     Parameters
     ----------
-    wire_bytes
-        Array of shape ``network.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
+    sent_bytes
+        Array of shape ``network.link_shape``: data of every link, less its data in the run of a smaller transform.
     loads, without
         Loads of the exchanges of a repetition of the transform, and of the smaller transform.
     """
@@ -173,7 +173,7 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
             index = network.link_index(i, direction, node)
             predicted = _at(loads, index) - _at(without, index)
             checks.append(LinkCheck(network.wiring.link_name(i, direction, node), predicted * repetitions,
-                                    float(np.asarray(wire_bytes)[index]) * network.payload_share))
+                                    float(np.asarray(sent_bytes)[index])))
     return checks
 
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,20 @@ from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.program_records import Measured, record_of
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict.program import predict_program
+from pencilmap.model.predict.route_tables import largest_loads
 from pencilmap.model.routing import routing
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.inside import FOLDER
-from pencilmap.scripts.networks.namespaces.launch import COLLECTIVES, NAP
+from pencilmap.scripts.networks.namespaces.launch import COLLECTIVES, NAP, build_nap
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, check_links
 from pencilmap.scripts.networks.tracer import OPEN_MPI, Launch, library_for, trace
 
 INPUTS = Path(__file__).resolve().parent / "programs"
+HEADER = 24  # bytes before the data of a message: 8 of Open MPI's TCP module (btl tcp), 16 for matching (pml ob1)
 BUSY = 0.05  # part of the busiest link's load from which a link is checked
 
 
@@ -59,6 +62,8 @@ PROGRAMS = {
                           "^result: .*$", COLLECTIVE),
     "lammps": Program(("lmp", "-in", "{inputs}/lammps.in", "-log", "none", "-nocite"), ("lmp", "lammps"),
                       "^ +[0-9]+ +[-0-9.]+ .*$", POINT_TO_POINT),
+    "qe": Program(("pw.x", "-ndiag", "1", "-in", "{inputs}/qe.in"), ("pw.x", "quantum-espresso quantum-espresso-data"),
+                  "^! +total energy .*$", COLLECTIVE),
 }
 
 
@@ -69,9 +74,9 @@ class Row:
     program, placement : str
         The placement is ``default``, ``best`` (by the launcher) or ``best, renumbered``.
     predicted_bytes, carried_bytes : float
-        Of the busiest link: in all phases together, and by the counters without headers.
+        Of the busiest link: of the program's messages in all phases, and by the counters, with the headers of messages.
     ratios : list of float
-        Carried over predicted bytes of the links above `BUSY` of the busiest.
+        Carried over predicted bytes, both with the headers of messages, of the links above `BUSY` of the busiest.
     link_s : float
         Time of the links, by phases.
     measured_s : float
@@ -101,8 +106,9 @@ class Row:
         return {**self.__dict__, "holds": self.holds}
 
 
-def run_programs(network: EmulatedNetwork, names: Sequence[str], timeout_s: float) -> list[Row]:
-    """Return three rows for each program.
+def run_programs(network: EmulatedNetwork, names: Sequence[str],
+                 timeout_s: float) -> list[tuple[list[Row], dict[str, Any]]]:
+    """Return three rows for each program, and their record, see `pencilmap.mapper.program_records`.
 
     Parameters
     ----------
@@ -123,7 +129,7 @@ def run_programs(network: EmulatedNetwork, names: Sequence[str], timeout_s: floa
         _check_there(name)
     check_available()
     with temporary_folder() as folder:
-        return [row for name in names for row in _rows(network, name, folder, timeout_s)]
+        return [_runs(network, name, folder, timeout_s) for name in names]
 
 
 def is_there(needed: str) -> bool:
@@ -141,12 +147,12 @@ def _check_there(name):
         raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
 
 
-def _rows(network, name, folder, timeout_s):
+def _runs(network, name, folder, timeout_s):
     words = _command(PROGRAMS[name], folder)
     say(f"tracing {name}")
     traffic = _traced(words, network.network.n_nodes, folder)
-    placed = setting(network=network.text, bandwidth=f"{network.payload_bytes_per_s:.17g} byte/s").program(
-        traffic, routing=network.routing)
+    bandwidth = f"{network.payload_bytes_per_s:.17g} byte/s"
+    placed = setting(network=network.text, bandwidth=bandwidth).program(traffic, routing=network.routing)
     launched, best = placed.mappings[0], placed.best[0]
     file = folder / f"{name}.hosts"
     write_mapping(best, file, "hostfile")
@@ -158,19 +164,25 @@ def _rows(network, name, folder, timeout_s):
            "runs": [{"name": f"{name}, {text}", "program": how, "hosts": hosts(at), "records": False}
                     for text, _, at, how in runs], "timeout_s": timeout_s}
     done = run_boxed(job, timeout_s * (len(runs) + 1))
-    return [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
+    rows = [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
             for (text, mapping, *_), run in zip(runs, done)]
+    return rows, record_of(name, [replace(mapping, name=text) for text, mapping, *_ in runs], network.routing, bandwidth,
+                           traffic.read_text("utf-8"),
+                           [Measured(row.measured_s, (min(row.ratios), max(row.ratios))) for row in rows])
 
 
 def _row(network, name, placement, mapping, traffic, run, printed):
     program = PROGRAMS[name]
     rule = routing(network.routing, network.network)
-    loads = [rule.loads(network.network, phase.exchange, mapping.ends) for phase in traffic.phases if phase.bytes.nnz]
-    links = check_links(network, run["wire_bytes"], loads, [], 1)
+    phases = [replace(phase, pairs=replace(phase.pairs, bytes=phase.pairs.bytes + HEADER * phase.pairs.messages))
+              for phase in traffic.phases if phase.pairs.messages.any()]
+    loads = [rule.loads(network.network, phase.exchange, mapping.ends) for phase in phases]
+    links = check_links(network, run["sent_bytes"], loads, [], 1)
     most = max(link.predicted_bytes for link in links)
     results = [re.findall(program.results, text, re.MULTILINE) for text in (printed, run["printed"])]
     prediction = predict_program(mapping, traffic, network.routing)
-    return Row(name, placement, float(most), max(link.carried_bytes for link in links),
+    bare = largest_loads(network.network, rule.loads(network.network, traffic.total.exchange, mapping.ends))
+    return Row(name, placement, bare, max(link.carried_bytes for link in links),
                [link.ratio for link in links if link.predicted_bytes > BUSY * most],
                prediction.link_bytes / network.payload_bytes_per_s, run["seconds"], program.tolerance,
                results[0] == results[1] != [])
@@ -190,7 +202,8 @@ def _command(program, folder):
 def _traced(words, ranks, folder):
     """Run a program here, in its launch order, and return the file of its traffic."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
-    launch = Launch(("mpirun.openmpi", *options, *words), 0, OPEN_MPI)
+    napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))
+    launch = Launch(("mpirun.openmpi", *options, *napping, *words), 0, OPEN_MPI)
     traffic, printed = folder / "traffic.txt", folder / "printed.txt"
     with open(printed, "w", encoding="utf-8") as output:
         found = trace(launch, library_for(launch), traffic, printed=output)
