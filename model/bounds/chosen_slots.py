@@ -91,8 +91,8 @@ class Room:
     def load(self, cuts: Sequence[Cut]) -> Fraction:
         """Return the least load, on the m scale, that all exchanges together put on the cables of one of the cuts."""
         scale = Fraction(4 * self.site.network.n_nodes, self._crossing.whole)
-        loads = [scale * self._least(low, high) / Fraction(cables) if cables else Fraction(0)
-                 for low, high, cables in widest(cuts)]
+        loads = [scale * self._least(cut.low, cut.high) / Fraction(cut.cables) if cut.cables else Fraction(0)
+                 for cut in widest(cuts)]
         return min(loads, default=Fraction(0))
 
     @cached_property
