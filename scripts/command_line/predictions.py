@@ -70,7 +70,12 @@ def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> flo
 
 def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tuple[float, float] | None:
     """Return the least and the largest gain under the rules between which the routers are; None if the routing is known."""
-    found = [gain(mine, theirs, by) or 0.0 for mine, theirs in zip(p.bracket, launched.bracket)] if launched else []
+    if launched is None:
+        return None
+    found = list[float]()
+    for mine in p.bracket:  # effort quick leaves rules out
+        theirs = launched if mine.routing == launched.routing else launched.under and launched.under(mine.routing)
+        found += [gain(mine, theirs, by) or 0.0] if theirs else []
     return (min(found), max(found)) if all(found) and found else None
 
 
