@@ -91,6 +91,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
+    public :: pencilfft_start, pencilfft_start_pair, pencilfft_progress, pencilfft_wait
     public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
@@ -182,6 +183,34 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
+        end function
+        !> A transform in flight, of a plan with `nonblocking`; direction is pencilfft_direction_forward or
+        !! pencilfft_direction_backward. The arrays belong to the plan until pencilfft_wait, and need the attribute
+        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All ranks
+        !! start and wait in the same order. Collective.
+        integer(c_int) function pencilfft_start(plan, direction, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+        end function
+        !> The same for a pair.
+        integer(c_int) function pencilfft_start_pair(plan, forward_from, forward_to, backward_from, backward_to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
+        end function
+        !> Does the work whose messages have arrived, without waiting; done is 1 if the results of this rank are complete.
+        !! Local.
+        integer(c_int) function pencilfft_progress(plan, done) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(out) :: done
+        end function
+        !> Completes what is in flight. Collective.
+        integer(c_int) function pencilfft_wait(plan) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
         end function
         !> One exchange alone; the contents of `from` are lost.
         integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)
@@ -477,7 +506,7 @@ contains
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
-                                                  destroy_input) &
+                                                  destroy_input, nonblocking) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
@@ -486,7 +515,7 @@ contains
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
-        logical, intent(in), optional :: destroy_input
+        logical, intent(in), optional :: destroy_input, nonblocking
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
@@ -500,6 +529,7 @@ contains
         call set_integer(desc, "fields", fields)
         call set_integer(desc, "threads", threads)
         if (present(destroy_input)) call set_integer(desc, "destroy_input", merge(1, 0, destroy_input))
+        if (present(nonblocking)) call set_integer(desc, "nonblocking", merge(1, 0, nonblocking))
         call set_text(desc, "type", type, names(1))
         call set_text(desc, "kinds", kinds, names(2))
         call set_text(desc, "skip", skip, names(3))

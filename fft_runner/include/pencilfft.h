@@ -86,7 +86,7 @@
  * The plans on one communicator share a duplicate of the communicator and its groups of ranks. So any number of plans can be
  * alive at once, although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate
  * is freed when the program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan
- * has its own.
+ * has its own, and so has each plan with `nonblocking`.
  *
  * Threads
  * -------
@@ -198,6 +198,8 @@ typedef struct {
                   * omp_set_num_threads() */
     int destroy_input; /* 1: a transform between two buffers may overwrite its input, which saves the plan its work buffer
                         * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
+    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils, two
+                      * for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default): it may not */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element start + (f - first_field) * field_stride
@@ -323,6 +325,18 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
  * phases add up both transforms. Collective. */
 int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                            void *backward_out);
+/* A transform, or a pair, in flight: start begins and returns; progress does the work whose messages have arrived, never
+ * waits, and sets *done to 1 when the results of this rank are complete; wait does the rest. Arrays are as for execute, and
+ * belong to the plan until wait returns. Between start and wait the plan can do nothing else, but other plans on the same
+ * communicator may be in flight or execute, and the program may send its own messages. For plans with `nonblocking`. start
+ * and wait are collective: all ranks call them in the same order, among execute and other calls of the library that are
+ * collective. progress is local, any number of times. MPI may do little while no call of it runs: for the most overlap call
+ * progress now and then. PENCILFFT_HIDDEN phases include the time between the calls. */
+int pencilfft_start(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
+int pencilfft_start_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
+                         void *backward_out);
+int pencilfft_progress(pencilfft_plan plan, int *done);
+int pencilfft_wait(pencilfft_plan plan);
 /* The number of exchanges of a transform, and the name of an exchange: "row", "column"; "slab". Exchanges are numbered from
  * 0 in the order of a forward transform. Remaps are not counted. In any argument for an exchange, PENCILFFT_REMAP_IN and
  * PENCILFFT_REMAP_OUT mean the remaps, with the names "remap_in" and "remap_out". The name is NULL for other numbers and for

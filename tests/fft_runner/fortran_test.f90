@@ -49,6 +49,7 @@ program fortran_test
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
+    call two_are_in_flight()
     call boxes_are_remapped()
     call halos_are_exchanged()
     call lines_are_transformed("transpose", "natural", 31)
@@ -611,6 +612,43 @@ contains
         status = pencilfft_backward(plan, buffer(2), buffer(4))
         call check(maxval(abs(d/product(n) - a)) < 1d-9*elements, "forward by a pair under "//schedule)
         status = pencilfft_plan_destroy(plan)
+    end subroutine
+
+    !> Two plans in flight, the second in the other direction, give what execute gives.
+    subroutine two_are_in_flight()
+        type(pencilfft_plan) :: one, other
+        type(c_ptr) :: buffer(6)
+        complex(c_double), pointer :: a(:), b(:)
+        integer(c_int) :: status, done, i
+        integer(c_int64_t) :: shape(3)
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, one, rigor="estimate", nonblocking=.true.))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, other, rigor="estimate", nonblocking=.true.))
+        do i = 1, 6
+            call need(pencilfft_alloc(one, buffer(i)))
+        end do
+        shape = pencilfft_shape(one, pencilfft_input)
+        call c_f_pointer(buffer(1), a, [product(shape)])
+        a = [(cmplx(i + rank, -i, c_double), i=1, size(a))]
+        call need(pencilfft_forward(one, buffer(1), buffer(2)))
+        call need(pencilfft_start(one, pencilfft_direction_forward, buffer(1), buffer(3)))
+        call need(pencilfft_start(other, pencilfft_direction_backward, buffer(2), buffer(4)))
+        call check(pencilfft_forward(one, buffer(1), buffer(5)) == pencilfft_bad_call, "a plan in flight does nothing else")
+        call need(pencilfft_progress(other, done))
+        call need(pencilfft_wait(other))
+        call need(pencilfft_wait(one))
+        call c_f_pointer(buffer(4), b, [product(shape)])
+        call check(all(abs(b/product(n) - a) < 1d-9*size(a)), "backward in flight")
+        shape = pencilfft_shape(one, pencilfft_output)
+        call c_f_pointer(buffer(2), a, [product(shape)])
+        call c_f_pointer(buffer(3), b, [product(shape)])
+        call check(all(a == b), "forward in flight")
+        call need(pencilfft_start_pair(one, buffer(1), buffer(5), buffer(2), buffer(6)))
+        call need(pencilfft_wait(one))
+        call c_f_pointer(buffer(5), b, [product(shape)])
+        call check(all(a == b), "a pair in flight")
+        call check(pencilfft_wait(one) == pencilfft_bad_call, "nothing to wait for")
+        call need(pencilfft_plan_destroy(other))
+        call need(pencilfft_plan_destroy(one))
     end subroutine
 
     subroutine what_happened_is_told()

@@ -194,10 +194,11 @@ static void add_text(char *words, const char *member, const char *value)
 static void set_name(struct plan_case *plan)
 {
     const pencilfft_desc *d = &plan->desc;
-    snprintf(plan->name, sizeof plan->name,
-             "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d directions=%d pieces=%s", d->R, d->C,
-             (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input, d->directions,
-             plan->tiny_pieces ? "tiny" : "usual");
+    snprintf(
+        plan->name, sizeof plan->name,
+        "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d nonblocking=%d directions=%d pieces=%s",
+        d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input,
+        d->nonblocking, d->directions, plan->tiny_pieces ? "tiny" : "usual");
     add_text(plan->name, "decomposition", d->decomposition);
     add_text(plan->name, "type", d->type);
     add_text(plan->name, "kinds", d->kinds);
@@ -271,6 +272,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_kinds(dice, drawn);
     draw_skip(dice, drawn);
     draw_torus(dice, drawn);
+    d->nonblocking = one_in(dice, 3);
 }
 
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn)

@@ -116,6 +116,7 @@ class Choices(TypedDict, total=False):
     fields: int | None
     threads: int | None
     destroy_input: bool | None
+    nonblocking: bool | None
     auto_budget_s: float | None
     input_box: Sequence[slice] | None
     output_box: Sequence[slice] | None
@@ -150,6 +151,10 @@ SIGNATURES: dict[str, list[Any]] = {
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
     "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
+    "start": [c_void_p, c_int, c_void_p, c_void_p],
+    "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
+    "progress": [c_void_p, POINTER(c_int)],
+    "wait": [c_void_p],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
     "plan_text": [c_void_p, POINTER(c_char_p)],
@@ -329,7 +334,8 @@ MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync",
                      "schedule", "torus", "node"), ("text", _text)),
     **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
-    "destroy_input": ("integer", _truth), "auto_budget_s": ("real", _real),
+    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth),
+    "auto_budget_s": ("real", _real),
     "input_box": ("box", _box), "output_box": ("box", _box)}
 
 
@@ -417,7 +423,7 @@ class _Handled:
     def destroy(self) -> None:
         """Free the handle; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
-            handle, team = self._agreed("destroy", self._alive), self._running()
+            handle, team = self._agreed("destroy", self._at_rest), self._running()
             self._handle = self._team = None
             _call(f"{self._kind}_destroy", handle)
             team.leave()
@@ -437,6 +443,10 @@ class _Handled:
         if self._handle is None:
             raise PencilfftError(f"the {self._kind} was destroyed")
         return self._handle
+
+    def _at_rest(self) -> c_void_p:
+        """Return the handle, unless something is in flight."""
+        return self._alive()
 
     def _begin(self, arguments: tuple[Any, ...], prepare: Callable[[], Callable[[c_void_p], None]]) -> None:
         """Make the handle with the function that `prepare` returns for the arguments."""
@@ -521,6 +531,8 @@ class Plan(_Handled):
     destroy_input : bool, optional
         Whether a transform into another array may overwrite its input. This saves the work buffer with most exchanges, and
         a copy for ``c2r`` on a single rank; False.
+    nonblocking : bool, optional
+        Whether transforms may be started (`start_forward`). The plan then has communicators of its own; False.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 3.0.
     input_box, output_box : three slices, optional
@@ -540,6 +552,7 @@ class Plan(_Handled):
     def __init__(self, shape: Sequence[int], grid: "int | Sequence[int] | Comm" = (0, 0), comm: "Comm | None" = None,
                  **choices: Unpack[Choices]) -> None:
         self._told = "not made"
+        self._flight: tuple[_Ends, ...] = ()  # what is in flight, which keeps the arrays
         if comm is None:
             comm, grid = _comm_and_grid(grid)
         given = {name: value for name, value in choices.items() if value is not None}
@@ -792,17 +805,107 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
+        for ends in self._pair("execute_pair", forward_source, forward_target, backward_source, backward_target):
+            ends.result()
+
+    def _pair(self, name: str, *arrays: Array) -> "tuple[_Ends, _Ends]":
         def both() -> "tuple[_Ends, _Ends]":
-            one = self._ends(forward_source, "input", _given(forward_target), "output")
-            other = self._ends(backward_source, "output", _given(backward_target), "input")
+            one = self._ends(arrays[0], "input", _given(arrays[1]), "output")
+            other = self._ends(arrays[2], "output", _given(arrays[3]), "input")
             if any(abs(mine - its) < self._buffer_bytes for mine in one.addresses for its in other.addresses):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
             return one, other
 
-        pair = self._agreed("execute_pair", both, lambda ready: _in_place(ready[0]))
-        _call("execute_pair", self._alive(), *pair[0].addresses, *pair[1].addresses)
-        for ends in pair:
-            ends.result()
+        pair = self._agreed(name, both, lambda ready: _in_place(ready[0]))
+        _call(name, self._alive(), *pair[0].addresses, *pair[1].addresses)
+        return pair
+
+    @_collective
+    def start_forward(self, source: Array, target: Array | None = None) -> None:
+        """Start a forward transform, for a plan with `nonblocking`. Until `wait` returns, the arrays belong to the plan, and
+        the plan can do nothing else. Other plans may be in flight meanwhile, and the program may send its own messages. All
+        ranks start and wait in the same order. Arguments and errors as in `forward`. Collective.
+
+        Parameters
+        ----------
+        source : part of ``input``
+        target : part of ``output``, optional
+        """
+        self._start("start_forward", FORWARD, source, "input", target, "output")
+
+    @_collective
+    def start_backward(self, source: Array, target: Array | None = None) -> None:
+        """Start a backward transform, as `start_forward` does. Collective.
+
+        Parameters
+        ----------
+        source : part of ``output``
+        target : part of ``input``, optional
+        """
+        self._start("start_backward", BACKWARD, source, "output", target, "input")
+
+    def _start(self, call: str, direction: int, source: Any, first: str, target: Any, last: str) -> None:
+        def resting() -> _Ends:
+            self._at_rest()
+            return self._ends(source, first, target, last)
+
+        ends = self._agreed(call, resting, _in_place)
+        _call("start", self._alive(), direction, *ends.addresses)
+        self._flight = (ends,)
+
+    @_collective
+    def start_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
+                   backward_target: Array) -> None:
+        """Start a pair with the arrays of `execute_pair`, as `start_forward` starts a transform. Collective."""
+        self._flight = self._pair("start_pair", forward_source, forward_target, backward_source, backward_target)
+
+    def progress(self) -> bool:
+        """Do the work whose messages have arrived, without waiting. Local.
+
+        Returns
+        -------
+        bool
+            Whether the transform in flight is complete on this rank; `wait` is due all the same.
+
+        Raises
+        ------
+        PencilfftError
+            If nothing is in flight.
+        """
+        done = c_int()
+        _call("progress", self._alive(), byref(done))
+        return bool(done.value)
+
+    @_collective
+    def wait(self) -> "Array | tuple[Array, Array]":
+        """Complete what is in flight. Collective.
+
+        Returns
+        -------
+        array, or two arrays of a pair
+            The target; of a pair, the forward target and the backward target.
+
+        Raises
+        ------
+        PencilfftError
+            On all ranks, if nothing is in flight.
+        """
+        flight = self._agreed("wait", self._in_flight)
+        _call("wait", self._alive())
+        self._flight = ()
+        results = tuple(ends.result() for ends in flight)
+        return results[0] if len(results) == 1 else (results[0], results[1])
+
+    def _in_flight(self) -> "tuple[_Ends, ...]":
+        self._alive()
+        if not self._flight:
+            raise PencilfftError("the plan is not in flight; call start_forward(), start_backward() or start_pair() first")
+        return self._flight
+
+    def _at_rest(self) -> c_void_p:
+        if self._flight:
+            raise PencilfftError("the plan is in flight; call wait() first")
+        return self._alive()
 
     @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:

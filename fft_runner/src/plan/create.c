@@ -34,6 +34,9 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
                        desc->destroy_input);
     plan->destroys_input = desc->destroy_input;
+    if (desc->nonblocking != 0 && desc->nonblocking != 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "nonblocking is %d; give 1 for a plan to be started, else 0", desc->nonblocking);
+    plan->nonblocking = desc->nonblocking;
     if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
         return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
@@ -43,6 +46,9 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     plan->exchanges = plan->geometry.decomposition->exchanges;
+    if (plan->nonblocking && plan->sync->wait)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "sync %s waits for all ranks, which a nonblocking plan does not; use sync none", plan->sync->name);
     return PENCILFFT_OK;
 }
 
@@ -70,6 +76,21 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     return pf_desc_same(desc, plan->all);
+}
+
+/* Communicators that no other plan uses. */
+static int part_communicators(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_communicators *shared = plan->communicators, *own;
+    (void)desc;
+    if (!plan->nonblocking || !shared->shared)
+        return PENCILFFT_OK;
+    int status = pf_communicators_own(shared, &own);
+    if (status)
+        return status;
+    plan->communicators = own;
+    plan->all = own->all;
+    return pf_communicators_leave(shared);
 }
 
 /* Each rank by its own environment; the same number everywhere, because choices of "auto" depend on the number. */
@@ -116,8 +137,8 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names,   same_everywhere, pf_ends_take,   pf_grid_take, set_geometry,
-    set_threads, split_groups,    pf_places_make, set_schedule,
+    set_names,    same_everywhere, part_communicators, pf_ends_take,   pf_grid_take,
+    set_geometry, set_threads,     split_groups,       pf_places_make, set_schedule,
 };
 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)

@@ -44,6 +44,7 @@ static const struct member rows[] = {
     MEMBER(TEXT, schedule),
     MEMBER(TEXT, torus),
     MEMBER(INT, destroy_input),
+    MEMBER(INT, nonblocking),
     OWN_MEMBER(TEXT, node),
     OWN_MEMBER(BOX, input_box),
     OWN_MEMBER(BOX, output_box),
