@@ -13,6 +13,7 @@ local search counts the messages of a transform with uneven blocks.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
@@ -138,7 +139,8 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
         if tiling is not None:
             found, share = [product, tiling], share * AFTER_TILING
     if site.n_slots <= MOST_SEARCHED and not limit.is_over():
-        swapped = _swapped(site, grid, wanted, found[1:], share, limit, uneven)
+        swaps = _swapped if limit.seconds is None else _swapped.__wrapped__
+        swapped = swaps(_Swaps(site, grid, wanted, found[1:], share, limit, uneven))
         found += [swapped] if swapped is not None else []
     return found
 
@@ -258,13 +260,39 @@ def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda:
 _cached = lru_cache(maxsize=64)(_tiled)
 
 
-def _swapped(site, grid, wanted, known, share, limit, transform):
+class _Swaps(NamedTuple):
+    """A local search on a whole torus."""
+
+    site: Site
+    grid: ProcessGrid
+    wanted: Objective
+    known: list[Mapping]
+    share: int | Fraction
+    limit: Limit
+    transform: Transform | None
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Swaps) and self._key() == other._key()
+
+    def _key(self):
+        """Return everything that the result depends on without a time limit; `known` follows from the rest."""
+        site = self.site
+        return (site.network, site.tasks_per_node, site.launch, site.allocation.nodes.tobytes(), self.grid, self.wanted,
+                self.share, self.limit.seed, self.transform)
+
+
+@lru_cache(maxsize=64)
+def _swapped(asked):
     """Return the placement of the local search, or None if it found none better than its starts."""
     from pencilmap.mapper.searches import annealing
 
+    grid, limit = asked.grid, asked.limit
     report = now_and_then(lambda line, part=None: say(f"search of grid {grid}: {line}", part))
-    found = annealing.search(site, grid, limit.seed, annealing.Budget(_steps(grid, share), limit.left), report=report,
-                             wanted=wanted, transform=transform, known=known)
+    found = annealing.search(asked.site, grid, limit.seed, annealing.Budget(_steps(grid, asked.share), limit.left),
+                             report=report, wanted=asked.wanted, transform=asked.transform, known=asked.known)
     limit.cut_short |= found.cut == "seconds"
     from_known = found.start == "best product" or found.start.startswith("known")
     return None if from_known and found.cost > found.start_cost - 1e-9 else found.mapping

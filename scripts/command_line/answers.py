@@ -14,7 +14,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, is_scheduled, percent, value
+from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, gains, is_scheduled, percent, value
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
@@ -133,13 +133,29 @@ def _against(best, other, name, by, if_same=""):
     ratio = gain(best, other, by)
     if ratio is None:
         return ""
-    if abs(ratio - 1) < SAME:
+    least, most = gains(best, other, by) or (ratio, ratio)
+    if max(abs(least - 1), abs(most - 1)) < SAME:
         return f"as fast as {name}{if_same}"
+    if most - least > SAME:
+        return f"{_range_in_words(least, most)} {name}, by how the routers adapt"
     likely = _likely(best, other, by)
-    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(1 / ratio)} slower than {name}"
+    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(ratio).removeprefix('-')} slower than {name}"
     if likely and likely[0] <= 1 <= likely[1]:
         return f"{said} (not sure: expect 90 % of measured ratios at {likely[0]:.3g} to {likely[1]:.3g})"
     return said
+
+
+def _range_in_words(least, most):
+    """The range of a gain in words.
+
+    >>> _range_in_words(1.12, 5.54), _range_in_words(0.8, 1.1), _range_in_words(0.5, 0.8)
+    ('12 to 454 % faster than', '20 % slower to 10 % faster than', '20 to 50 % slower than')
+    """
+    if least > 1 - SAME:
+        return f"{percent(max(least, 1)).removesuffix(' %')} to {percent(most)} faster than"
+    if most < 1:
+        return f"{percent(most).strip('- %')} to {percent(least).removeprefix('-')} slower than"
+    return f"{percent(least).removeprefix('-')} slower to {percent(most)} faster than"
 
 
 def _likely(best, other, by):

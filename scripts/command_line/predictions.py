@@ -68,6 +68,18 @@ def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> flo
     return float(other) / float(mine)
 
 
+def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tuple[float, float] | None:
+    """Return the least and the largest gain under the rules between which the routers are; None if the routing is known."""
+    found = [gain(mine, theirs, by) or 0.0 for mine, theirs in zip(p.bracket, launched.bracket)] if launched else []
+    return (min(found), max(found)) if all(found) and found else None
+
+
+def _gain_cell(row, by):
+    """The gain, or its range under the rules of routers that adapt."""
+    least, most = map(percent, gains(row.prediction, row.launched, by) or [gain(row.prediction, row.launched, by)] * 2)
+    return most if least == most else f"{least.removesuffix(' %')} to {most}"
+
+
 def percent(ratio: float | None) -> str:
     """Return a ratio as percent above 1.
 
@@ -200,11 +212,11 @@ def _narrow(rows, by, networks):
     decompositions = {p.grid.decomposition.name for p in found}
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
-    gains = any(row.launched is not None for row in rows)
+    gained = any(row.launched is not None for row in rows)
     columns = [*(["shape"] if networks else []), *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
-               *([">gain"] if gains else []), ">to limit", "slowest link"]
+               *([">gain"] if gained else []), ">to limit", "slowest link"]
     cells = []
     for grids, row in _once(rows, by):
         p = row.prediction
@@ -212,7 +224,7 @@ def _narrow(rows, by, networks):
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
-                      *([percent(gain(p, row.launched, by))] if gains else []), to_limit(certificate_of(p)), slowest(p)])
+                      *([_gain_cell(row, by)] if gained else []), to_limit(certificate_of(p)), slowest(p)])
     return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
 
 

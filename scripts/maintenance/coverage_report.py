@@ -24,7 +24,7 @@ FOLDER = ROOT / "build" / "nightly"
 BUILD = ROOT / "build" / "coverage"
 PYTHON_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
     f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
-                                                 "tables", "shapes", "bricks", "known_answers", "drawn_commands")))
+                                                 "tables", "shapes", "bricks", "known_answers")))
 PYTEST = ("-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider")
 C_TESTS = ("tests/fft_runner", "tests/launchers/test_same_placements.py", "tests/launchers/test_reorder.py", "-k",
            "not mpich", "--ignore=tests/fft_runner/test_install.py", "--ignore=tests/fft_runner/test_peer_failures.py")

@@ -16,8 +16,8 @@ OLD_GRIDS = (("2x64", 122.93, 87.64, 3.24, 26.72), ("4x32", 59.01, 42.27, 4.04, 
 
 def published(name: str) -> dict[tuple[int, int], float]:
     """Return {(bytes, processes): value} of a table."""
-    return {(int(r["bytes"]),
-             int(r["processes"])): float(r["value"]) for r in table("schulz_2008.csv") if r["table"] == name}
+    return {(int(row["bytes"]), int(column.split()[0])): float(value) for row in table("schulz_2008.csv")
+            if row["table"] == name for column, value in row.items() if column.endswith(" processes") and value}
 
 
 def _sizes(found):

@@ -1,4 +1,4 @@
-"""Functions of model and mapper keep their values, also those without another test: searches, bounds, starts.
+"""Functions of model and mapper without a test of their own keep their values: searches, parts of bounds, starts, fits.
 
 `known_values.txt` holds expressions after ``>>>`` and their values; modules go by their last names. After an intended
 change, run ``python -m tests.mapper.test_known_values`` and read the diff.
@@ -26,7 +26,6 @@ from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
-from tests.mapper.given_files import altered, damaged, launched
 from tests.model.test_probe import made
 
 KNOWN = Path(__file__).with_name("known_values.txt")
@@ -71,15 +70,6 @@ def probed(shape, seed, noise, rates=None, **figures):
     return replace(exact, trips=noisy(exact.trips), bursts=noisy(exact.bursts), streams=noisy(exact.streams))
 
 
-def shown_course(text, ranks, size, direction="forward"):
-    """Return the steps of a schedule in each phase, and its parts."""
-    schedules, where = NAMES["schedules"], parse_grid(ranks)
-    rows_columns = [int(n) for n in ranks.split("x")]
-    made_of = schedules.course_of(schedules.parse_schedule(text), where, size and parse_transform(size),
-                                  mapped_loads(*rows_columns), direction)
-    return (str(made_of.schedule), made_of.sizes, made_of.axis, [(part.stage, part.length) for part in made_of.parts],
-            [(phase.shares, phase.starts, phase.beside) for phase in made_of.phases])
-
 
 def mapped_loads(R, C):
     """Return the loads of both exchanges of a grid in default order on a torus of two dimensions."""
@@ -88,15 +78,6 @@ def mapped_loads(R, C):
     return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
 
 
-def picture(text, nodes):
-    """Return a job picture with only a torus and nodes."""
-    return NAMES["found"].Picture((), text and parse_torus(text), nodes and np.array(nodes), {}, None, None, None)
-
-
-def trips_of(starts, rates, hop):
-    """Return messages of two ranges, without noise."""
-    return [SimpleNamespace(size=size, hops=hops, seconds=starts[size > 1000] + size / rates[size > 1000] + hop * hops)
-            for size in (8, 64, 500, 1000, 4000, 10**5, 10**6) for hops in (1, 2, 4)]
 
 
 def slab(tasks):
@@ -114,9 +95,8 @@ def modules():
 
 
 NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
-         "refused": refused, "altered": altered, "damaged": damaged, "launched": launched, "torus": parse_torus,
-         "grid": parse_grid, "transform": parse_transform, "probed": probed,
-         "shown_course": shown_course, "mapped_loads": mapped_loads, "picture": picture, "trips_of": trips_of}
+         "refused": refused, "torus": parse_torus, "grid": parse_grid, "transform": parse_transform, "probed": probed,
+         "mapped_loads": mapped_loads}
 
 
 def shown(value):

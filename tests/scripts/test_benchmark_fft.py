@@ -15,7 +15,17 @@ from click.testing import CliRunner
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.maintenance import benchmark_fft
-from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, WrongResult, refusal, tables
+from pencilmap.scripts.maintenance.benchmarks import (
+    PRECISIONS,
+    TYPES,
+    Case,
+    NotOffered,
+    WrongResult,
+    contestant,
+    peers,
+    refusal,
+    tables,
+)
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
@@ -116,7 +126,10 @@ def test_pencils_have_three_passes():
 
 
 def test_some_work_alone_while_the_others_sleep():
-    names = [word for name in ("pencilfft:threads", "fftw:threads", "fftw") for word in ("--contestant", name)]
+    """Beside the driver of the plain way; the worker compares their answers with the right answers."""
+    if why := peers.build("plain", ()):
+        pytest.skip(f"NOT TESTED: drivers of peers: {why}")
+    names = [word for name in ("pencilfft:threads", "fftw:threads", "fftw", "peer:plain") for word in ("--contestant", name)]
     done = benchmark("--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1", "--type", "r2c", *names)
     assert done.returncode == 0 and "pencilfft:threads" in done.stdout, done.stderr
 
@@ -280,3 +293,13 @@ def test_a_failing_contestant_ends_it_in_a_sentence():
     done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")
     assert done.returncode == 1
     assert re.search(r"^benchmark_fft: c2c 60000\^3 failed: .*(memory|bytes).*\n\Z", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_a_driver_that_cannot_be_built_or_is_not_built_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(peers, "FOLDER", tmp_path)
+    monkeypatch.setitem(peers.PEERS, "none", peers.Peer("p3dfft.c", ("mpicc.openmpi", "mpicc"), ("no-such-library",)))
+    assert "rror" in peers.build("none", ())
+    monkeypatch.setitem(peers.PEERS, "none", peers.Peer("p3dfft.c", ("no-such-compiler",), ()))
+    assert peers.build("none", ()) == "no no-such-compiler"
+    with pytest.raises(NotOffered, match=r"libpeer_heffte\.so is not built"):
+        contestant("peer:heffte", Case((4, 6, 5), (1, 1)), None)

@@ -18,7 +18,7 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.pictures.figures import canvas, image, lengths, loads
 
 SVG = "{http://www.w3.org/2000/svg}"
-BGL = ("--machine", "bluegene-l", "--grid", "8x64")
+BGL = ("--machine", "bluegene-l", "--grid", "8x64", "-p", "default")
 TORI = [("8x8x8", "8x64"), ("8x8", "4x16"), ("12", "3x4"), ("4x4x4x4x2", "16x32"), ("8x4x6:mesh", "8x24"),
         ("2x3x2x4x4x4", "24x32"), ("1x5x1", "5x1"), ("2x2x2x2x2x2x2x2", "16x16")]
 
@@ -105,12 +105,12 @@ BAD = {
     "row": (["-w", "image", *BGL, "--row", "64", "-o", "a.svg"], ["row 64", "rows 0..63"]),
     "row below 0": (["-w", "image", *BGL, "--row", "-1", "-o", "a.svg"], ["row -1"]),
     "column": (["-w", "image", *BGL, "--column", "8", "-o", "a.svg"], ["column 8", "columns 0..7"]),
-    "two images": (["-w", "image", *BGL, "-p", "best", "-p", "default", "-o", "a.svg"], ["2 placements", "lengths"]),
+    "two images": (["-w", "image", *BGL, "-p", "line", "-o", "a.svg"], ["2 placements", "lengths"]),
     "large image": (["-w", "image", "--network", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["32768 nodes", "20000"]),
     "many lattices": (["-w", "image", "--network", "3x3x3x3x3x3x3x3", "-g", "81x81", "-o", "a.svg"], ["243 lattices", "64"]),
     "large loads": (["-w", "loads", "--network", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["196608 links", "60000"]),
     "no links": (["-w", "loads", "--network", "1x1", "-g", "1x1", "-o", "a.svg"], ["0 links"]),
-    "many bars": (["-w", "lengths", *BGL, *["-p", "best"] * 13, "-o", "a.svg"], ["13 placements", "at most 12"]),
+    "many bars": (["-w", "lengths", *BGL, *["-p", "default"] * 12, "-o", "a.svg"], ["13 placements", "at most 12"]),
     "what": (["-w", "sound", *BGL, "-o", "a.svg"], ["'sound'", "lengths"]),
 }
 
@@ -238,7 +238,7 @@ def test_bars_have_the_height_of_their_lengths(captured):
 
 def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
     path = tmp_path / "a.svg"
-    assert pencilmap("draw", "-w", "lengths", *BGL, "-p", "default", "-p", "box:2x2x2", "-o", path)[0] == 0
+    assert pencilmap("draw", "-w", "lengths", *BGL, "-p", "box:2x2x2", "-o", path)[0] == 0
     words = {"default", "box:2x2x2", "row exchange", "column exchange", "m_x", "m_y", "m_z", "routed load"}
     assert words <= set(texts(path))
 
