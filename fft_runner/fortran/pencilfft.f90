@@ -55,6 +55,13 @@ module pencilfft
         integer(c_int64_t) :: field_stride
     end type
 
+    !> Times of whole transforms on a grid that "auto" tried, in seconds; spread is the distance of the quartiles. Without
+    !! runs the grid was refused or not tried.
+    type, bind(C), public :: pencilfft_grid_trial
+        integer(c_int) :: R, C, runs
+        real(c_double) :: least, median, spread
+    end type
+
     !> A plan; make it with pencilfft_plan_create.
     type, bind(C), public :: pencilfft_plan ! one pointer, passed by value as C passes it
         private
@@ -91,6 +98,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
+    public :: pencilfft_grid_trials, pencilfft_grid_trial_of
     public :: pencilfft_start, pencilfft_start_pair, pencilfft_progress, pencilfft_wait
     public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
@@ -211,6 +219,18 @@ module pencilfft
         integer(c_int) function pencilfft_wait(plan) bind(C)
             import
             type(pencilfft_plan), value :: plan
+        end function
+        !> The number of grids that "auto" tried because R and C were 0, and one of them, counted from 0. Local.
+        integer(c_int) function pencilfft_grid_trials(plan, trials) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(inout) :: trials
+        end function
+        integer(c_int) function pencilfft_grid_trial_of(plan, i, trial) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: i
+            type(pencilfft_grid_trial), intent(inout) :: trial
         end function
         !> One exchange alone; the contents of `from` are lost.
         integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)

@@ -255,8 +255,10 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* The process grid: as given, or chosen for numbers that were 0. If a single number was 0, the other number decides. If both
- * were 0 and torus and node are given, the loads of the busiest links decide. Otherwise the grid is the squarest whose rows
- * stay inside nodes, or the squarest of all if a node has one rank. Slabs have R = 1. Local. */
+ * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
+ * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there is
+ * one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the squarest
+ * of all if a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -394,6 +396,16 @@ const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
  * backward together if the plan has both. 0 if untried, infinity after a refusal. During such a trial the exchanges before
  * this exchange use their chosen algorithms, and later exchanges use the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
+/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom knew
+ * the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan has
+ * both, of the slowest rank. Local. */
+typedef struct {
+    int R, C;
+    int runs; /* 0: refused, or not tried */
+    double least, median, spread; /* spread: between the quartiles */
+} pencilfft_grid_trial;
+int pencilfft_grid_trials(pencilfft_plan plan, int *n);
+int pencilfft_grid_trial_of(pencilfft_plan plan, int i, pencilfft_grid_trial *trial);
 /* The schedule as it runs, with all choices: "overlap:4:x". NULL for a null plan. */
 const char *pencilfft_schedule_chosen(pencilfft_plan plan);
 /* The MPI calls of an exchange's algorithm, if they depend on the MPI; NULL otherwise. */

@@ -82,6 +82,7 @@ contains
     subroutine print_layout()
         type(pencilfft_box), target :: box
         type(pencilfft_part), target :: part
+        type(pencilfft_grid_trial), target :: trial
         integer(c_intptr_t) :: start
         start = transfer(c_loc(box), start)
         print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
@@ -90,6 +91,11 @@ contains
         print '(a,6(1x,i0))', "pencilfft_part", c_sizeof(part), transfer(c_loc(part%box), start) - start, &
             transfer(c_loc(part%start), start) - start, transfer(c_loc(part%first_field), start) - start, &
             transfer(c_loc(part%fields), start) - start, transfer(c_loc(part%field_stride), start) - start
+        start = transfer(c_loc(trial), start)
+        print '(a,7(1x,i0))', "pencilfft_grid_trial", c_sizeof(trial), transfer(c_loc(trial%R), start) - start, &
+            transfer(c_loc(trial%C), start) - start, transfer(c_loc(trial%runs), start) - start, &
+            transfer(c_loc(trial%least), start) - start, transfer(c_loc(trial%median), start) - start, &
+            transfer(c_loc(trial%spread), start) - start
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible
@@ -715,6 +721,17 @@ contains
 
     subroutine zero_is_chosen()
         type(pencilfft_plan) :: plan
+        type(pencilfft_grid_trial) :: trial
+        integer(c_int) :: trials, i
+        call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, rigor="estimate", exchange="auto", &
+                                        auto_budget_s=0.01_c_double))
+        call need(pencilfft_grid_trials(plan, trials))
+        call check(trials >= merge(1, 0, R*C > 1), "grids are tried")
+        do i = 0, trials - 1
+            call need(pencilfft_grid_trial_of(plan, i, trial))
+            call check(trial%R*trial%C == R*C .and. trial%least <= trial%median, "a trial of a grid")
+        end do
+        call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_plan_create(n, 0, C, MPI_COMM_WORLD, plan, rigor="estimate"))
         call check(all(pencilfft_grid(plan) == [R, C]), "R follows from C")
         call check(pencilfft_waves(plan, 1, n(1) - 1_c_int64_t) == -1 .and. pencilfft_waves(plan, 3, 1_c_int64_t) == 1, &

@@ -10,6 +10,9 @@ int main(void)
 {
     printf("pencilfft_box %zu %zu %zu %zu\n", sizeof(pencilfft_box), AT(pencilfft_box, offset), AT(pencilfft_box, extent),
            AT(pencilfft_box, stride));
+    printf("pencilfft_grid_trial %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_grid_trial), AT(pencilfft_grid_trial, R),
+           AT(pencilfft_grid_trial, C), AT(pencilfft_grid_trial, runs), AT(pencilfft_grid_trial, least),
+           AT(pencilfft_grid_trial, median), AT(pencilfft_grid_trial, spread));
     printf("pencilfft_part %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_part), AT(pencilfft_part, box),
            AT(pencilfft_part, start), AT(pencilfft_part, first_field), AT(pencilfft_part, fields),
            AT(pencilfft_part, field_stride));

@@ -262,8 +262,12 @@ def check_chosen_grid():
         assert all(np.array_equal(np.abs(ours.ravel()), np.abs(theirs)) for ours, theirs in zip(plan.waves(), waves))
         assert sum(plan.waves()).shape == plan.shape("output")
         assert comm.size == R * C and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
+        assert plan.grid_trials == []
     with Plan(SHAPE, 0, comm, decomposition="slab", rigor="estimate") as plan:
         assert plan.grid == (1, comm.size)
+    with Plan(SHAPE, comm, exchange="auto", auto_budget_s=0.01, rigor="estimate") as plan:
+        assert {trial.grid[0] * trial.grid[1] for trial in plan.grid_trials} == ({comm.size} if comm.size > 1 else set())
+        assert all(trial.least <= trial.median and trial.spread >= 0 for trial in plan.grid_trials)
 
 
 def check_slab():

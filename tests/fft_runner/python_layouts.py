@@ -11,6 +11,7 @@ def print_structure(name, structure):
 
 print_structure("pencilfft_box", pencilfft._Box)
 print_structure("pencilfft_part", pencilfft._Part)
+print_structure("pencilfft_grid_trial", pencilfft._GridTrial)
 print_structure("pencilfft_format", pencilfft._Format)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
 print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name]

@@ -52,7 +52,7 @@ from numbers import Real
 from operator import index
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
 from weakref import finalize
 
 import numpy as np
@@ -70,7 +70,7 @@ Ready = TypeVar("Ready")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "Halo", "LinePlan", "PencilfftError", "Plan",
+__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan", "PencilfftError", "Plan",
            "forget_wisdom", "load_wisdom", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
@@ -130,6 +130,22 @@ class _Part(ctypes.Structure):
     _fields_ = [("box", _Box), ("start", c_int64), ("first_field", c_int), ("fields", c_int), ("field_stride", c_int64)]
 
 
+class _GridTrial(ctypes.Structure):
+    _fields_ = [("R", c_int), ("C", c_int), ("runs", c_int), ("least", c_double), ("median", c_double), ("spread", c_double)]
+
+
+class GridTrial(NamedTuple):
+    """Times of whole transforms on a grid, in seconds of the slowest rank, forward and backward together if the plan has
+    both. `spread` is the distance of the quartiles. Without `runs` the grid was refused or not tried.
+    """
+
+    grid: tuple[int, int]
+    runs: int
+    least: float
+    median: float
+    spread: float
+
+
 class _Format(ctypes.Structure):
     _fields_ = [("element_bytes", c_size_t), ("real_bytes", c_size_t), ("is_complex", c_int), ("fields", c_int),
                 ("field_stride", c_int64), ("n", c_int64 * 3)]
@@ -155,6 +171,8 @@ SIGNATURES: dict[str, list[Any]] = {
     "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
     "progress": [c_void_p, POINTER(c_int)],
     "wait": [c_void_p],
+    "grid_trials": [c_void_p, POINTER(c_int)],
+    "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
     "plan_text": [c_void_p, POINTER(c_char_p)],
@@ -693,6 +711,14 @@ class Plan(_Handled):
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._handle, seconds)
         return dict(zip(names, seconds, strict=True))
+
+    @property
+    def grid_trials(self) -> list[GridTrial]:
+        """Grids that exchange ``auto`` tried because none was given, the grid of the rule first: `GridTrial`. Empty if wisdom
+        knew the grid."""
+        found = _asked("grid_trials", self._alive(), c_int()).value
+        rows = [_asked("grid_trial_of", self._alive(), _GridTrial(), i) for i in range(found)]
+        return [GridTrial((row.R, row.C), row.runs, row.least, row.median, row.spread) for row in rows]
 
     def exchange_chosen(self, exchange: str) -> str:
         """Return the algorithm of an exchange of `exchanges`: the given algorithm, or the choice of ``auto``. Local."""

@@ -192,6 +192,9 @@ struct pencilfft_plan_s {
     int fields;
     struct pf_phases phases;
 
+    bool open_grid; /* "auto" chooses the grid */
+    int grid_trials;
+    pencilfft_grid_trial *grid_trial; /* the table of "auto"; NULL without trials */
     bool any_schedule; /* not requested: "auto" chooses */
     struct pf_choice choice; /* of a schedule */
     char schedule[PF_SCHEDULE_TEXT];

@@ -69,7 +69,6 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
                        (long long)desc->nx, (long long)desc->ny, (long long)desc->nz, desc->fields);
     pf_transform_bytes(plan, &transform);
     plan->fields = desc->fields;
-    plan->input = pf_input_box(plan, plan->rank);
     return PENCILFFT_OK;
 }
 
@@ -110,35 +109,8 @@ static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
     return status;
 }
 
-static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
-{
-    (void)desc;
-    for (int e = 0; e < plan->exchanges; e++) {
-        const struct pf_geometry *g = &plan->geometry;
-        int over = g->decomposition->exchange[e].over;
-        const struct pf_group_key key = {.size = g->grid[over], .step = pf_grid_step(g, over)};
-        int status = pf_group_join(plan->communicators, &key, &plan->group[e]);
-        if (status)
-            return status;
-        PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
-        PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
-    }
-    return PENCILFFT_OK;
-}
-
-/* Use "sequence" until auto.c chooses a schedule. */
-static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
-{
-    struct pf_choice choice;
-    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
-    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
-    int status = pf_choice_read(text, &choice);
-    return status ? status : pf_schedule_take(plan, &choice);
-}
-
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names,    same_everywhere, part_communicators, pf_ends_take,   pf_grid_take,
-    set_geometry, set_threads,     split_groups,       pf_places_make, set_schedule,
+    set_names, same_everywhere, part_communicators, pf_ends_take, pf_grid_take, set_geometry, set_threads, pf_grid_use,
 };
 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
@@ -147,7 +119,7 @@ static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, boo
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
     if (!plan->exchange->plan || plan->any_schedule)
-        status = pf_agree(pf_auto_choose(plan, desc->auto_budget_s, anew), plan->all);
+        status = pf_agree(pf_auto_choose(plan, desc, anew), plan->all);
     return status ? status : pf_plan_build(plan);
 }
 
@@ -158,7 +130,7 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!status || status == PENCILFFT_MPI_ERROR || !plan->recalled)
         return status;
     pf_plan_clear(plan);
-    if (!(status = pf_agree(set_schedule(plan, desc), plan->all)))
+    if (!(status = pf_agree(pf_grid_again(plan, desc), plan->all)))
         status = choose_and_build(plan, desc, true);
     return status;
 }
@@ -182,22 +154,18 @@ static int make(void *made, const void *of)
 static void release_local(pencilfft_plan plan)
 {
     free(plan->text);
+    free(plan->grid_trial);
     pf_plan_clear(plan);
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->exchanges; e++)
         free(plan->auto_seconds[e]);
-        pf_places_release(&plan->places[e]);
-    }
 }
 
 static int release(void *made)
 {
     pencilfft_plan plan = made;
-    int status = PENCILFFT_OK;
     release_local(plan);
     pf_ends_release(plan);
-    for (int e = 0; e < plan->exchanges && !status; e++)
-        status = pf_group_leave(plan->communicators, &plan->group[e]);
-    return status;
+    return pf_grid_leave(plan);
 }
 
 static const struct pf_kind kind = {"pencilfft_plan_create", "pencilfft_plan_destroy", sizeof(struct pencilfft_plan_s), make,
