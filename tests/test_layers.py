@@ -148,14 +148,15 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
 
 
 def included():
-    """Return (unit, included unit) of the C and C++ sources: paths from fft_runner without the suffix .c or .h."""
+    """Return (unit, included unit) of the sources: paths from fft_runner without a suffix, or with .cpp for C++."""
     top = ROOT / "fft_runner"
     for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
         for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
             places = (path.parent, *(top / room for room in ("", "include", "src", "runner", "reorder")))
             found = next((place / name for place in places if (place / name).exists()), None)
             assert found, f"{path.relative_to(ROOT)} includes {name}, which is nowhere"
-            yield tuple(file.resolve().relative_to(top).with_suffix("") for file in (path, found))
+            yield tuple(file.resolve().relative_to(top).with_suffix(".cpp" if "pp" in file.suffix else "")
+                        for file in (path, found))
 
 
 def test_no_includes_form_a_circle():

@@ -26,7 +26,7 @@ endforeach()
 if(PENCILFFT_RUNNER)
   install(TARGETS fft_runner transpose_bench network_probe DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(FILES include/pencilfft.h include/pencilfft_line.h reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/pencilfft.h include/pencilfft_line.h include/pencilfft.hpp reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pencilfft)
 install(EXPORT pencilfft NAMESPACE pencilfft:: FILE pencilfft-targets.cmake DESTINATION ${package_dir})

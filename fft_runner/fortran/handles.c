@@ -1,4 +1,5 @@
 /* Communicators of Fortran and Python, integers, for the modules pencilfft; the descriptors of lines as single values. */
+#include "common/failure.h"
 #include "pencilfft_line.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);
@@ -7,6 +8,7 @@ int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorith
 int pencilfft_brick_lines_create_fortran(const int64_t size[3], const int bricks[3], int fields, const char *algorithm,
                                          const char *order, const char *precision, const char *rigor, const char *sync,
                                          MPI_Fint comm, pencilfft_brick_lines *plan);
+int pencilfft_array_fortran(pencilfft_plan plan, int array, int element_bytes, int is_complex, int fields, void **buffer);
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 
@@ -58,6 +60,26 @@ int pencilfft_brick_lines_create_fortran(const int64_t size[3], const int bricks
     desc.rigor = rigor ? rigor : desc.rigor;
     desc.sync = sync ? sync : desc.sync;
     return pencilfft_brick_lines_create(&desc, handle_of(comm), plan);
+}
+
+/* A buffer for an array of these elements. */
+int pencilfft_array_fortran(pencilfft_plan plan, int array, int element_bytes, int is_complex, int fields, void **buffer)
+{
+    pencilfft_format form;
+    int parts, status = pencilfft_format_of(plan, array, &form);
+    if (!status)
+        status = pencilfft_parts(plan, array, &parts);
+    if (status)
+        return status;
+    if (parts > 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_array: array %d has %d parts; use pencilfft_alloc", array, parts);
+    if (form.element_bytes != (size_t)element_bytes || form.is_complex != is_complex || form.fields != fields)
+        return pf_fail(
+            PENCILFFT_BAD_CALL,
+            "pencilfft_array: array %d has %d field(s) of %s elements of %d bytes; given: %d of %s elements of %d bytes",
+            array, form.fields, form.is_complex ? "complex" : "real", (int)form.element_bytes, fields,
+            is_complex ? "complex" : "real", element_bytes);
+    return pencilfft_alloc(plan, buffer);
 }
 
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found)

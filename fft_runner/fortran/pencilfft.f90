@@ -9,7 +9,8 @@
 !! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
 !! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
-!! pencilfft_alloc makes buffers as large as execute needs; c_f_pointer gives them that shape.
+!! pencilfft_array makes a buffer as large as a transform needs, as a pointer of that shape; pencilfft_transform takes such
+!! arrays. pencilfft_alloc, pencilfft_forward and pencilfft_backward do the same with type(c_ptr).
 !! Every function returns 0 (pencilfft_ok) or an error code; pencilfft_message() has the text. Several fields follow each
 !! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields].
 module pencilfft
@@ -35,6 +36,13 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
     !> Remaps, as the argument of any function for an exchange.
     integer(c_int), parameter, public :: pencilfft_remap_in = -2, pencilfft_remap_out = -1
+
+    !> The work that a phase measures, in the result of pencilfft_phase_kind.
+    integer(c_int), parameter, public :: pencilfft_kind_fft = 0, pencilfft_kind_pack = 1, pencilfft_kind_exchange = 2, &
+        pencilfft_kind_unpack = 3, pencilfft_kind_total = 4, pencilfft_kind_wait = 5, pencilfft_kind_hidden = 6
+    !> The operation along an axis, in pencilfft_line.
+    integer(c_int), parameter, public :: pencilfft_line_none = 0, pencilfft_line_dft = 1, pencilfft_line_r2c = 2, &
+        pencilfft_line_cosine = 3, pencilfft_line_sine = 4
 
     !> No plan has more.
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
@@ -62,10 +70,34 @@ module pencilfft
         real(c_double) :: least, median, spread
     end type
 
+    !> The format of an array: bytes of an element and of a real number, fields with their distance (0 if the array has
+    !! several parts), and global extents of x, y, z.
+    type, bind(C), public :: pencilfft_format
+        integer(c_size_t) :: element_bytes, real_bytes
+        integer(c_int) :: is_complex, fields
+        integer(c_int64_t) :: field_stride, n(3)
+    end type
+
+    !> The transform along an axis: its kind, and the number, 1 to 4, of a cosine or sine transform.
+    type, bind(C), public :: pencilfft_line
+        integer(c_int) :: kind, number
+    end type
+
     !> A plan; make it with pencilfft_plan_create.
     type, bind(C), public :: pencilfft_plan ! one pointer, passed by value as C passes it
         private
         type(c_ptr) :: handle = c_null_ptr
+    end type
+
+    !> An element of this rank: element `at` of the buffer, its global x, y, z, its waves as from pencilfft_waves, and its
+    !! field. All but the waves count from 0. pencilfft_walk_begin and pencilfft_walk_next set the values.
+    type, bind(C), public :: pencilfft_walk
+        integer(c_int64_t) :: at, index(3)
+        real(c_double) :: waves(3)
+        integer(c_int) :: field
+        type(pencilfft_plan), private :: plan
+        integer(c_int), private :: array, parts, next_part, inside, order(3)
+        type(pencilfft_part), private :: part
     end type
 
     !> The halo of an array; make it with pencilfft_halo_create.
@@ -104,7 +136,29 @@ module pencilfft
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
+    public :: pencilfft_alloc_bytes, pencilfft_alloc_elements, pencilfft_auto_seconds, pencilfft_box_of, pencilfft_bricks
+    public :: pencilfft_brick_lines_index, pencilfft_brick_lines_is_all_to_all, pencilfft_line_index
+    public :: pencilfft_line_is_all_to_all, pencilfft_decomposition_name, pencilfft_exchange_name, pencilfft_layout_name
+    public :: pencilfft_line_algorithm_name, pencilfft_line_order_name, pencilfft_precision_name, pencilfft_rigor_name
+    public :: pencilfft_schedule_name, pencilfft_sync_name, pencilfft_type_name, pencilfft_grid_numbers
+    public :: pencilfft_exchange_means, pencilfft_execute, pencilfft_format_of, pencilfft_line_of, pencilfft_part_of
+    public :: pencilfft_phase_kind, pencilfft_walk_begin, pencilfft_walk_next
 
+    public :: pencilfft_array, pencilfft_transform
+
+    !> A buffer of pencilfft_alloc as `a(:, :, :)` of shape pencilfft_shape(plan, array), or as `a(:, :, :, :)` with the
+    !! fields last. Refused if the type of the elements is not that of the array, or the array has several parts. Local.
+    interface pencilfft_array
+        module procedure real_double_array, real_single_array, complex_double_array, complex_single_array, &
+            real_double_fields, real_single_fields, complex_double_fields, complex_single_fields
+    end interface
+
+    abstract interface
+        type(c_ptr) function name_in_table(i) bind(C)
+            import
+            integer(c_int), value :: i
+        end function
+    end interface
     abstract interface
         type(c_ptr) function name_of(plan, number) bind(C)
             import
@@ -133,6 +187,17 @@ module pencilfft
     procedure(name_of), bind(C, name="pencilfft_phase_name") :: c_phase_name
     procedure(name_of), bind(C, name="pencilfft_exchange_stage") :: c_exchange_stage
     procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
+    procedure(name_of), bind(C, name="pencilfft_exchange_means") :: c_exchange_means
+    procedure(name_in_table), bind(C, name="pencilfft_decomposition_name") :: c_decomposition_name
+    procedure(name_in_table), bind(C, name="pencilfft_exchange_name") :: c_exchange_name
+    procedure(name_in_table), bind(C, name="pencilfft_layout_name") :: c_layout_name
+    procedure(name_in_table), bind(C, name="pencilfft_line_algorithm_name") :: c_line_algorithm_name
+    procedure(name_in_table), bind(C, name="pencilfft_line_order_name") :: c_line_order_name
+    procedure(name_in_table), bind(C, name="pencilfft_precision_name") :: c_precision_name
+    procedure(name_in_table), bind(C, name="pencilfft_rigor_name") :: c_rigor_name
+    procedure(name_in_table), bind(C, name="pencilfft_schedule_name") :: c_schedule_name
+    procedure(name_in_table), bind(C, name="pencilfft_sync_name") :: c_sync_name
+    procedure(name_in_table), bind(C, name="pencilfft_type_name") :: c_type_name
 
     interface ! to functions that need no more than their C form
         !> The part of this rank in an array; fails if the array has several parts. Local.
@@ -141,6 +206,82 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: array
             type(pencilfft_box), intent(out) :: box
+        end function
+        !> The part of any rank in an array; fails if the array has several parts. Local.
+        integer(c_int) function pencilfft_box_of(plan, array, rank, box) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, rank
+            type(pencilfft_box), intent(out) :: box
+        end function
+        !> A part of any rank, counted from 0. Local.
+        integer(c_int) function pencilfft_part_of(plan, array, rank, i, part) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, rank, i
+            type(pencilfft_part), intent(out) :: part
+        end function
+        !> Element type, fields and extents of an array. Local.
+        integer(c_int) function pencilfft_format_of(plan, array, form) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            type(pencilfft_format), intent(out) :: form
+        end function
+        !> Bricks along x, y and z; zeros if the decomposition has none. Local.
+        integer(c_int) function pencilfft_bricks(plan, bricks) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(out) :: bricks(3)
+        end function
+        !> The first step of a walk over the elements of this rank in an array, in the order of memory; pencilfft_walk_next
+        !! goes to an element. `spectrum` is an array of one dimension in the memory of a buffer::
+        !!
+        !!     status = pencilfft_walk_begin(plan, pencilfft_output, walk)
+        !!     do while (pencilfft_walk_next(walk))
+        !!         spectrum(walk%at + 1) = spectrum(walk%at + 1)*factor(walk%waves)
+        !!     end do
+        integer(c_int) function pencilfft_walk_begin(plan, array, walk) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            type(pencilfft_walk), intent(out) :: walk
+        end function
+        !> The size of a buffer for execute, in elements of the forward output. Local.
+        integer(c_int) function pencilfft_alloc_elements(plan, elements) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int64_t), intent(out) :: elements
+        end function
+        !> The size of a buffer for execute in bytes. Local.
+        integer(c_int) function pencilfft_alloc_bytes(plan, bytes) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int64_t), intent(out) :: bytes
+        end function
+        !> A transform in a direction, pencilfft_direction_forward or pencilfft_direction_backward.
+        integer(c_int) function pencilfft_execute(plan, direction, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+        end function
+        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such as
+        !! those of pencilfft_array. from and to may be the same memory under two pointers.
+        integer(c_int) function pencilfft_transform(plan, direction, from, to) bind(C, name="pencilfft_execute")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(*), intent(in) :: from(*)
+            type(*), intent(inout) :: to(*)
+        end function
+        !> The index in the line of point i of a rank, both counted from 0. Local.
+        integer(c_int) function pencilfft_line_index(plan, array, rank, i, index) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), value :: i
+            integer(c_int64_t), intent(out) :: index
         end function
         !> Backward after forward gives the input times `scaling`. Local.
         integer(c_int) function pencilfft_scale(plan, scaling) bind(C)
@@ -497,6 +638,57 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: R, C
         end function
+        integer(c_int) function c_array(plan, array, element_bytes, is_complex, fields, buffer) &
+            bind(C, name="pencilfft_array_fortran")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, element_bytes, is_complex, fields
+            type(c_ptr), intent(out) :: buffer
+        end function
+        integer(c_int) function c_walk_next(walk) bind(C, name="pencilfft_walk_next")
+            import
+            type(pencilfft_walk), intent(inout) :: walk
+        end function
+        integer(c_int) function c_line_of(plan, axis, line) bind(C, name="pencilfft_line_of")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: axis
+            type(pencilfft_line), intent(out) :: line
+        end function
+        integer(c_int) function c_phase_kind(plan, phase) bind(C, name="pencilfft_phase_kind")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: phase
+        end function
+        integer(c_int) function c_auto_seconds(plan, exchange, i, seconds) bind(C, name="pencilfft_auto_seconds")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: exchange, i
+            real(c_double), intent(out) :: seconds
+        end function
+        integer(c_int) function c_grid_numbers(decomposition) bind(C, name="pencilfft_grid_numbers")
+            import
+            character(kind=c_char), intent(in) :: decomposition(*)
+        end function
+        integer(c_int) function c_line_is_all_to_all(plan, exchange) bind(C, name="pencilfft_line_is_all_to_all")
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: exchange
+        end function
+        integer(c_int) function c_brick_lines_is_all_to_all(plan, exchange) &
+            bind(C, name="pencilfft_brick_lines_is_all_to_all")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: exchange
+        end function
+        integer(c_int) function c_brick_lines_index(plan, array, rank, axis, i, index) &
+            bind(C, name="pencilfft_brick_lines_index")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: array, rank, axis
+            integer(c_int64_t), value :: i
+            integer(c_int64_t), intent(out) :: index
+        end function
         integer(c_int) function c_wisdom_load(path, comm, found) bind(C, name="pencilfft_wisdom_load_fortran")
             import
             character(kind=c_char), intent(in) :: path(*)
@@ -567,6 +759,94 @@ contains
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)
+    end function
+
+    integer(c_int) function real_double_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_double), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 8_c_int, 0_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function real_single_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_float), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 4_c_int, 0_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function complex_double_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_double_complex), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 16_c_int, 1_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function complex_single_array(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_float_complex), pointer, intent(out) :: a(:, :, :)
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = c_array(plan, array, 8_c_int, 1_c_int, 1_c_int, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, pencilfft_shape(plan, array))
+    end function
+
+    integer(c_int) function real_double_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_double), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 0_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function real_single_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        real(c_float), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 4_c_int, 0_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function complex_double_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_double_complex), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 16_c_int, 1_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+    end function
+
+    integer(c_int) function complex_single_fields(plan, array, a) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        complex(c_float_complex), pointer, intent(out) :: a(:, :, :, :)
+        type(pencilfft_format) :: form
+        type(c_ptr) :: buffer
+        nullify (a)
+        status = pencilfft_format_of(plan, array, form)
+        if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 1_c_int, form%fields, buffer)
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
     end function
 
     !> Sets a given argument; an absent argument keeps its default.
@@ -858,6 +1138,143 @@ contains
         character(*), intent(in) :: path
         integer, intent(in) :: comm
         status = c_wisdom_save(trim(path)//c_null_char, comm)
+    end function
+
+    !> The next element of a walk; false after the last. Local.
+    logical function pencilfft_walk_next(walk) result(more)
+        type(pencilfft_walk), intent(inout) :: walk
+        more = c_walk_next(walk) /= 0
+    end function
+
+    !> The forward transform along an axis, 1 to 3 for x, y, z. Backward does the inverse. Local.
+    integer(c_int) function pencilfft_line_of(plan, axis, line) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer, intent(in) :: axis
+        type(pencilfft_line), intent(out) :: line
+        status = c_line_of(plan, axis - 1, line)
+    end function
+
+    !> The work that a phase measures, pencilfft_kind_fft to pencilfft_kind_hidden; -1 outside 1 to pencilfft_phases(plan).
+    integer(c_int) function pencilfft_phase_kind(plan, phase) result(kind)
+        type(pencilfft_plan), intent(in) :: plan
+        integer, intent(in) :: phase
+        kind = c_phase_kind(plan, phase - 1)
+    end function
+
+    !> Seconds of a transform when "auto" tried pencilfft_exchange_name(i) for an exchange; 0 if untried. Local.
+    integer(c_int) function pencilfft_auto_seconds(plan, exchange, i, seconds) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        integer, intent(in) :: i
+        real(c_double), intent(out) :: seconds
+        status = c_auto_seconds(plan, exchange, i - 1, seconds)
+    end function
+
+    !> The MPI calls of the algorithm of an exchange, if they depend on the MPI; else empty.
+    function pencilfft_exchange_means(plan, exchange) result(name)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        character(:), allocatable :: name
+        name = text_of(c_exchange_means(plan, exchange))
+    end function
+
+    !> Numbers in the grid of a decomposition: 2 for "pencil", 1 for "slab", 0 for an unknown name.
+    integer function pencilfft_grid_numbers(decomposition) result(numbers)
+        character(*), intent(in) :: decomposition
+        numbers = c_grid_numbers(trim(decomposition)//c_null_char)
+    end function
+
+    !> Whether an exchange of lines is an all-to-all of all ranks, and not of groups.
+    logical function pencilfft_line_is_all_to_all(plan, exchange) result(all)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        all = c_line_is_all_to_all(plan, exchange) /= 0
+    end function
+
+    !> Whether an exchange of bricks of lines is an all-to-all of all ranks of its lines, and not of groups.
+    logical function pencilfft_brick_lines_is_all_to_all(plan, exchange) result(all)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        all = c_brick_lines_is_all_to_all(plan, exchange) /= 0
+    end function
+
+    !> The index in the array of point i of a rank along an axis (1 to 3 for x, y, z); point and index count from 0. Local.
+    integer(c_int) function pencilfft_brick_lines_index(plan, array, rank, axis, i, index) result(status)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: array, rank, axis
+        integer(c_int64_t), intent(in) :: i
+        integer(c_int64_t), intent(out) :: index
+        status = c_brick_lines_index(plan, array, rank, axis - 1, i, index)
+    end function
+
+    !> The i-th decomposition, from 1 on; empty after the last.
+    function pencilfft_decomposition_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_decomposition_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th exchange algorithm, from 1 on; empty after the last.
+    function pencilfft_exchange_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_exchange_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th layout, from 1 on; empty after the last.
+    function pencilfft_layout_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_layout_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th algorithm of lines, from 1 on; empty after the last.
+    function pencilfft_line_algorithm_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_line_algorithm_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th order of lines, from 1 on; empty after the last.
+    function pencilfft_line_order_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_line_order_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th precision, from 1 on; empty after the last.
+    function pencilfft_precision_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_precision_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th rigor of planning, from 1 on; empty after the last.
+    function pencilfft_rigor_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_rigor_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th schedule, without options after a colon, from 1 on; empty after the last.
+    function pencilfft_schedule_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_schedule_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th kind of sync, from 1 on; empty after the last.
+    function pencilfft_sync_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_sync_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th type of transform, from 1 on; empty after the last.
+    function pencilfft_type_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_type_name(int(i - 1, c_int)))
     end function
 
     !> The message of the last failed call on this rank.

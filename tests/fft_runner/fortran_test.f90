@@ -58,6 +58,11 @@ program fortran_test
     call bricks_of_lines_are_transformed("transpose", "natural", [1, R, C])
     call bricks_of_lines_are_transformed("dft", "transposed", [C, 1, R])
     call what_happened_is_told()
+    call a_walk_meets_every_mode("sequence")
+    call a_walk_meets_every_mode("two-way")
+    call arrays_are_pointers()
+    call names_are_listed()
+    call lines_are_told()
     call wisdom_is_kept()
     call zero_is_chosen()
     call every_choice_gets_where_it_belongs()
@@ -83,6 +88,9 @@ contains
         type(pencilfft_box), target :: box
         type(pencilfft_part), target :: part
         type(pencilfft_grid_trial), target :: trial
+        type(pencilfft_format), target :: form
+        type(pencilfft_line), target :: line
+        type(pencilfft_walk), target :: walk
         integer(c_intptr_t) :: start
         start = transfer(c_loc(box), start)
         print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
@@ -96,6 +104,22 @@ contains
             transfer(c_loc(trial%C), start) - start, transfer(c_loc(trial%runs), start) - start, &
             transfer(c_loc(trial%least), start) - start, transfer(c_loc(trial%median), start) - start, &
             transfer(c_loc(trial%spread), start) - start
+        start = transfer(c_loc(form), start)
+        print '(a,7(1x,i0))', "pencilfft_format", c_sizeof(form), transfer(c_loc(form%element_bytes), start) - start, &
+            transfer(c_loc(form%real_bytes), start) - start, transfer(c_loc(form%is_complex), start) - start, &
+            transfer(c_loc(form%fields), start) - start, transfer(c_loc(form%field_stride), start) - start, &
+            transfer(c_loc(form%n), start) - start
+        start = transfer(c_loc(line), start)
+        print '(a,3(1x,i0))', "pencilfft_line", c_sizeof(line), transfer(c_loc(line%kind), start) - start, &
+            transfer(c_loc(line%number), start) - start
+        start = transfer(c_loc(walk), start)
+        print '(a,5(1x,i0))', "pencilfft_walk", c_sizeof(walk), transfer(c_loc(walk%at), start) - start, &
+            transfer(c_loc(walk%index), start) - start, transfer(c_loc(walk%waves), start) - start, &
+            transfer(c_loc(walk%field), start) - start
+        print '(a,*(1x,i0))', "kind", pencilfft_kind_fft, pencilfft_kind_pack, pencilfft_kind_exchange, &
+            pencilfft_kind_unpack, pencilfft_kind_total, pencilfft_kind_wait, pencilfft_kind_hidden
+        print '(a,*(1x,i0))', "line_kind", pencilfft_line_none, pencilfft_line_dft, pencilfft_line_r2c, &
+            pencilfft_line_cosine, pencilfft_line_sine
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible
@@ -659,8 +683,11 @@ contains
 
     subroutine what_happened_is_told()
         type(pencilfft_plan) :: plan
-        type(pencilfft_box) :: box
+        type(pencilfft_box) :: box, same
+        type(pencilfft_part) :: part
         type(c_ptr) :: memory
+        integer(c_int) :: bricks(3)
+        integer(c_int64_t) :: elements
         real(c_double) :: seconds(pencilfft_max_phases)
         integer(c_int64_t) :: bytes(R*C), messages(R*C)
         integer :: i, n_phases, n_total
@@ -686,11 +713,129 @@ contains
         call check(pencilfft_exchange_stage(plan, 2) == "", "there is no third exchange")
         call check(abs(seconds(n_total) - sum(seconds(:n_total - 1))) < 1e-3, "the phases make the total")
         call check(pencilfft_exchange_chosen(plan, pencilfft_column) == "p2p", "the exchange is the one asked for")
+        call check(pencilfft_phase_kind(plan, 1) == pencilfft_kind_fft .and. pencilfft_phase_kind(plan, 0) == -1 .and. &
+                   pencilfft_phase_kind(plan, n_total) == pencilfft_kind_total, "phases have kinds")
+        call need(pencilfft_auto_seconds(plan, pencilfft_row, 1, seconds(1)))
+        call check(seconds(1) == 0 .and. pencilfft_exchange_means(plan, pencilfft_row) == "", "nothing was tried")
+        call need(pencilfft_bricks(plan, bricks))
+        call check(all(bricks == 0), "pencils have no bricks")
+        call need(pencilfft_alloc_elements(plan, elements))
+        call need(pencilfft_alloc_bytes(plan, bytes(1)))
+        call check(bytes(1) == 16*elements .and. elements >= product(pencilfft_shape(plan, pencilfft_input)), "room for all")
         call need(pencilfft_box_mine(plan, pencilfft_z_pencil, box))
+        call need(pencilfft_box_of(plan, pencilfft_z_pencil, rank, same))
+        call need(pencilfft_part_of(plan, pencilfft_z_pencil, rank, 0, part))
+        call check(all([box%offset, box%extent, box%stride] == [same%offset, same%extent, same%stride]) .and. &
+                   all(part%box%extent == box%extent), "the box of a rank is that of this rank")
         call need(pencilfft_traffic(plan, pencilfft_row, pencilfft_direction_forward, bytes, messages))
         call check(count(messages > 0) == R - 1 .and. bytes(rank + 1) == 0, "a message to each other task of the row")
         call check(sum(bytes) <= 16*product(box%extent) .and. (R == 1 .or. sum(bytes) > 0), "of what the task has")
         call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> A real transform by pencilfft_execute; the walk over its spectrum takes the derivative of sin(2 x) along x.
+    subroutine a_walk_meets_every_mode(schedule)
+        character(*), intent(in) :: schedule
+        type(pencilfft_plan) :: plan
+        type(pencilfft_walk) :: walk
+        type(pencilfft_format) :: form
+        type(pencilfft_line) :: line
+        type(c_ptr) :: from, to
+        real(c_double), pointer :: f(:)
+        complex(c_double_complex), pointer :: f_hat(:)
+        real(c_double) :: error
+        integer(c_int64_t) :: elements, mine, all
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", schedule=schedule, rigor="estimate"))
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        call need(pencilfft_alloc_elements(plan, elements))
+        call c_f_pointer(from, f, [2*elements])
+        call c_f_pointer(to, f_hat, [elements])
+        call need(pencilfft_walk_begin(plan, pencilfft_input, walk))
+        do while (pencilfft_walk_next(walk))
+            f(walk%at + 1) = sin(2*two_pi*walk%index(1)/n(1))
+        end do
+        call need(pencilfft_execute(plan, pencilfft_direction_forward, from, to))
+        call need(pencilfft_walk_begin(plan, pencilfft_output, walk))
+        mine = 0
+        do while (pencilfft_walk_next(walk))
+            mine = mine + 1
+            f_hat(walk%at + 1) = f_hat(walk%at + 1)*cmplx(0, walk%waves(1), c_double)/product(n)
+        end do
+        call MPI_Allreduce(mine, all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, ierror)
+        call check(all == n(1)*n(2)*(n(3)/2 + 1), "as many elements as modes under "//schedule)
+        call need(pencilfft_execute(plan, pencilfft_direction_backward, to, from))
+        call need(pencilfft_walk_begin(plan, pencilfft_input, walk))
+        error = 0
+        do while (pencilfft_walk_next(walk))
+            error = max(error, abs(f(walk%at + 1) - 2*cos(2*two_pi*walk%index(1)/n(1))))
+        end do
+        call check(error < 1d-12, "the derivative by a walk under "//schedule)
+        call need(pencilfft_format_of(plan, pencilfft_output, form))
+        call check(form%is_complex == 1 .and. form%element_bytes == 16 .and. form%n(3) == n(3)/2 + 1, "the format is told")
+        call need(pencilfft_line_of(plan, 3, line))
+        call check(line%kind == pencilfft_line_r2c .and. line%number == 0, "z is halved")
+        call need(pencilfft_plan_destroy(plan))
+        call check(.not. pencilfft_walk_begin(plan, pencilfft_output, walk) == pencilfft_ok, "no plan, no walk")
+    end subroutine
+
+    !> Pointers of the shape of an array, and transforms of them; a wrong type is refused.
+    subroutine arrays_are_pointers()
+        type(pencilfft_plan) :: plan
+        real(c_double), pointer :: f(:, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :)
+        real(c_float), pointer :: g(:, :, :, :)
+        complex(c_float_complex), pointer :: g_hat(:, :, :, :), wrong(:, :, :)
+        real(c_double) :: scaling
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", rigor="estimate"))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        call need(pencilfft_scale(plan, scaling))
+        f = 1 + rank
+        call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
+        f = 0
+        call need(pencilfft_transform(plan, pencilfft_direction_backward, f_hat, f))
+        call check(all(abs(f/scaling - 1 - rank) < 1d-12), "arrays go forth and back")
+        call refused(pencilfft_array(plan, pencilfft_input, f_hat), pencilfft_bad_call, &
+                     "has 1 field(s) of real elements of 8 bytes; given: 1 of complex elements of 16 bytes")
+        call check(.not. associated(f_hat), "a refused pointer is null")
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", precision="single", fields=2))
+        call need(pencilfft_array(plan, pencilfft_input, g))
+        call need(pencilfft_array(plan, pencilfft_output, g_hat))
+        call check(size(g, 4) == 2 .and. all(shape(g_hat, c_int64_t) == [pencilfft_shape(plan, pencilfft_output), &
+                                                                        2_c_int64_t]), "fields are the last index")
+        call refused(pencilfft_array(plan, pencilfft_output, wrong), pencilfft_bad_call, "has 2 field(s)")
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, schedule="two-way", rigor="estimate"))
+        call refused(pencilfft_array(plan, pencilfft_output, f_hat), pencilfft_bad_call, "has 2 parts")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine names_are_listed()
+        call check(pencilfft_decomposition_name(1) == "pencil" .and. pencilfft_decomposition_name(0) == "", "decompositions")
+        call check(pencilfft_exchange_name(1) == "alltoallv" .and. pencilfft_exchange_name(99) == "", "exchanges")
+        call check(pencilfft_schedule_name(1) == "sequence" .and. pencilfft_type_name(1) == "c2c", "schedules and types")
+        call check(pencilfft_precision_name(1) == "double" .and. pencilfft_layout_name(1) == "natural", "more names")
+        call check(pencilfft_rigor_name(1) == "estimate" .and. pencilfft_sync_name(1) == "none", "names of rigor and sync")
+        call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", "of lines")
+        call check(pencilfft_grid_numbers("slab ") == 1 .and. pencilfft_grid_numbers("wish") == 0, "numbers of a grid")
+    end subroutine
+
+    subroutine lines_are_told()
+        type(pencilfft_line_plan) :: line
+        type(pencilfft_brick_lines) :: bricks
+        integer(c_int64_t) :: index, indices(64)
+        call need(pencilfft_line_create(60_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))
+        call need(pencilfft_line_index(line, pencilfft_input, rank, 1_c_int64_t, index))
+        call need(pencilfft_line_indices(line, pencilfft_input, rank, indices))
+        call check(index == indices(2) .and. (pencilfft_line_is_all_to_all(line, 0) .eqv. R*C > 1), "a line is told")
+        call need(pencilfft_line_destroy(line))
+        call need(pencilfft_brick_lines_create([12_c_int64_t, 12_c_int64_t, 12_c_int64_t], [R, C, 1], MPI_COMM_WORLD, bricks))
+        call need(pencilfft_brick_lines_index(bricks, pencilfft_input, rank, 1, 1_c_int64_t, index))
+        call need(pencilfft_brick_lines_indices(bricks, pencilfft_input, rank, 1, indices))
+        call check(index == indices(2) .and. .not. pencilfft_brick_lines_is_all_to_all(bricks, 99), "bricks are told")
+        call need(pencilfft_brick_lines_destroy(bricks))
     end subroutine
 
     subroutine wisdom_is_kept()

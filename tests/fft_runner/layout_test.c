@@ -19,6 +19,13 @@ int main(void)
     printf("pencilfft_format %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_format), AT(pencilfft_format, element_bytes),
            AT(pencilfft_format, real_bytes), AT(pencilfft_format, is_complex), AT(pencilfft_format, fields),
            AT(pencilfft_format, field_stride), AT(pencilfft_format, n));
+    printf("pencilfft_line %zu %zu %zu\n", sizeof(pencilfft_line), AT(pencilfft_line, kind), AT(pencilfft_line, number));
+    printf("pencilfft_walk %zu %zu %zu %zu %zu\n", sizeof(pencilfft_walk), AT(pencilfft_walk, at), AT(pencilfft_walk, index),
+           AT(pencilfft_walk, waves), AT(pencilfft_walk, field));
+    printf("kind %d %d %d %d %d %d %d\n", PENCILFFT_FFT, PENCILFFT_PACK, PENCILFFT_EXCHANGE, PENCILFFT_UNPACK,
+           PENCILFFT_TOTAL, PENCILFFT_WAIT, PENCILFFT_HIDDEN);
+    printf("line_kind %d %d %d %d %d\n", PENCILFFT_LINE_NONE, PENCILFFT_LINE_DFT, PENCILFFT_LINE_R2C, PENCILFFT_LINE_COSINE,
+           PENCILFFT_LINE_SINE);
     printf("status %d %d %d %d %d %d %d %d %d %d %d\n", PENCILFFT_OK, PENCILFFT_BAD_CALL, PENCILFFT_BAD_SIZE,
            PENCILFFT_BAD_GRID, PENCILFFT_UNKNOWN_NAME, PENCILFFT_MISMATCH, PENCILFFT_TOO_LARGE, PENCILFFT_NO_MEMORY,
            PENCILFFT_FFTW_ERROR, PENCILFFT_MPI_ERROR, PENCILFFT_NOT_POSSIBLE);

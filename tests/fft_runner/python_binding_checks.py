@@ -15,7 +15,9 @@ from pencilfft import (
     PencilfftError,
     Plan,
     forget_wisdom,
+    grid_numbers,
     load_wisdom,
+    names,
     save_wisdom,
 )
 from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian
@@ -413,6 +415,39 @@ def check_telling(grid):
     assert repr(plan).endswith(", destroyed>")
 
 
+def check_what_is_told(grid):
+    """The names, numbers and traffic that C functions tell."""
+    assert names("decomposition")[0] == "pencil" and "alltoallv" in names("exchange") and names("line_order")
+    assert [grid_numbers(name) for name in ("pencil", "slab", "wish")] == [2, 1, 0]
+    refused("unknown 'wish'", names, "wish")
+    with Plan(SHAPE, grid, comm, type="r2c", rigor="estimate", exchange="auto", auto_budget_s=0.1) as plan:
+        assert plan.bricks == (0, 0, 0) and plan.line_of(2) == ("r2c", 0) and plan.line_of(0) == ("dft", 0)
+        assert [plan.part_of("input", rank) for rank in range(comm.size)][comm.rank] == plan.part("input")
+        assert comm.allgather(plan.part("output")) == [plan.part_of("output", rank) for rank in range(comm.size)]
+        assert set(plan.auto_seconds("row")) <= set(names("exchange")) and plan.exchange_means("row") != ""
+        kinds = plan.phase_kinds()
+        assert list(kinds) == list(plan.phase_seconds()) and (kinds["fft_z"], kinds["total"]) == ("fft", "total")
+        sent, messages = plan.traffic("row")
+        assert sum(count > 0 for count in messages) <= grid[0] - 1 and sent[comm.rank] == 0
+        assert comm.allreduce(sum(sent)) == comm.allreduce(sum(plan.traffic("row", BACKWARD)[0]))
+    with LinePlan(60, comm, rigor="estimate") as line:
+        assert all(map(line.is_all_to_all, line.exchanges))
+        refused("unknown 'wish'", line.is_all_to_all, "wish")
+
+
+def check_slices_of_larger_arrays(grid):
+    """Nothing but the slice is written, although the library writes more behind an array that has room."""
+    with Plan(SHAPE, grid, comm, type="r2c", fields=3, rigor="estimate") as three, \
+         Plan(SHAPE, grid, comm, type="r2c", rigor="estimate", destroy_input=True) as plan:
+        f = whole(1, "r2c")[0][plan.part("input")]
+        for larger in (np.empty((3, *plan.shape("input"))), three.empty("input")):
+            larger[...] = 7
+            plan.backward(plan.forward(f.copy()), larger[0])
+            assert np.abs(larger[0] / plan.scale - f).max(initial=0) < 1e-12 and (larger[1:] == 7).all()
+            plan.forward(larger[1])
+            assert (larger[2] == 7).all()
+
+
 def check_wisdom(grid, folder):
     """The next plan knows the wisdom of a plan only after the file is loaded."""
     def chosen(**more):
@@ -482,6 +517,8 @@ for grid in GRIDS:
             check_transform(grid, kind, precision, layout, fields, in_place)
     check_transpose(grid)
     check_telling(grid)
+    check_what_is_told(grid)
+    check_slices_of_larger_arrays(grid)
     check_threads(grid)
     check_destroyed_input(grid)
     check_one_part(grid)

@@ -15,7 +15,18 @@ import numpy as np
 from mpi4py import MPI
 
 import pencilfft
-from pencilfft import FORWARD, BrickLinesPlan, Halo, LinePlan, PencilfftError, Plan, load_wisdom, save_wisdom
+from pencilfft import (
+    FORWARD,
+    BrickLinesPlan,
+    Halo,
+    LinePlan,
+    PencilfftError,
+    Plan,
+    grid_numbers,
+    load_wisdom,
+    names,
+    save_wisdom,
+)
 
 comm = MPI.COMM_WORLD
 last = comm.size - 1
@@ -175,7 +186,12 @@ def check_plan():
         local("Plan.split", *each(lambda array: plan.split(array, "output"), [*arrays_like(g)[:-1]]))
         local("Plan.view", *each(lambda array: plan.view(array, "output"), [None, [1.0], np.zeros(1)]),
               *each(lambda name: plan.view(f, name), ["nosuch", [0]]))
-        local("Plan.exchange_chosen", *each(plan.exchange_chosen, NOT_NAMES))
+        for name in ("exchange_chosen", "exchange_means", "auto_seconds", "traffic"):
+            local(f"Plan.{name}", *each(getattr(plan, name), NOT_NAMES))
+        local("Plan.global_shape", *each(plan.global_shape, [*NOT_NAMES[:1], *NOT_NAMES[2:]]))
+        local("Plan.part_of", *each(lambda rank: plan.part_of("input", rank), (-1, comm.size, CUT, True, "0", None)),
+              *each(lambda i: plan.part_of("input", 0, i), (1, -1, CUT, "0")))
+        local("Plan.line_of", *each(plan.line_of, (-1, 3, CUT, True, "x", None)))
         local("Plan.choice", *each(plan.choice, NOT_NAMES))
         local("Plan.waves", *each(plan.waves, (1, -1, CUT, True, "0", None)))
         check_halo(plan, f)
@@ -221,6 +237,7 @@ def check_lines(name, kind, arguments, integers):
             local(f"{name}.{method}", *each(getattr(plan, method), NOT_NAMES))
         local(f"{name}.indices", *each(lambda rank: plan.indices("input", rank), (1.5, "1", True, CUT, 2**32, -1, 99)))
         local(f"{name}.view", *each(lambda array: plan.view(array, "output"), [None, [1.0], np.zeros(1)]))
+        local(f"{name}.is_all_to_all", *each(plan.is_all_to_all, NOT_NAMES))
         local(f"{name}.traffic", *each(plan.traffic, NOT_NAMES),
               *each(lambda way: plan.traffic(plan.exchanges[0], way), (3, 2**32 + 1, True, "1")))
         collective(f"{name}.destroy", lambda: plan.forward(f, g), lambda: plan.destroy(5))
@@ -255,6 +272,8 @@ check_plan()
 check_lines("LinePlan", LinePlan, (24,), "lines")
 check_lines("BrickLinesPlan", BrickLinesPlan, (SHAPE, (1, 1, comm.size)), "fields")
 check_wisdom()
+local("names", *each(names, NOT_NAMES))
+local("grid_numbers", *each(grid_numbers, NOT_TEXTS))
 assert set(public()) <= seen, set(public()) - seen
 if comm.rank == 0:
     print(f"{len(seen)} functions checked")

@@ -140,14 +140,16 @@ def test_the_preloaded_libraries_are_installed(prefix, name):
 
 
 @pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
-                                            ("transposes_c", 4), ("operators_c", 4), ("poisson_two_ways_c", 1),
-                                            ("poisson_two_ways_c", 4), ("in_flight_c", 1), ("in_flight_c", 4)])
+                                            ("transposes_c", 4), ("operators_c", 4), ("poisson_cpp", 2),
+                                            ("poisson_two_ways_c", 1), ("poisson_two_ways_c", 4), ("poisson_walls_c", 4),
+                                            ("in_flight_c", 1), ("in_flight_c", 4)])
 def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
 @pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "operators_fortran",
-                                     "transposes_fortran", "in_flight_fortran"])
+                                     "transposes_fortran", "poisson_walls_fortran",
+                                     "in_flight_fortran"])
 @pytest.mark.parametrize("ranks", [1, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4))])
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():
@@ -240,7 +242,8 @@ def test_shared_library_shows_only_its_api(prefix):
 def test_installed_programs_and_headers_are_there(prefix):
     assert "fft_runner" in execute("env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                    prefix / "bin" / "fft_runner", "--version")
-    assert {"pencilfft.h", "pencilfft_line.h", "pm_reorder.h"} <= {path.name for path in (prefix / "include").iterdir()}
+    headers = {path.name for path in (prefix / "include").iterdir()}
+    assert {"pencilfft.h", "pencilfft.hpp", "pencilfft_line.h", "pm_reorder.h"} <= headers
     assert any(prefix.glob("**/libpencilmap_reorder.so.0"))
 
 

@@ -1,9 +1,12 @@
 """The Python module pencilfft on NumPy arrays, under the mpirun of the library's MPI."""
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+DEBIAN_PYTHON = "/usr/bin/python3"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -25,8 +28,8 @@ def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "transposes", "in_flight", "distributed_line",
-                                     "taylor_green"])
+@pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "poisson_walls", "transposes", "in_flight",
+                                     "distributed_line", "taylor_green"])
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_examples_in_python(run_python, example, ranks):
     assert f"{example}.py: " in run_python(ranks, ROOT / "fft_runner" / "examples" / f"{example}.py")
@@ -58,6 +61,20 @@ def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
 @pytest.mark.parametrize("ranks,plans", [(4, 40), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
 def test_random_plans_stay_inside_their_arrays(run_python, ranks, plans):
     assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
+
+
+@pytest.mark.parametrize("script", ["fft_runner/examples/hdf5.py", "tests/fft_runner/python_hdf5.py"])
+@pytest.mark.parametrize("ranks", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_arrays_in_hdf5(mpirun, programs, tmp_path, script, ranks):
+    """Debian's h5py for Open MPI needs the Python of Debian, whose NumPy and mpi4py are older than those of the checkout."""
+    library = programs.parent / "lib" / "libpencilfft.so"
+    places = [f"PYTHONPATH={ROOT / 'fft_runner' / 'python'}", f"PENCILFFT_LIBRARY={library}"]
+    start = partial(replace(mpirun, programs=Path("/usr/bin")), program="env")
+    parallel = start(1, *places, DEBIAN_PYTHON, "-c", "import h5py, mpi4py; print('mpi', h5py.get_config().mpi)")
+    if "openmpi" not in str(mpirun.mpirun[0]) or "mpi True" not in parallel.stdout:
+        pytest.skip("NOT TESTED: HDF5 in parallel, for h5py with Open MPI is missing (Debian: python3-h5py-mpi)")
+    done = start(ranks, *places, DEBIAN_PYTHON, "-m", "mpi4py", ROOT / script, tmp_path / "fields.h5")
+    assert done.returncode == 0 and "hdf5" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow

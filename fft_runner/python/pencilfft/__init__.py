@@ -53,7 +53,7 @@ from operator import index
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
-from weakref import finalize
+from weakref import finalize, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,8 @@ Ready = TypeVar("Ready")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan", "PencilfftError", "Plan",
-           "forget_wisdom", "load_wisdom", "save_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan", "PencilfftError",
+           "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
@@ -81,6 +81,10 @@ BACKWARD = 2
 OMP_THREADS = -1
 ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
+PHASE_KINDS = ("fft", "pack", "exchange", "unpack", "total", "wait", "hidden")
+LINE_KINDS = ("none", "dft", "r2c", "cosine", "sine")
+TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_order", "precision", "rigor", "schedule", "sync",
+          "type")  # of names, each with a function that gives the i-th
 REMAPS = {"remap_in": -2, "remap_out": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64  # of arrays that are made here
@@ -146,6 +150,10 @@ class GridTrial(NamedTuple):
     spread: float
 
 
+class _Line(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("number", c_int)]
+
+
 class _Format(ctypes.Structure):
     _fields_ = [("element_bytes", c_size_t), ("real_bytes", c_size_t), ("is_complex", c_int), ("fields", c_int),
                 ("field_stride", c_int64), ("n", c_int64 * 3)]
@@ -162,6 +170,14 @@ SIGNATURES: dict[str, list[Any]] = {
     "plan_destroy": [c_void_p],
     "parts": [c_void_p, c_int, POINTER(c_int)],
     "part_mine": [c_void_p, c_int, c_int, POINTER(_Part)],
+    "part_of": [c_void_p, c_int, c_int, c_int, POINTER(_Part)],
+    "bricks": [c_void_p, POINTER(c_int)],
+    "line_of": [c_void_p, c_int, POINTER(_Line)],
+    "grid_numbers": [c_char_p],
+    **{f"{table}_name": [c_int] for table in TABLES},
+    "grid": [c_void_p, POINTER(c_int), POINTER(c_int)],
+    "threads": [c_void_p, POINTER(c_int)],
+    "waves": [c_void_p, c_int, c_int64, POINTER(c_double)],
     "format_of": [c_void_p, c_int, POINTER(_Format)],
     "scale": [c_void_p, POINTER(c_double)],
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
@@ -175,6 +191,10 @@ SIGNATURES: dict[str, list[Any]] = {
     "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
+    "phase_kind": [c_void_p, c_int],
+    "traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
+    "auto_seconds": [c_void_p, c_int, c_int, POINTER(c_double)],
+    "exchange_means": [c_void_p, c_int],
     "plan_text": [c_void_p, POINTER(c_char_p)],
     "exchange_stage": [c_void_p, c_int],
     "exchange_chosen": [c_void_p, c_int],
@@ -193,6 +213,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "line_indices": [c_void_p, c_int, c_int, c_void_p],
     "line_execute": [c_void_p, c_int, c_void_p, c_void_p],
     "line_exchange_name": [c_void_p, c_int],
+    "line_is_all_to_all": [c_void_p, c_int],
     "line_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
     "line_phase_name": [c_void_p, c_int],
     "line_phase_seconds": [c_void_p, POINTER(c_double)],
@@ -203,12 +224,14 @@ SIGNATURES: dict[str, list[Any]] = {
     "brick_lines_indices": [c_void_p, c_int, c_int, c_int, c_void_p],
     "brick_lines_execute": [c_void_p, c_int, c_void_p, c_void_p],
     "brick_lines_exchange_name": [c_void_p, c_int],
+    "brick_lines_is_all_to_all": [c_void_p, c_int],
     "brick_lines_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
     "brick_lines_phase_name": [c_void_p, c_int],
     "brick_lines_phase_seconds": [c_void_p, POINTER(c_double)],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
     "wisdom_forget": [],
+    "error_message": [],
 }
 
 
@@ -222,8 +245,8 @@ def _load() -> ctypes.CDLL:
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen", "line_exchange_name",
-                 "line_phase_name", "brick_lines_exchange_name", "brick_lines_phase_name"):
+    for name in ("error_message", "exchange_stage", "exchange_chosen", "exchange_means", "schedule_chosen",
+                 *(name for name in SIGNATURES if name.endswith("_name"))):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
@@ -261,9 +284,16 @@ def _call(name: str, *arguments: Any) -> None:
         raise PencilfftError(_text_of(_function("error_message")()))
 
 
-def _names(of: str, handle: c_void_p) -> list[str]:
+def _names(of: str, *handle: c_void_p) -> list[str]:
     """Return all values of a name function, for 0, 1, ... until NULL."""
-    return [_text_of(name) for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
+    return [_text_of(name) for name in iter(map(partial(_function(of), *handle), count()).__next__, None)]
+
+
+def _sent(of: str, handle: c_void_p, ranks: int, *where: int) -> tuple[list[int], list[int]]:
+    """Return the bytes and messages of a traffic function, to each rank."""
+    sent, messages = (c_int64 * ranks)(), (c_int64 * ranks)()
+    _call(of, handle, *where, sent, messages)
+    return list(sent), list(messages)
 
 
 # ---- arguments for C -----------------------------------------------------------------------------------------------------
@@ -614,6 +644,11 @@ class Plan(_Handled):
         return self._grid
 
     @property
+    def ranks(self) -> int:
+        """Ranks of the plan."""
+        return self._ranks
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """Global extents nx, ny, nz of the input."""
         return self._extents
@@ -639,6 +674,11 @@ class Plan(_Handled):
         """
         return self._array(array).shape
 
+    def global_shape(self, array: str | int) -> tuple[int, ...]:
+        """Return the global extents of x, y, z, after the fields if there are several."""
+        form = _asked("format_of", self._alive(), _Format(), _known(self._array_numbers, array))
+        return tuple(form.n) if form.fields == 1 else (form.fields, *form.n)
+
     def part(self, array: str | int) -> tuple[slice, ...]:
         """Return the calling rank's slices of x, y, z of the global array: ``local[...] = whole[plan.part("input")]``.
 
@@ -651,6 +691,21 @@ class Plan(_Handled):
             raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
                                  "ask part_mine() or split()")
         return self._array(array).parts[0].at[-3:]
+
+    def part_of(self, array: str | int, rank: int, i: int = 0) -> tuple[slice, ...]:
+        """Return the slices of part `i` of any rank, as `part_mine` does for the calling rank. Local."""
+        number = _known(self._array_numbers, array)
+        form = _asked("format_of", self._alive(), _Format(), number)
+        which = (number, _integer(rank, "rank", 32), _integer(i, "i", 32))
+        return _piece_of(_asked("part_of", self._alive(), _Part(), *which), form).at
+
+    @property
+    def bricks(self) -> tuple[int, int, int]:
+        """Bricks along x, y and z; zeros if the decomposition has none."""
+        found = (c_int * 3)()
+        _call("bricks", self._alive(), found)
+        x, y, z = found
+        return x, y, z
 
     def parts(self, array: str | int) -> int:
         """Return the number of parts of an array, on all ranks: 1, or 2 under schedules ``two-way`` and ``opposite``."""
@@ -714,11 +769,49 @@ class Plan(_Handled):
 
     @property
     def grid_trials(self) -> list[GridTrial]:
-        """Grids that exchange ``auto`` tried because none was given, the grid of the rule first: `GridTrial`. Empty if wisdom
-        knew the grid."""
+        """Grids that exchange ``auto`` tried because none was given, the grid of the rule first. Empty if wisdom knew it."""
         found = _asked("grid_trials", self._alive(), c_int()).value
         rows = [_asked("grid_trial_of", self._alive(), _GridTrial(), i) for i in range(found)]
         return [GridTrial((row.R, row.C), row.runs, row.least, row.median, row.spread) for row in rows]
+
+    def phase_kinds(self) -> dict[str, str]:
+        """Return the work that each phase measures: ``fft``, ``pack``, ``exchange``, ``unpack``, ``total``, ``wait`` or
+        ``hidden``. Local.
+        """
+        names = _names("phase_name", self._alive())
+        return {name: PHASE_KINDS[_function("phase_kind")(self._handle, phase)] for phase, name in enumerate(names)}
+
+    def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
+        """Return the bytes and messages that the calling rank sends to each rank in an exchange or remap. Local.
+
+        Data that stay on the rank do not count.
+        """
+        return _sent("traffic", self._alive(), self._ranks, self._number(exchange), _direction(direction))
+
+    def auto_seconds(self, exchange: str) -> dict[str, float]:
+        """Return the seconds of a transform with each algorithm that ``auto`` tried for an exchange; infinity after a
+        refusal. Local.
+        """
+        number = self._number(exchange)
+        tried = {name: _asked("auto_seconds", self._alive(), c_double(), number, i).value
+                 for i, name in enumerate(names("exchange"))}
+        return {name: seconds for name, seconds in tried.items() if seconds}
+
+    def exchange_means(self, exchange: str) -> str | None:
+        """Return the MPI calls of the algorithm of an exchange, if they depend on the MPI. Local."""
+        means = _function("exchange_means")(self._alive(), self._number(exchange))
+        return None if means is None else _text_of(means)
+
+    def line_of(self, axis: int) -> tuple[str, int]:
+        """Return the forward transform along axis 0, 1 or 2 (x, y or z). Local.
+
+        Returns
+        -------
+        tuple of str and int
+            ``none``, ``dft``, ``r2c``, ``cosine`` or ``sine``, and for the last two the number, 1 to 4; else 0.
+        """
+        line = _asked("line_of", self._alive(), _Line(), _integer(axis, "axis", 32))
+        return LINE_KINDS[line.kind], line.number
 
     def exchange_chosen(self, exchange: str) -> str:
         """Return the algorithm of an exchange of `exchanges`: the given algorithm, or the choice of ``auto``. Local."""
@@ -1079,9 +1172,7 @@ class Halo(_Handled):
 
         `FORWARD` means `exchange`, `BACKWARD` means `accumulate`. Data that stay on the rank do not count.
         """
-        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
-        _call("halo_traffic", self._alive(), _direction(direction), sent, messages)
-        return list(sent), list(messages)
+        return _sent("halo_traffic", self._alive(), self._ranks, _direction(direction))
 
 
 class _Lines(_Handled):
@@ -1196,10 +1287,14 @@ class _Lines(_Handled):
 
         Data that stay on the rank do not count.
         """
-        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
-        number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
-        _call(f"{self._kind}_traffic", self._alive(), number, _direction(direction), sent, messages)
-        return list(sent), list(messages)
+        return _sent(f"{self._kind}_traffic", self._alive(), self._ranks, self._number(exchange), _direction(direction))
+
+    def is_all_to_all(self, exchange: str) -> bool:
+        """Return whether an exchange is an all-to-all of all ranks of a line, and not of groups. Local."""
+        return bool(_function(f"{self._kind}_is_all_to_all")(self._alive(), self._number(exchange)))
+
+    def _number(self, exchange: str) -> int:
+        return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
 
     def phase_seconds(self) -> dict[str, float]:
         """Return the seconds of this rank in each phase of the last transform, by name. Local.
@@ -1374,7 +1469,28 @@ def _allocate(n_bytes: int) -> Array:
 def _made(n_bytes: int, as_laid: "_Array") -> Array:
     """Return a new array with so many bytes behind its first element."""
     memory = _allocate(n_bytes + ALIGNMENT)
-    return np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides)
+    return _kept(np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides))
+
+
+_own: "dict[int, ref[Array]]" = {}  # the living arrays of empty() and view(), by their identity
+
+
+def _kept(array: Array) -> Array:
+    """Return an array that alone has the memory behind its elements. A slice of a larger array shares it with the rest."""
+    key = id(array)
+    _own[key] = ref(array, lambda _: _own.pop(key, None))
+    return array
+
+
+def _has_room(array: Array, needed: int) -> bool:
+    """Return whether the library may write so many bytes from the first element on."""
+    return id(array) in _own or _reach(array) >= needed
+
+
+def _reach(array: Array) -> int:
+    """Return the bytes from the first element to the end of the last."""
+    between = sum(step * (n - 1) for n, step in zip(array.shape, array.strides, strict=True))
+    return between + array.itemsize if array.size else 0
 
 
 def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
@@ -1382,7 +1498,7 @@ def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
     memory, offset = _memory_behind(array, needed)
     laid = np.ndarray(as_laid.shape, as_laid.dtype, memory, offset + start, as_laid.strides)
     laid.flags.writeable = laid.flags.writeable and array.flags.writeable
-    return laid
+    return _kept(laid) if start == 0 and _has_room(array, needed) else laid
 
 
 def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
@@ -1412,9 +1528,11 @@ def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: i
     if needed is None:
         if not part.flags.aligned:
             raise PencilfftError(f"array {name} is not aligned; make it by empty()")
-        reach = sum(step * (n - 1) for n, step in zip(part.shape, part.strides, strict=True)) + part.itemsize
-        return _Place(part.ctypes.data, reach if part.size else 0)
+        return _Place(part.ctypes.data, _reach(part))
     _memory_behind(part, needed)
+    if written and not _has_room(part, needed):
+        raise PencilfftError(f"the {needed} bytes from the first element of array {name} on are shared with others; make it "
+                             "by empty()")
     if part.ctypes.data % NEEDED_ALIGNMENT:
         raise PencilfftError(f"array {name} is not aligned to {NEEDED_ALIGNMENT} bytes; make it by empty()")
     return _Place(part.ctypes.data, needed)
@@ -1601,3 +1719,22 @@ def _with_file(name: str, path: Any, comm: "Comm", call: Callable[[bytes, int], 
 def forget_wisdom() -> None:
     """Forget all wisdom, including FFTW's. Local."""
     _function("wisdom_forget")()
+
+
+def names(of: str) -> list[str]:
+    """Return the names that an argument may have. Local.
+
+    Parameters
+    ----------
+    of : str
+        ``decomposition``, ``exchange``, ``layout``, ``line_algorithm``, ``line_order``, ``precision``, ``rigor``,
+        ``schedule`` (without options after a colon), ``sync`` or ``type``.
+    """
+    return _names(f"{_known(dict(zip(TABLES, TABLES, strict=True)), of)}_name")
+
+
+def grid_numbers(decomposition: str) -> int:
+    """Return the number of numbers in the grid of a decomposition: 2 for ``pencil``, 1 for ``slab``; 0 for an unknown name.
+    Local.
+    """
+    return int(_function("grid_numbers")(_text(decomposition, "decomposition")))

@@ -1,0 +1,66 @@
+"""Fortran and Python have every function of the C headers, or say what takes its place; C++ owns plans."""
+
+import re
+from operator import attrgetter
+
+import pytest
+
+from tests.fft_runner.tables import SOURCE
+
+HEADERS = "\n".join((SOURCE.parent / "include" / f"{name}.h").read_text("utf-8") for name in ("pencilfft", "pencilfft_line"))
+FUNCTIONS = sorted({name.removeprefix("pencilfft_") for name in re.findall(
+    r"^[a-z][\w ]*?[ *](pencilfft_\w+)\(", HEADERS, re.MULTILINE)})
+KINDS = ("", "line_", "brick_lines_")
+#: Functions that a language need not have, and what takes their place.
+IN_FORTRAN = {
+    **{f"{kind}desc_init": f"{kind}create" if kind else "plan_create" for kind in KINDS},
+    **dict.fromkeys(("desc_new", "desc_free", *(f"desc_set_{of}" for of in ("integer", "real", "text", "box"))),
+                    "plan_create"),
+    "error_message": "message", "plan_print": "plan_text"}
+IN_PYTHON = {
+    "desc_init": "Plan", "line_desc_init": "LinePlan", "brick_lines_desc_init": "BrickLinesPlan", "alloc": "Plan.empty",
+    "alloc_elements": "Plan.buffer_bytes", "box_mine": "Plan.part", "box_of": "Plan.part_of", "forward": "Plan.forward",
+    "backward": "Plan.backward", "plan_print": "Plan.__str__", "exchanges": "Plan.exchanges", "phases": "Plan.phase_seconds",
+    "line_exchanges": "LinePlan.exchanges", "brick_lines_exchanges": "BrickLinesPlan.exchanges",
+    "line_phases": "LinePlan.phase_seconds", "brick_lines_phases": "BrickLinesPlan.phase_seconds",
+    "line_index": "LinePlan.indices", "brick_lines_index": "BrickLinesPlan.indices",
+    "walk_begin": "Plan.waves", "walk_next": "Plan.waves"}
+
+
+@pytest.mark.parametrize("ranks", [1, 3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mpi", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
+def test_owners_in_cxx(request, mpi, ranks):
+    start = request.getfixturevalue(mpi)
+    if not (start.programs / "cxx_test").exists():
+        pytest.skip("NOT TESTED: pencilfft.hpp, for no C++ compiler was found (Debian: g++)")
+    done = start(ranks, program="cxx_test")
+    assert done.returncode == 0 and done.stdout.count("C++: 0 failures") == ranks, done.stdout + done.stderr
+
+
+def test_names_on_the_page_of_other_libraries_exist():
+    page = (SOURCE.parents[1] / "docs" / "other-libraries.md").read_text("utf-8")
+    known = HEADERS + (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
+    assert [name for name in set(re.findall(r"pencilfft_\w+", page)) if not re.search(rf"\b{name}\b", known)] == []
+    python = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
+    called = set(re.findall(r"`(?:[^`]*\b)?plan\.(\w+)", page)) - {"make"}  # of C++
+    assert len(called) > 10 and [name for name in called if not hasattr(python.Plan, name)] == []
+
+
+def test_the_headers_are_read():
+    assert {"plan_create", "phase_name", "wisdom_forget", "line_execute", "brick_lines_phase_seconds"} < set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("language", ["Fortran", "Python"])
+def test_every_function_of_c_is_there(language):
+    if language == "Fortran":
+        source = (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
+        there = {name for line in re.findall(r"^ *public :: (.*)$", source, re.MULTILINE)
+                 for name in re.findall(r"pencilfft_(\w+)", line)}
+        instead = IN_FORTRAN
+        missing = set(instead.values()) - there
+    else:
+        pencilfft = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
+        there, instead = {name.removesuffix("_fortran") for name in pencilfft.SIGNATURES}, IN_PYTHON
+        missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
+    assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
+    assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)
