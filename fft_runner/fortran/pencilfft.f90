@@ -24,6 +24,8 @@ module pencilfft
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
     !> Direction of an exchange; of a plan both, added up.
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
+    !> Factors of a transform: 1, 1/N, 1/sqrt(N), where N is pencilfft_scale.
+    integer(c_int), parameter, public :: pencilfft_norm_none = 0, pencilfft_norm_n = 1, pencilfft_norm_sqrt_n = 2
     !> Arrays of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
     !> As a number of threads: as many as OpenMP would take.
@@ -130,7 +132,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
-    public :: pencilfft_grid_trials, pencilfft_grid_trial_of
+    public :: pencilfft_set_norm, pencilfft_grid_trials, pencilfft_grid_trial_of
     public :: pencilfft_start, pencilfft_start_pair, pencilfft_progress, pencilfft_wait
     public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
@@ -360,6 +362,13 @@ module pencilfft
         integer(c_int) function pencilfft_wait(plan) bind(C)
             import
             type(pencilfft_plan), value :: plan
+        end function
+        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the last
+        !! pass. Local; the same on all ranks.
+        integer(c_int) function pencilfft_set_norm(plan, direction, norm) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction, norm
         end function
         !> The number of grids that "auto" tried because R and C were 0, and one of them, counted from 0. Local.
         integer(c_int) function pencilfft_grid_trials(plan, trials) bind(C)

@@ -65,7 +65,7 @@
  *
  * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from these.
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
- * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
+ * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
  * Errors
@@ -145,6 +145,9 @@ enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 
 /* A number of threads: as many as OpenMP would take. */
 enum { PENCILFFT_OMP_THREADS = -1 };
+
+/* The factor of a transform: 1, 1/N or 1/sqrt(N), where N is pencilfft_scale(). */
+typedef enum { PENCILFFT_NORM_NONE, PENCILFFT_NORM_N, PENCILFFT_NORM_SQRT_N } pencilfft_norm;
 
 /* No decomposition has more exchanges, and no transform has more phases. */
 enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
@@ -322,6 +325,10 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
+/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before the
+ * first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the same
+ * on all ranks. */
+int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm);
 /* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
  * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The
  * phases add up both transforms. Collective. */

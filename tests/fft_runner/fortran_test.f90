@@ -123,6 +123,7 @@ contains
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible
+        print '(a,*(1x,i0))', "norm", pencilfft_norm_none, pencilfft_norm_n, pencilfft_norm_sqrt_n
         print '(a,*(1x,i0))', "direction", pencilfft_direction_forward, pencilfft_direction_backward
         print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
             pencilfft_output, pencilfft_inner_input, pencilfft_inner_output
@@ -672,6 +673,10 @@ contains
         call c_f_pointer(buffer(2), a, [product(shape)])
         call c_f_pointer(buffer(3), b, [product(shape)])
         call check(all(a == b), "forward in flight")
+        call need(pencilfft_set_norm(one, pencilfft_direction_backward, pencilfft_norm_n))
+        call need(pencilfft_backward(one, buffer(2), buffer(4)))
+        call need(pencilfft_set_norm(one, pencilfft_direction_backward, pencilfft_norm_none))
+        call check(real_part_is_back(buffer(1), buffer(4), pencilfft_shape(one, pencilfft_input)), "backward with 1/N")
         call need(pencilfft_start_pair(one, buffer(1), buffer(5), buffer(2), buffer(6)))
         call need(pencilfft_wait(one))
         call c_f_pointer(buffer(5), b, [product(shape)])
@@ -680,6 +685,15 @@ contains
         call need(pencilfft_plan_destroy(other))
         call need(pencilfft_plan_destroy(one))
     end subroutine
+
+    logical function real_part_is_back(before, after, shape) result(same)
+        type(c_ptr), intent(in) :: before, after
+        integer(c_int64_t), intent(in) :: shape(3)
+        complex(c_double), pointer :: a(:), b(:)
+        call c_f_pointer(before, a, [product(shape)])
+        call c_f_pointer(after, b, [product(shape)])
+        same = all(abs(a - b) < 1d-9*size(a))
+    end function
 
     subroutine what_happened_is_told()
         type(pencilfft_plan) :: plan

@@ -1,5 +1,6 @@
 #include "plan_check.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,57 @@ static void check_pair(const struct plan_case *c, struct problem *p)
         fail("a pair of transforms is not what they are one by one");
 }
 
+/* Reals of the array that are not those of `expected` times the factor, to the last digits. */
+static bool is_scaled(const struct problem *p, int array, const void *got, const void *expected, double factor)
+{
+    struct side side;
+    bool right = true;
+    if (side_of(p, array, &side))
+        abort_with_message();
+    size_t single = side.format.real_bytes == sizeof(float);
+    int64_t reals = side_elements(&side) * (int64_t)(side.format.element_bytes / side.format.real_bytes);
+    for (int64_t i = 0; i < reals; i++) {
+        double mine = single ? ((const float *)got)[i] : ((const double *)got)[i];
+        double its = factor * (single ? ((const float *)expected)[i] : ((const double *)expected)[i]);
+        right &= fabs(mine - its) <= (single ? 1e-6 : 1e-15) * fabs(its) + (single ? 1e-37 : 0);
+    }
+    return right;
+}
+
+/* The last pass multiplies the result by 1/N or 1/sqrt N, into another array and in place. */
+static void check_norm(const struct plan_case *c, struct problem *p)
+{
+    bool wrong = false;
+    void *in, *expected, *out, *place;
+    double n;
+    if (pencilfft_alloc(p->plan, &in) || pencilfft_alloc(p->plan, &expected) || pencilfft_alloc(p->plan, &out) ||
+        pencilfft_alloc(p->plan, &place) || pencilfft_scale(p->plan, &n))
+        abort_with_message();
+    pencilfft_norm norm = check->plans % 2 ? PENCILFFT_NORM_N : PENCILFFT_NORM_SQRT_N;
+    start(c, NULL);
+    for (int backward = 0; backward < 2; backward++) {
+        pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        int array = backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+        if (!(c->desc.directions & (int)direction))
+            continue;
+        for (int in_place = 0; in_place < 2; in_place++) {
+            void *to[2] = {in_place ? in : expected, in_place ? place : out};
+            for (int scaled = 0; scaled < 2; scaled++) {
+                p->direction = direction;
+                p->in = scaled && in_place ? place : in;
+                if (fill_input(p) || pencilfft_set_norm(p->plan, direction, scaled ? norm : PENCILFFT_NORM_NONE) ||
+                    pencilfft_execute(p->plan, direction, p->in, to[scaled]))
+                    abort_with_message();
+            }
+            wrong |= !is_scaled(p, array, to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
+        }
+        if (pencilfft_set_norm(p->plan, direction, PENCILFFT_NORM_NONE))
+            abort_with_message();
+    }
+    if (somewhere(wrong))
+        fail("a normalised transform is not the transform times its factor");
+}
+
 /* One transform of a plan, by execute and then in flight. */
 struct flight {
     pencilfft_plan plan;
@@ -395,6 +447,7 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
         abort_with_message();
     check_variants(c, &p);
     check_pair(c, &p);
+    check_norm(c, &p);
     check_flights(c, &p);
     check_moved(c, &p);
     check->plans++;

@@ -264,6 +264,8 @@ static void plans_in_flight_do_nothing_else(void)
     }
     CHECK_INT(pencilfft_start(NULL, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_wait(NULL), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_set_norm(NULL, PENCILFFT_FORWARD, PENCILFFT_NORM_N), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_set_norm(plan, PENCILFFT_FORWARD, (pencilfft_norm)3), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_OK);
     CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[2], b[3]), PENCILFFT_BAD_CALL);
     CHECK_CONTAINS(pencilfft_error_message(), "in flight; call pencilfft_wait() first");

@@ -360,6 +360,10 @@ def check_one_part(grid):
         plan.execute_pair(source, again, target, back)
         assert np.array_equal(again, target) and np.abs(back / plan.scale - source).max() < 1e-13
         refused("set nonblocking", plan.start_forward, source, again)
+        assert np.abs(plan.backward(target, norm="1/N") - source).max() < 1e-14
+        assert np.allclose(plan.forward(source, norm="1/sqrt(N)"), target / np.sqrt(plan.scale), rtol=0, atol=1e-13)
+        assert np.array_equal(plan.forward(source), target)  # a norm is for its call alone
+        refused("unknown 'ortho'; known: none, 1/N", plan.forward, source, None, "ortho")
         assert plan.schedule_chosen == ("sequence" if comm.size == 1 else "overlap:2:x")  # nothing to exchange
 
 

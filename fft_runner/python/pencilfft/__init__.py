@@ -75,6 +75,8 @@ __all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", 
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
+#: Factors of a transform, for the argument `norm`; N is `Plan.scale`.
+NORMS = {"none": 0, "1/N": 1, "1/sqrt(N)": 2}
 #: The opposite direction.
 BACKWARD = 2
 #: Number of threads that follows ``OMP_NUM_THREADS``.
@@ -186,6 +188,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "start": [c_void_p, c_int, c_void_p, c_void_p],
     "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
     "progress": [c_void_p, POINTER(c_int)],
+    "set_norm": [c_void_p, c_int, c_int],
     "wait": [c_void_p],
     "grid_trials": [c_void_p, POINTER(c_int)],
     "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],
@@ -873,7 +876,7 @@ class Plan(_Handled):
                         self._loses_input)
 
     @_collective
-    def forward(self, source: Array, target: Array | None = None) -> Array:
+    def forward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
         """Transform forward. Collective.
 
         Parameters
@@ -884,6 +887,8 @@ class Plan(_Handled):
             type of the plan is copied.
         target : part of ``output``, optional
             A new array by default. The result is copied into an array with other strides, less memory or another type.
+        norm : str, optional
+            The factor of the result, applied in the last pass: ``none``, ``1/N`` or ``1/sqrt(N)``, with N = `scale`.
 
         Returns
         -------
@@ -896,22 +901,31 @@ class Plan(_Handled):
             On all ranks, if an array on any rank has another shape or a type that cannot be cast; if the target is
             read-only; if arrays overlap partly; if the plan was made without this direction or was destroyed.
         """
-        ends = self._agreed("forward", partial(self._ends, source, "input", target, "output"), _in_place)
-        _call("execute", self._alive(), FORWARD, *ends.addresses)
-        return ends.result()
+        return self._execute("forward", "execute", FORWARD, source, "input", target, "output", norm).result()
+
+    def _execute(self, call: str, name: str, direction: int, source: Any, first: str, target: Any, last: str,
+                 norm: Any) -> "_Ends":
+        def ready() -> "tuple[_Ends, int]":
+            self._at_rest()
+            return self._ends(source, first, target, last), _known(NORMS, norm)
+
+        ends, factor = self._agreed(call, ready, lambda made: f"{_in_place(made[0])}, norm {norm}")
+        _call("set_norm", self._alive(), direction, factor)
+        _call(name, self._alive(), direction, *ends.addresses)
+        return ends
 
     @_collective
-    def backward(self, source: Array, target: Array | None = None) -> Array:
-        """Transform backward, not normalised (`scale`); results and errors as in `forward`. Collective.
+    def backward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
+        """Transform backward; results and errors as in `forward`. Collective.
 
         Parameters
         ----------
         source : part of ``output``
         target : part of ``input``, optional
+        norm : str, optional
+            ``none``, ``1/N``, with which backward after forward gives the input, or ``1/sqrt(N)``.
         """
-        ends = self._agreed("backward", partial(self._ends, source, "output", target, "input"), _in_place)
-        _call("execute", self._alive(), BACKWARD, *ends.addresses)
-        return ends.result()
+        return self._execute("backward", "execute", BACKWARD, source, "output", target, "input", norm).result()
 
     @_collective
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
@@ -936,11 +950,13 @@ class Plan(_Handled):
             return one, other
 
         pair = self._agreed(name, both, lambda ready: _in_place(ready[0]))
+        for direction in (FORWARD, BACKWARD):
+            _call("set_norm", self._alive(), direction, NORMS["none"])
         _call(name, self._alive(), *pair[0].addresses, *pair[1].addresses)
         return pair
 
     @_collective
-    def start_forward(self, source: Array, target: Array | None = None) -> None:
+    def start_forward(self, source: Array, target: Array | None = None, norm: str = "none") -> None:
         """Start a forward transform, for a plan with `nonblocking`. Until `wait` returns, the arrays belong to the plan, and
         the plan can do nothing else. Other plans may be in flight meanwhile, and the program may send its own messages. All
         ranks start and wait in the same order. Arguments and errors as in `forward`. Collective.
@@ -949,28 +965,21 @@ class Plan(_Handled):
         ----------
         source : part of ``input``
         target : part of ``output``, optional
+        norm : str, optional
         """
-        self._start("start_forward", FORWARD, source, "input", target, "output")
+        self._flight = (self._execute("start_forward", "start", FORWARD, source, "input", target, "output", norm),)
 
     @_collective
-    def start_backward(self, source: Array, target: Array | None = None) -> None:
+    def start_backward(self, source: Array, target: Array | None = None, norm: str = "none") -> None:
         """Start a backward transform, as `start_forward` does. Collective.
 
         Parameters
         ----------
         source : part of ``output``
         target : part of ``input``, optional
+        norm : str, optional
         """
-        self._start("start_backward", BACKWARD, source, "output", target, "input")
-
-    def _start(self, call: str, direction: int, source: Any, first: str, target: Any, last: str) -> None:
-        def resting() -> _Ends:
-            self._at_rest()
-            return self._ends(source, first, target, last)
-
-        ends = self._agreed(call, resting, _in_place)
-        _call("start", self._alive(), direction, *ends.addresses)
-        self._flight = (ends,)
+        self._flight = (self._execute("start_backward", "start", BACKWARD, source, "output", target, "input", norm),)
 
     @_collective
     def start_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,

@@ -175,6 +175,7 @@ struct pencilfft_plan_s {
     int directions;
     int threads; /* that share the work of this rank, the same number on all ranks */
     bool destroys_input; /* allowed if in and out differ */
+    pencilfft_norm norm[PF_DIRECTIONS]; /* of the next transforms */
     bool nonblocking; /* runs may be started: each exchange returns at once, on communicators of the plan */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* requested; chosen for each */
     const struct pf_precision *precision;

@@ -2,6 +2,7 @@
  * Idea:  a walk through lists of steps, its legs. Nonblocking, it stops before the first step that would wait for messages,
  *        and goes on from there.
  * Cost:  an exchange alone is a pass for packing, a pass for unpacking, and the cost in its algorithm file. */
+#include <math.h>
 #include <string.h>
 
 #include "common/failure.h"
@@ -20,9 +21,27 @@ enum { ALIGNMENT = 16 };
 
 static int let_work(void *plan);
 
+static double factor_of(const struct pencilfft_plan_s *plan, int backward)
+{
+    double n = plan->transform.scale;
+    pencilfft_norm norm = plan->norm[backward];
+    return norm == PENCILFFT_NORM_N ? 1 / n : norm == PENCILFFT_NORM_SQRT_N ? 1 / sqrt(n) : 1;
+}
+
+/* The last pass of any route. */
+static bool is_last(const struct pencilfft_plan_s *plan, const struct pf_step *step)
+{
+    const struct pf_sequence *sequence = &plan->sequence[step->backward];
+    bool last = false;
+    for (int r = 0; r < PF_MAX_ROUTES; r++)
+        last |= step->pass == &sequence->pass[r][sequence->n - 1];
+    return last;
+}
+
 static int run_pass(pencilfft_plan plan, const struct pf_step *step)
 {
     struct pf_pass_run *run = &plan->walk.run[step->backward];
+    run->factor = is_last(plan, step) ? factor_of(plan, step->backward) : 1;
     run->progress = plan->walk.flying ? let_work : NULL;
     return pf_pass_run(step->pass, run, &step->range);
 }
@@ -146,7 +165,14 @@ static const struct pf_leg *leg_of(const struct pencilfft_plan_s *plan)
 static int run_whole(pencilfft_plan plan, const struct pf_step *step)
 {
     const struct pf_leg *leg = leg_of(plan);
+    double factor = factor_of(plan, step->backward);
     pf_whole_run(plan, step->backward, leg->in[step->backward], leg->out[step->backward]);
+    if (factor != 1) {
+        pencilfft_part part = pf_part_of(plan, step->backward ? PENCILFFT_INPUT : plan->exchanges, plan->rank, 0);
+        pf_multiply(part.box.extent, part.box.stride, leg->out[step->backward],
+                    step->backward ? plan->input_bytes : plan->element_bytes, plan->precision->fftw->real_bytes, factor);
+        pf_clock_lap(&plan->clock, plan->phases.fft[2]);
+    }
     return PENCILFFT_OK;
 }
 
@@ -355,6 +381,17 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
 {
     int status = prepare(plan, PENCILFFT_OK, "pencilfft_execute", direction, in, out);
     return status ? status : run(plan);
+}
+
+int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm)
+{
+    if (!plan || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || plan->in_flight)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_set_norm: null plan, no direction, or the plan is in flight");
+    if (norm != PENCILFFT_NORM_NONE && norm != PENCILFFT_NORM_N && norm != PENCILFFT_NORM_SQRT_N)
+        return pf_fail(PENCILFFT_BAD_CALL, "norm is %d; give PENCILFFT_NORM_NONE, PENCILFFT_NORM_N or PENCILFFT_NORM_SQRT_N",
+                       (int)norm);
+    plan->norm[direction == PENCILFFT_BACKWARD] = norm;
+    return PENCILFFT_OK;
 }
 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out)
