@@ -909,7 +909,7 @@ class Plan(_Handled):
             self._at_rest()
             return self._ends(source, first, target, last), _known(NORMS, norm)
 
-        ends, factor = self._agreed(call, ready, lambda made: f"{_in_place(made[0])}, norm {norm}")
+        ends, factor = self._agreed(call, ready, lambda made: _in_place(made[0]) + (f", norm {norm}" if made[1] else ""))
         _call("set_norm", self._alive(), direction, factor)
         _call(name, self._alive(), direction, *ends.addresses)
         return ends
