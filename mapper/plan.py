@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, without_programs, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -44,7 +44,7 @@ LARGE = 4096         # slots: above this number only products are predicted, and
 SMALL = 128          # slots: up to this number products are also searched for each schedule
 MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
-LEADERS = {"quick": 4, "normal": 16, "long": 64}  # grids with other schedules
+LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
@@ -336,26 +336,41 @@ class _Wanted:
                         self.direction)
 
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
-        return Choice(here, placed, here.shown(placed, question, name), self.by)
+        found = here.shown(placed, question, name)
+        return Choice(here, placed, found if EFFORTS[self.effort] else without_programs(found), self.by)
 
     # every grid
 
     def first(self, where: Where) -> list[Choice]:
         """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
-        found, refusals = [], list[PencilmapError]()
-        report = now_and_then(say)
-        grids = self._grids(where)
-        for number, grid in enumerate(grids):
-            here = replace(where, decomposition=grid.decomposition)
-            for text in self._placements(here):
-                report(f"grid {grid}, placement {text}", number / len(grids))
-                try:
-                    found += self._placed(here, grid, text)
-                except (PlacementError, GridError, ScheduleError) as error:
-                    refusals.append(error)  # this placement or schedule does not exist here
+        refusals = list[PencilmapError]()
+        grids, texts = self._grids(where), self._placements(where)
+        lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
+        found = list(self._of_grids(where, grids, texts[:1] if lazy else texts, refusals))
+        if lazy:
+            found += self._launched(found, refusals)
         if not found:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
         return found
+
+    def _of_grids(self, where, grids, texts, refusals):
+        report = now_and_then(say)
+        for number, grid in enumerate(grids):
+            here = replace(where, decomposition=grid.decomposition)
+            for text in texts:
+                report(f"grid {grid}, placement {text}", number / len(grids))
+                try:
+                    yield from self._placed(here, grid, text)
+                except (PlacementError, GridError, ScheduleError) as error:
+                    refusals.append(error)  # this placement or schedule does not exist here
+
+    def _launched(self, found, refusals):
+        """Return the launch order of the grids that may have the fastest: it is never faster than the best placement."""
+        some = list[Choice]()
+        for choice in self.ranked(found):
+            if not some or choice.worth < min(each.worth for each in some):
+                some += self._of_grids(choice.where, [choice.grid], [DEFAULT], refusals)
+        return some
 
     def _grids(self, where):
         if self.grids is not None:
@@ -402,24 +417,25 @@ class _Wanted:
         """Return the first choice of each grid within twice the least time; on large machines only one.
 
         Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
+        Effort quick takes one of RxC and CxR.
         """
         first: dict[tuple[object, ...], Choice] = {}
         for choice in self.ranked(found):
-            first.setdefault(choice.kind, choice)
+            first.setdefault(choice.kind if EFFORTS[self.effort] else _problem(choice), choice)
         some = list(first.values())
         if self.where.n_slots > LARGE:
             return some[:1]
         return [choice for choice in some[:LEADERS[self.effort]] if choice.worth <= 2 * some[0].worth]
 
     def scheduled(self, leader: Choice) -> Iterator[Choice]:
-        """Yield a grid under the other schedules; on small machines also yield its placements for them."""
+        """Yield a grid under the other schedules; on small machines also search its placements for them."""
         name, here = leader.prediction.placement, leader.where
         free = self.schedules is None or BEST in self.schedules
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
         texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
-            if here.n_slots <= SMALL and name == BEST:
+            if here.n_slots <= SMALL and name == BEST and EFFORTS[self.effort]:
                 placed.append(here.best_placement(leader.grid, some[0], 0))
             for each in placed:
                 for text in some:
@@ -439,10 +455,12 @@ class _Wanted:
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
-                yield self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
-                                  leader.prediction.placement)
+                found = self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
+                                    leader.prediction.placement)
             except ScheduleError:  # the exchange runs alone, and a schedule was asked for
                 continue
+            if self.exchanges is not None or found.worth < leader.worth:  # else nobody takes the exchange
+                yield found
 
     def _may_win(self, leader, exchange, best):
         known, local = leader.prediction.total_s is not None, leader.prediction.local
@@ -455,7 +473,8 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        rounds = ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES
+        holes = self.where.network.has_products and not self.where.site.allocation.is_complete
+        rounds = ROUNDS_WITH_HOLES if holes else ROUNDS
         for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
@@ -483,6 +502,8 @@ class _Wanted:
 
     def _noted(self, found):
         """Return the choices; on a site with holes, with a note for grids that were searched briefly."""
+        if not self.where.network.has_products:
+            return found
         last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
         return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
                 if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST

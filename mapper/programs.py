@@ -47,12 +47,13 @@ class PlacedProgram:
             if share < LITTLE:
                 return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that "
                         f"the traced program ran ({share:.1%})")
-            saved = first.link_s - (best.link_s or 0.0)
+            saves = (f"{best.placement} saves {first.link_s - (best.link_s or 0.0):.3g} s of them"
+                     if best.link_bytes < first.link_bytes else "no better placement than the launch order was found")
             if share > 1:  # it ran on another network, or the network is not that of the job
                 return (f"the links need {first.link_s:.3g} s, more than the {first.run_s:.3g} s that the program ran where "
-                        f"it was traced; {best.placement} saves {saved:.3g} s of them")
+                        f"it was traced; {saves}")
             return (f"the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the traced program ran; "
-                    f"{best.placement} saves {saved:.3g} s of them")
+                    f"{saves}")
         if first.certificate is not None and first.certificate < 1 + 1e-6:
             return "placement cannot help: the launch order is at the proved limit"
         missing = "the bandwidth of the links is" if first.link_s is None else "the run time of the program is"

@@ -24,11 +24,12 @@ import numpy as np
 from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -61,7 +62,7 @@ def _on_all_ranks(function: Function) -> Function:
 
 
 @_on_all_ranks
-def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
+def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
             tasks_per_node: int | None = None, where: str | Callable[[], Sequence[int]] = "auto",
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
@@ -71,8 +72,9 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     Parameters
     ----------
     comm : communicator
-    torus : str or Torus
-        Shape as everywhere, e.g. ``8x8x8``; the processes may cover only some of its nodes.
+    network : str or Network
+        Any network as everywhere, e.g. ``8x8x8``, ``fat-tree:leaves=9,hosts=8,taper=2`` or the name of a file; the processes
+        may cover only some of its nodes.
     grid : str or ProcessGrid
         ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs.
     placement : str, Product or Mapping
@@ -97,11 +99,11 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     ReorderError
         On all ranks, with the message of the lowest rank that failed.
     """
-    shape, wanted = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
-    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(shape, tasks_per_node, where, hosts))
-    _check_alike(comm, torus=shape, grid=wanted, tasks_per_node=tasks_per_node, where=where)
-    node, slot = _find_seats(comm, shape, where, hosts, tasks_per_node)
-    site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
+    given, wanted = _together(comm, lambda: _parse(network, grid, comm.Get_size()))
+    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(given, tasks_per_node, where, hosts))
+    _check_alike(comm, network=given, grid=wanted, tasks_per_node=tasks_per_node, where=where)
+    node, slot = _find_seats(comm, given, where, hosts, tasks_per_node)
+    site = _together(comm, lambda: _site(given, node, slot, tasks_per_node))
     places = comm.bcast(_together(comm, lambda: _places(placement, site, wanted) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
     rank = _together(comm, lambda: _rank_at(places, seats[comm.Get_rank()], site))
@@ -143,7 +145,7 @@ def _check_comm(comm):
         raise ReorderError("this is an intercommunicator; Merge() makes one communicator of both groups")
 
 
-def _check_kinds(torus, tasks_per_node, where, hosts):
+def _check_kinds(network, tasks_per_node, where, hosts):
     """Return the number of tasks as an integer or None, and the names of the nodes."""
     try:
         tasks = None if tasks_per_node is None else index(tasks_per_node)
@@ -155,7 +157,7 @@ def _check_kinds(torus, tasks_per_node, where, hosts):
         raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
     if hosts is not None and not isinstance(hosts, Hosts):
         raise ReorderError(f"hosts is {hosts!r}; give Hosts of pencilmap.mapper.base.hosts")
-    return tasks, hosts or Hosts(torus)
+    return tasks, hosts or Hosts(network)
 
 
 def _check_alike(comm, **arguments):
@@ -168,29 +170,29 @@ def _check_alike(comm, **arguments):
                                    f"rank {rank}; give the same on all")
 
 
-def _parse(torus, grid, n_tasks):
-    if not isinstance(torus, str | Torus):
-        raise ReorderError(f"torus is {torus!r}; give a text such as 8x8x8, or a Torus")
+def _parse(network, grid, n_tasks):
+    if not (isinstance(network, str) or hasattr(network, "arcs")):
+        raise ReorderError(f"network is {network!r}; give a text such as 8x8x8, or a network")
     if not isinstance(grid, str | ProcessGrid):
         raise ReorderError(f"grid is {grid!r}; give a text such as 8x64, or a ProcessGrid")
-    torus = torus if isinstance(torus, Torus) else parse_torus(torus)
+    network = given_network(network) if isinstance(network, str) else network
     if isinstance(grid, str):
         numbers = grid.count("x") + 1
         grid = parse_grid(grid, next((d for d in DECOMPOSITIONS.values() if len(d.dimensions) == numbers), PENCIL))
     if grid.n_tasks != n_tasks:
         raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; "
                            "R*C must be equal to it")
-    return torus, grid
+    return network, grid
 
 
-def _site(torus, node, slot, tasks_per_node):
+def _site(network, node, slot, tasks_per_node):
     """Return the nodes with processes, in the order of their first ranks, with their slots."""
     tasks = tasks_per_node or int(slot.max()) + 1
     if slot.max() >= tasks:
-        where = tuple(torus.coordinates(node[slot.argmax()]).tolist())
+        where = network.node_name(int(node[slot.argmax()]))
         raise ReorderError(f"node {where} runs {int(slot.max()) + 1} processes, not {tasks}; give tasks_per_node")
     order = node[np.sort(np.unique(node, return_index=True)[1])]
-    return Site(torus, tasks, Allocation(torus, order) if order.size < torus.n_nodes else None,
+    return Site(network, tasks, Allocation(network, order) if order.size < network.n_nodes else None,
                 idle=node.size < order.size * tasks)
 
 
@@ -204,7 +206,7 @@ def _places(placement, site, grid):
 def _rank_at(places, seat, site):
     found = np.flatnonzero(places == seat)
     if found.size == 0:
-        node = tuple(site.network.coordinates(seat // site.tasks_per_node).tolist())
+        node = site.network.node_name(int(seat // site.tasks_per_node))
         raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no "
                            "rank; use a placement for the nodes of this job")
     return int(found[0])
@@ -213,14 +215,14 @@ def _rank_at(places, seat, site):
 # ---- the place of each process -------------------------------------------------------------------------------------------
 
 
-def _find_seats(comm, torus, where, hosts, tasks_per_node):
+def _find_seats(comm, network, where, hosts, tasks_per_node):
     """Return node and slot of every process: two int arrays, shape (P,). Unknown slots are counted."""
     if where == "auto":
         mine = _automatic(comm, hosts)
     else:
         if isinstance(where, str) and where.startswith("table:"):
-            hosts = _shared_table(comm, torus, where.partition(":")[2])
-        mine = _together(comm, lambda: _locate(where, comm, torus, hosts, tasks_per_node))
+            hosts = _shared_table(comm, network, where.partition(":")[2])
+        mine = _together(comm, lambda: _locate(where, comm, network, hosts, tasks_per_node))
     node, slot = np.array(comm.allgather(mine), dtype=np.int64).T
     return node, np.where(slot < 0, slots_in_order(node), slot)
 
@@ -236,30 +238,31 @@ def _automatic(comm, hosts):
                        "give the hosts' names")
 
 
-def _shared_table(comm, torus, path):
+def _shared_table(comm, network, path):
     """Return the names in a table, read by rank 0."""
     first = comm.Get_rank() == 0
-    return comm.bcast(_together(comm, lambda: Hosts(torus, hosts=read_table(path, torus).hosts) if first else None), root=0)
+    hosts = _together(comm, lambda: Hosts(network, hosts=read_table(path, network).hosts) if first else None)
+    return comm.bcast(hosts, root=0)
 
 
-def _locate(where, comm, torus, hosts, tasks_per_node):
+def _locate(where, comm, network, hosts, tasks_per_node):
     """Return the node of this process, and its slot or -1."""
     if callable(where):
-        return int(torus.node(np.array(where(), dtype=np.int64))), -1
+        return int(network.node(np.array(where(), dtype=np.int64))), -1
     name, colon, argument = where.partition(":")
     if name == "assumed":
-        return _assumed(comm, torus, argument, tasks_per_node)
+        return _assumed(comm, network, argument, tasks_per_node)
     if name not in SOURCES or bool(colon) != (name == "table"):
         raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
     return SOURCES[name](hosts)
 
 
-def _assumed(comm, torus, order, tasks_per_node):
-    site = Site(torus, tasks_per_node or -(-comm.Get_size() // torus.n_nodes), idle=True)
+def _assumed(comm, network, order, tasks_per_node):
+    site = Site(network, tasks_per_node or -(-comm.Get_size() // network.n_nodes), idle=True)
     try:
         placed = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
     except PlacementError as error:
-        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once, the fastest first, or be "
+        raise ReorderError(f"launch order {order!r} must have each letter of {network.axes}t once, the fastest first, or be "
                            "tn or nt (nodes in the order of their numbers, slots first or last). A number behind a letter "
                            "takes so many of its steps, and the rest follows later: t2nt") from error
     return int(placed.node_of_rank[comm.Get_rank()]), -1

@@ -23,7 +23,7 @@ from pencilmap.mapper.named_network import USAGE, given_network, is_plain, netwo
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
-from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
+from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit, share_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -36,6 +36,7 @@ from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, 
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import without_programs
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -144,7 +145,8 @@ class Setting(Where):
             else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
-        return [self.shown(placed, question, text)]
+        found = self.shown(placed, question, text)
+        return [found if EFFORTS[effort] else without_programs(found)]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:

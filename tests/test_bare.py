@@ -17,16 +17,6 @@ def run(*arguments, **environment):
                           timeout=patience(900), env=os.environ | environment)
 
 
-def test_it_tells_what_it_does():
-    done = run("--help")
-    assert done.returncode == 0 and "scripts/test-bare --everything" in done.stdout and "set -e" not in done.stdout
-
-
-def test_another_option_is_refused():
-    done = run("--evrything")
-    assert (done.returncode, done.stderr) == (2, "test-bare: there is no option --evrything; the only one is --everything\n")
-
-
 def test_a_missing_program_is_named_with_what_installs_it(tmp_path):
     for name in ("bash", "dirname", "readlink", "env", "id", "sed"):
         (tmp_path / name).symlink_to(shutil.which(name))

@@ -50,7 +50,6 @@ def test_imports_go_one_way(layer):
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/bounds/known_optima.py", "model/bounds/computed_floors.py", "model/times/published.py", "model/machines/files.py",
     "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
-    "mapper/searches/scotch_traffic.py",
     "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
     "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",

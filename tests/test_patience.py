@@ -9,7 +9,7 @@ import pytest
 from tests.patience import patience
 
 TESTS = Path(__file__).parent
-STARTED = "fft_runner/python_", "scripts/peers/"  # programs with limits in the tests that start the programs
+STARTED = "fft_runner/python_"  # programs with limits in the tests that start the programs
 
 
 @pytest.mark.parametrize("loads, times", [("0.50 1 1 1/99 7", 1), ("{0} 1 1 1/99 7", 10), ("0.50 1 1 {0}/999 7", 10)])

@@ -10,7 +10,6 @@ program operators
     complex(c_double_complex), parameter :: i_unit = (0, 1)
     type(pencilfft_plan) :: plan
     type(pencilfft_box) :: box
-    type(c_ptr) :: f_buffer, f_hat_buffer, result_buffer
     real(c_double), pointer :: f(:, :, :)
     complex(c_double_complex), pointer :: f_hat(:, :, :), result(:, :, :)
     complex(c_double_complex), allocatable :: slopes(:, :, :, :) ! (z, y, x, axis)
@@ -22,12 +21,9 @@ program operators
     call MPI_Init(ierror)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="r2c"))
-    call need(pencilfft_alloc(plan, f_buffer))
-    call need(pencilfft_alloc(plan, f_hat_buffer))
-    call need(pencilfft_alloc(plan, result_buffer))
-    call c_f_pointer(f_buffer, f, pencilfft_shape(plan, pencilfft_input))              ! f(z, y, x)
-    call c_f_pointer(f_hat_buffer, f_hat, pencilfft_shape(plan, pencilfft_output))     ! f_hat(z, y, x)
-    call c_f_pointer(result_buffer, result, pencilfft_shape(plan, pencilfft_output))
+    call need(pencilfft_array(plan, pencilfft_input, f))      ! f(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_output, f_hat)) ! f_hat(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_output, result))
     call need(pencilfft_scale(plan, scaling))
     call need(pencilfft_box_mine(plan, pencilfft_output, box))
     x = waves(1)
@@ -38,7 +34,7 @@ program operators
     z1 = odd(z, n(3))
 
     f = wave(0)
-    call need(pencilfft_forward(plan, f_buffer, f_hat_buffer))
+    call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
     allocate (slopes(size(f_hat, 1), size(f_hat, 2), size(f_hat, 3), 3))
     call gradient(f_hat, slopes)
     call divergence(slopes, result)
@@ -165,7 +161,7 @@ contains
     real(c_double) function difference(derivative, factor)
         integer, intent(in) :: derivative
         real(c_double), intent(in) :: factor
-        call need(pencilfft_backward(plan, result_buffer, f_buffer))
+        call need(pencilfft_transform(plan, pencilfft_direction_backward, result, f))
         difference = maxval(abs(f/scaling - factor*wave(derivative)))
     end function
 end program operators

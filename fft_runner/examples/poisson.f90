@@ -8,7 +8,6 @@ program poisson
     integer, parameter :: n(3) = [48, 40, 36]
     real(c_double), parameter :: step(3) = 6.283185307179586_c_double/n
     type(pencilfft_plan) :: plan
-    type(c_ptr) :: f_buffer, hat_buffer
     real(c_double), pointer :: f(:, :, :)
     real(c_double), allocatable :: u(:, :, :)
     complex(c_double_complex), pointer :: hat(:, :, :)
@@ -19,16 +18,14 @@ program poisson
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
 
     call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="r2c")) ! the library chooses the grid
-    call need(pencilfft_alloc(plan, f_buffer))
-    call need(pencilfft_alloc(plan, hat_buffer))
-    call c_f_pointer(f_buffer, f, pencilfft_shape(plan, pencilfft_input))      ! f(z, y, x)
-    call c_f_pointer(hat_buffer, hat, pencilfft_shape(plan, pencilfft_output)) ! hat(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_input, f))    ! f(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_output, hat)) ! hat(z, y, x)
 
     allocate (u, mold=f)
     call fill(u, f)
-    call need(pencilfft_forward(plan, f_buffer, hat_buffer))
+    call need(pencilfft_transform(plan, pencilfft_direction_forward, f, hat))
     call divide(hat)
-    call need(pencilfft_backward(plan, hat_buffer, f_buffer))
+    call need(pencilfft_transform(plan, pencilfft_direction_backward, hat, f))
     mine = maxval(abs(f - u))
 
     call need(pencilfft_plan_destroy(plan))

@@ -10,7 +10,6 @@ program poisson_walls
     real(c_double), parameter :: step = 1/(n(1) + 1.0_c_double), two_pi = 6.283185307179586_c_double
     type(pencilfft_plan) :: plan
     type(pencilfft_box) :: box
-    type(c_ptr) :: f_buffer, f_hat_buffer
     real(c_double), pointer :: f(:, :, :)
     complex(c_double_complex), pointer :: f_hat(:, :, :)
     real(c_double), allocatable :: u(:, :, :), kz(:)
@@ -21,15 +20,13 @@ program poisson_walls
     call MPI_Init(ierror)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="r2c", skip="x"))
-    call need(pencilfft_alloc(plan, f_buffer))
-    call need(pencilfft_alloc(plan, f_hat_buffer))
-    call c_f_pointer(f_buffer, f, pencilfft_shape(plan, pencilfft_input))          ! f(z, y, x)
-    call c_f_pointer(f_hat_buffer, f_hat, pencilfft_shape(plan, pencilfft_output)) ! f_hat(z, y, x), with all x
+    call need(pencilfft_array(plan, pencilfft_input, f))      ! f(z, y, x)
+    call need(pencilfft_array(plan, pencilfft_output, f_hat)) ! f_hat(z, y, x), with all x
     call need(pencilfft_scale(plan, scaling))
     allocate (u, mold=f)
     call fill(u, f)
 
-    call need(pencilfft_forward(plan, f_buffer, f_hat_buffer))
+    call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
     f_hat = f_hat*step**2/scaling
     call need(pencilfft_box_mine(plan, pencilfft_output, box))
     allocate (kz(box%extent(3)))
@@ -37,7 +34,7 @@ program poisson_walls
     do j = 1, size(f_hat, 2)
         call solve_tridiagonal(-2 - step**2*(pencilfft_waves(plan, 2, box%offset(2) + j - 1)**2 + kz**2), f_hat(:, j, :))
     end do
-    call need(pencilfft_backward(plan, f_hat_buffer, f_buffer))
+    call need(pencilfft_transform(plan, pencilfft_direction_backward, f_hat, f))
 
     mine = maxval(abs(f - u))
     call need(pencilfft_plan_destroy(plan))

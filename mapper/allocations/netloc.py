@@ -18,7 +18,9 @@ HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 
 def looks_like(document: Document) -> bool:
     head = document.text[:4000]
-    return bool(re.search(r"<graphml\b|<(network|netloc|subnet|machine|topology)\b[^>]*>.{0,2000}?<node\b", head, re.DOTALL))
+    if "<graphml" in head:  # other graphs are networks without types of nodes
+        return bool(re.search(r"""attr\.name=["']type["']""", head))
+    return bool(re.search(r"<(network|netloc|subnet|machine|topology)\b[^>]*>.{0,2000}?<node\b", head, re.DOTALL))
 
 
 def find(document: Document) -> Found:

@@ -10,7 +10,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 
-READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot")
+READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot", "graphml")
 _ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree"}
 
 

@@ -52,12 +52,15 @@ class Launch:
         Further requirements, and possible failures of this placement, one sentence each.
     job_script : tuple of str
         Lines for the head of the job script.
+    is_shell : bool
+        Whether `line` is for a shell, which takes long lines in parts.
     """
 
     line: str
     needs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     job_script: tuple[str, ...] = ()
+    is_shell: bool = True
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,12 @@ from pencilmap.model.placement.mapping import Mapping
 
 PROGRAM = """\
 import json, jax, numpy as np
-place = {{(*d.coords, getattr(d, "core_on_chip", 0)): d for d in jax.devices()}}
+place = {{(*d.coords, getattr(d, "core_on_chip", 0)): d
+         for d in jax.devices()}}
 rows = json.load(open({path!r}))
-mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in rows]){shape}, ({axes}))"""
+mesh = jax.sharding.Mesh(
+    np.array([[place[tuple(d)] for d in row] for row in rows]){shape},
+    ({axes}))"""
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -96,7 +99,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(program,
                   ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
                    ", ".join(f"{name}s {'are' if k else 'of the grid are'} the mesh axis \"{name}\" ({n})"
-                             for k, (name, n) in enumerate(dimensions))))
+                             for k, (name, n) in enumerate(dimensions))), is_shell=False)
 
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,

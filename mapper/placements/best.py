@@ -112,12 +112,13 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     list of Product or Mapping
     """
     site.check_grid(grid)
+    is_whole = site.network.has_products and site.allocation.is_complete and grid.n_tasks == site.n_slots
+    if not is_whole and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:
+        return [launched(site, grid)]  # one group takes every slot: all cost the same
     if not site.network.has_products:
         return _without_products(site.network, site, grid, wanted, share, limit, rules)
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
-    if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all cost the same
-            return [launched(site, grid)]
+    if not is_whole:
         if not share or not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
         return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit, transform=uneven)]

@@ -18,6 +18,7 @@ Deterministic: the same seed and number of evaluations give the same placement, 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -31,6 +32,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.bounds.level_cuts import units_of
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network, link_weights
@@ -38,7 +40,7 @@ from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.routing import LINEAR_PROGRAMS, routing, routings_of
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -57,8 +59,7 @@ SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
 ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
-NEVER_WORST = ("optimal-minimal", "ideal-adaptive")  # routings that another routing of the network never beats
-MOST_KEPT = 16           # results
+MOST_KEPT = 32           # results
 MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
 
@@ -242,15 +243,21 @@ def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
                  limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Mapping:
     """Return the placement that `search` finds, with notes for a reader.
 
-    The last results are kept, unless a time limit cut them short.
+    RxC and CxR are one problem with rows and columns exchanged, so only the grid with the shorter rows is searched. The last
+    results are kept, unless a time limit cut them short.
     """
+    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1]:
+        turned = None if wanted is None else wanted.turned
+        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules)
+        node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))
+        return replace(found, grid=grid, node_of_rank=node, slot_of_rank=slot)
     key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
            limit.seed, tuple(rules))
     if key in _found:
         return _found[key][1]
-    found = search(site, grid, wanted, evaluations, limit, rules)
-    mapping = replace(found.mapping, notes=notes(site, found))
-    if not found.cut:
+    result = search(site, grid, wanted, evaluations, limit, rules)
+    mapping = replace(result.mapping, notes=notes(site, result))
+    if not result.cut:
         _found[key] = site.network, mapping
         if len(_found) > MOST_KEPT:
             del _found[next(iter(_found))]
@@ -289,8 +296,12 @@ class _Search:
         self.used, self.cut, self.report = 0, False, now_and_then(lambda line: say(f"search: {line}"))
         self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid)
-        self.known: dict[bytes, dict[str, Fraction]] = {}
-        self.enough = float(objective_bound(ground.site, ground.grid, wanted)) * (1 + 1e-9)
+        self.known: dict[bytes, dict[str, Fraction | None]] = {}
+
+    @cached_property
+    def enough(self) -> float:
+        """Cost at which a search is done."""
+        return float(objective_bound(self.ground.site, self.ground.grid, self.wanted)) * (1 + 1e-9)
 
     def found(self) -> Found:
         """Return the best candidate."""
@@ -318,13 +329,19 @@ class _Search:
         return {name: slots for name, slots, _ in self._seeds(FIRST)}
 
     def _seeds(self, most):
-        """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units."""
+        """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
+
+        Without evaluations, only seeds that send less than the launch orders.
+        """
         P, network = self.ground.grid.n_tasks, self.ground.network
         ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
         crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
         best = sorted(some, key=crossing.__getitem__)[:most]
+        if levels and not self.evaluations:
+            least = min(crossing[name] for name in islice(some, len(LAUNCHED)))
+            best = [name for name in best if crossing[name] < least * (1 - 1e-9)]
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
@@ -369,19 +386,27 @@ class _Search:
     def _chosen(self, candidates):
         """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders.
 
-        If possible it costs no more than the launch order under the default routing, too.
+        If possible it costs no more than both under the default routing, too.
         """
-        costs = {name: list(self._judged(slots).values()) for name, slots in candidates.items()}
-        limit = min(max(costs[name]) for name in LAUNCHED if name in costs)
-        allowed = {name: some for name, some in costs.items() if max(some) <= limit}
-        usual = costs[LAUNCHED[0]][0]
-        allowed = {name: some for name, some in allowed.items() if some[0] <= usual} or allowed
+        launched = [list(self._judged(candidates[name]).values()) for name in LAUNCHED if name in candidates]
+        limit, usual = min(map(max, launched)), min(costs[0] for costs in launched)
+        first = next(iter(self.rules))  # the default
+        costs = {name: self._cost(slots, first) for name, slots in candidates.items()}
+        allowed: dict[str, list[Fraction]] = {}
+        for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
+            if allowed and (costs[name] > usual or _regret(costs[name], costs.values()) > self._least(allowed)[0]):
+                break
+            found = list(self._judged(candidates[name]).values())
+            if max(found) <= limit:
+                allowed[name] = found
+        return self._least(allowed)[2]
+
+    @staticmethod
+    def _least(allowed):
+        """Return the least regret, the costs, and the name."""
         least = [min(some) for some in zip(*allowed.values())]
-
-        def regret(name):
-            return max((float(cost / low) for cost, low in zip(allowed[name], least) if low), default=0.0)
-
-        return min(allowed, key=lambda name: (round(regret(name), 9), allowed[name]))
+        regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
+        return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
@@ -431,21 +456,31 @@ class _Search:
 
     def _judged(self, slots):
         """Return the objective under each routing."""
-        key = slots.tobytes()
-        if key not in self.known:
-            mapping, costs = self._mapping(slots), {}
-            for name, rule in self.rules.items():
-                try:
-                    costs[name] = self.wanted.of_loads(routed_joint(mapping.network, self.parts, mapping.ends, rule))
-                except RoutingError:  # such as static routes on a tree with different numbers of cables
-                    continue
-            self.known[key] = costs
-        return self.known[key]
+        found = {name: self._cost(slots, name) for name in self.rules}
+        return {name: cost for name, cost in found.items() if cost is not None}
+
+    def _cost(self, slots, name):
+        """Return the objective under a routing, None if it does not work here."""
+        costs = self.known.setdefault(slots.tobytes(), {})
+        if name not in costs:
+            mapping = self._mapping(slots)
+            try:
+                loads = routed_joint(mapping.network, self.parts, mapping.ends, self.rules[name])
+                costs[name] = self.wanted.of_loads(loads)
+            except RoutingError:  # such as static routes on a tree with different numbers of cables
+                costs[name] = None
+        return costs[name]
 
     def _mapping(self, slots):
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
+
+
+def _regret(cost, others):
+    """Return the factor from the least cost to a cost."""
+    least = min(others)
+    return float(cost / least) if least else 1.0
 
 
 def _inverse(capacity):
@@ -463,7 +498,7 @@ def _different(costs):
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in NEVER_WORST]
+    return [name for name in names if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints) -> Ints:
@@ -474,34 +509,41 @@ def latin(ground: Ground, slots: Ints) -> Ints:
     """
     tree, T = ground.site.network, ground.site.tasks_per_node
     assert isinstance(tree, FatTree)
-    R, P = ground.grid.shape[0], len(slots)
     rank_in = np.full(len(ground.node), -1)
-    rank_in[slots] = np.arange(P)
+    rank_in[slots] = np.arange(len(slots))
     held = rank_in.reshape(-1, T)
-    port = static_cables(tree, np.arange(tree.n_nodes), 0)[ground.node[::T]]
-    cables, leaf = int(tree.cables_up[0][0]), ground.levels[0][::T]
-    wanted = np.array([_diagonal(some[some >= 0], R) % cables for some in held])
-    new = held.copy()
-    for unit in np.unique(leaf):
-        hosts = np.flatnonzero(leaf == unit)
-        free = {c: hosts[port[hosts] == c].tolist() for c in range(cables)}
-        late = []
-        for host in hosts.tolist():
-            if free[wanted[host]]:
-                new[free[wanted[host]].pop(0)] = held[host]
-            else:
-                late.append(host)
-        for host, there in zip(late, (h for some in free.values() for h in some)):
-            new[there] = held[host]
-    found = np.empty(P, dtype=np.int64)
+    cables, unit = int(tree.cables_up[0][0]), ground.levels[0][::T] * int(tree.cables_up[0][0])
+    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
+    port = unit + static_cables(tree, np.arange(tree.n_nodes), 0)[ground.node[::T]]
+    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
+    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
+    new = np.empty_like(held)
+    new[there] = held[host]
+    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
+    found = np.empty(len(slots), dtype=np.int64)
     place = np.flatnonzero(new.ravel() >= 0)
     found[new.ravel()[place]] = place
     return found
 
 
-def _diagonal(ranks, R):
-    """Return the diagonal of the block of ranks of a host."""
-    if not len(ranks):
-        return 0
-    p, q = np.unique(ranks % R), np.unique(ranks // R)
-    return int(p[0] // len(p) + q[0] // len(q))
+def _numbered(keys):
+    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
+    order = np.argsort(keys, kind="stable")
+    begin = np.searchsorted(keys[order], keys[order])
+    found = np.empty(len(keys), dtype=np.int64)
+    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
+    return found
+
+
+def _diagonals(held, R):
+    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
+
+    `held` has the rank in each slot, -1 for none.
+    """
+    found = np.zeros(len(held), dtype=np.int64)
+    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
+        place = np.sort(place, axis=1)
+        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
+        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
+        found += least // np.maximum(1, new.sum(axis=1))
+    return found

@@ -21,14 +21,14 @@ Cost: sorting the ranks once for each seed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.partition import halves
+from pencilmap.mapper.searches.partition import dividers, halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.placement.allocation import Site
@@ -45,6 +45,7 @@ class Ground:
 
     site: Site
     grid: ProcessGrid
+    divider: str = "networkx"  #: for a graph without levels, see `pencilmap.mapper.searches.partition`
 
     @property
     def network(self) -> Any:
@@ -66,7 +67,7 @@ class Ground:
 
         Parts that cables alone show stand for the levels of a graph without levels.
         """
-        units = [level.unit for level in self.network.levels] or halves(self.network)
+        units = [level.unit for level in self.network.levels] or halves(self.network, self.divider)
         return [np.unique(unit[self.node], return_inverse=True)[1] for unit in units]
 
     @cached_property
@@ -101,6 +102,13 @@ def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     R, C = ground.grid.shape
     ranks = np.arange(R * C).reshape(C, R)
     yield "transposed", _filled(ranks.T.ravel(), ground.launch)
+    for divider in ("networkx",) if ground.network.levels else dividers():
+        for name, slots in _of_units(replace(ground, divider=divider), ranks):
+            yield name if divider == "networkx" else f"{name}, {divider}", slots
+
+
+def _of_units(ground, ranks):
+    """Yield the seeds that fill the units of the network, or, on a graph without levels, the parts of a divider."""
     yield "sorted", _filled(ranks.ravel(), ground.sorted)
     yield "sorted, transposed", _filled(ranks.T.ravel(), ground.sorted)
     for lines, turned in ((ranks, ""), (ranks.T, ", turned")):
@@ -167,13 +175,9 @@ def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
 
 
 def _merged(along, across, sizes):
-    order, i, j = [], 0, 0
-    for size in sizes.tolist():
-        here = round(len(along) * (i + j + size) / (len(along) + len(across))) - i
-        here = max(0, min(here, size, len(along) - i), size - (len(across) - j))
-        order += [along[i:i + here], across[j:j + size - here]]
-        i, j = i + here, j + size - here
-    return np.concatenate(order)
+    whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))).astype(np.int64), prepend=0)
+    units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
+    return np.concatenate([along, across])[np.argsort(units, kind="stable")]
 
 
 def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
@@ -193,37 +197,40 @@ def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
 def _laid(lines, sizes, share, spread):
     """Return the ranks in the order of the units: first whole lines, then the other lines packed (0) or spread by pieces."""
     n, length = lines.shape
-    free, held, line = sizes.copy(), [[] for _ in sizes], 0
+    free, whole = sizes.copy(), []
     for u in np.argsort(-sizes, kind="stable").tolist():
-        for _ in range(min(int(share * sizes[u]) // length, n - line)):
-            held[u].append(lines[line])
-            free[u] -= length
-            line += 1
-    rest = lines[line:]
-    stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
+        whole += [u] * min(int(share * sizes[u]) // length, n - len(whole))
+    free -= length * np.bincount(np.array(whole, dtype=np.int64), minlength=len(sizes))
+    rest = lines[len(whole):]
     if spread:
-        rest = [np.roll(some, -k * stride) for k, some in enumerate(rest)]
-    for k, (first, last, u) in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        held[u].append(rest[k][first:last])
-    return np.concatenate([ranks for some in held for ranks in some])
+        stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
+        rest = rest[np.arange(len(rest))[:, None], (np.arange(length) + stride * np.arange(len(rest))[:, None]) % length]
+    ranks, units = [lines[:len(whole)].ravel()], [np.repeat(np.array(whole, dtype=np.int64), length)]
+    for k, first, unit in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
+        ranks.append(rest[k][first:first + len(unit)])
+        units.append(unit)
+    return np.concatenate(ranks)[np.argsort(np.concatenate(units), kind="stable")]
 
 
 def _spread(n, length, free, piece):
-    """Yield for each line its pieces: (line, (first, last, unit)); pieces go to the units with most room."""
+    """Yield the line, the place of the first rank in the line, and the unit of each rank, for neighbouring ranks of a line.
+
+    Pieces go to the units with most room.
+    """
     free = free.copy()
     for k in range(n):
         first = 0
         while first < length:
-            for u in np.argsort(-free, kind="stable").tolist():
-                last = min(length, first + min(piece, int(free[u])))
-                if last > first:
-                    yield k, (first, last, u)
-                    free[u] -= last - first
-                    first = last
+            order = np.argsort(-free, kind="stable")
+            end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))
+            taken = np.diff(end, prepend=0)
+            yield k, first, np.repeat(order, taken)
+            free[order] -= taken
+            first += int(end[-1])
 
 
 def _fitted(n, length, free):
-    """Yield pieces as `_spread`: each unit, the fullest first, takes one piece of the line whose rest it fits best."""
+    """Yield as `_spread`: each unit, the fullest first, takes one piece of the line whose rest it fits best."""
     left, begun, late = np.full(n, length), np.zeros(n, dtype=np.int64), []
     for u in np.argsort(-free, kind="stable").tolist():
         fits = np.flatnonzero(left >= free[u])
@@ -233,7 +240,7 @@ def _fitted(n, length, free):
             late.append(u)
             continue
         k = int(fits[left[fits].argmin()])
-        yield k, (int(begun[k]), int(begun[k] + free[u]), u)
+        yield k, int(begun[k]), np.full(free[u], u)
         begun[k] += free[u]
         left[k] -= free[u]
     for u in late:
@@ -241,7 +248,7 @@ def _fitted(n, length, free):
         while room:
             k = int(left.argmax())
             taken = min(room, int(left[k]))
-            yield k, (int(begun[k]), int(begun[k] + taken), u)
+            yield k, int(begun[k]), np.full(taken, u)
             begun[k] += taken
             left[k] -= taken
             room -= taken

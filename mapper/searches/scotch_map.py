@@ -9,11 +9,13 @@ Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """
 
 import subprocess
+from pathlib import Path
 from shutil import which
 
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
@@ -108,12 +110,16 @@ def _targets(site, folder):
 
 def _mapped(site, grid, folder, target, strategy):
     run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
-    lines = (folder / "out.map").read_text().split("\n")[1:]
-    node = np.full(grid.n_tasks, -1, dtype=np.int64)
-    for line in filter(None, lines):
-        rank, at = map(int, line.split())
-        node[rank] = at
-    return _seated(site, grid, node)
+    return _seated(site, grid, read_map(folder / "out.map", grid.n_tasks))
+
+
+def read_map(path: Path, n: int) -> Ints:
+    """Return the target of each of n vertices in a file that Scotch wrote; -1 for none."""
+    found = np.full(n, -1, dtype=np.int64)
+    for line in path.read_text().splitlines()[1:]:
+        vertex, target = map(int, line.split())
+        found[vertex] = target
+    return found
 
 
 def run(*command: object) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
-from pencilmap.mapper.searches.scotch_map import network_graph, run, scotch_is_there
+from pencilmap.mapper.searches.scotch_map import network_graph, read_map, run, scotch_is_there
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
@@ -27,12 +27,7 @@ def scotch_starts(site: Site, traffic: Traffic) -> Iterator[tuple[str, Ints]]:
         try:
             for target in _targets(site, folder):
                 run("scotch_gmap", "-Cdf", "-b0", folder / "ranks.grf", folder / target, folder / "out.map")
-                lines = (folder / "out.map").read_text().split("\n")[1:]
-                wanted = np.full(traffic.n_ranks, -1, np.int64)
-                for line in filter(None, lines):
-                    rank, at = map(int, line.split())
-                    wanted[rank] = at
-                yield f"scotch {target}", _seated(site, wanted)
+                yield f"scotch {target}", _seated(site, read_map(folder / "out.map", traffic.n_ranks))
         except PlacementError:
             return  # other starts remain
 

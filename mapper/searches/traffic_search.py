@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.searches.digit_climb import climbed
+from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
 from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
@@ -74,7 +75,9 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     costs: dict[str, float] = {}
     counts = int(work / 4 / (swaps.links_of_swap * traffic.n_ranks))
     climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
+    few_hops = hop_bytes(traffic, tables)
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
+                              [("hop-bytes", few_hops)] if few_hops is not None else (),
                               scotch_starts(site, traffic) if scotch else ()):
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):

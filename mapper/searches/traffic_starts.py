@@ -66,7 +66,7 @@ def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
     """Return the grids that the ranks form, with their names."""
     found = {}
     for pattern in patterns(traffic):
-        if len(pattern.extents) > 1:
+        if len(pattern.extents) > 1 and not pattern.shuffled:
             extents = pattern.extents[::-1] if pattern.kind == FFT else pattern.extents
             found["x".join(map(str, extents))] = RankGrid(extents, np.stack(np.unravel_index(
                 np.arange(traffic.n_ranks), extents), axis=1))

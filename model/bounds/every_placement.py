@@ -41,9 +41,10 @@ from math import ceil, gcd, prod
 import numpy as np
 
 from pencilmap.model.bounds.any_routing import machine_bound
+from pencilmap.model.bounds.chosen_slots import Cut, Minimum, Room, cuts_of_graph, widest
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts
-from pencilmap.model.bounds.level_cuts import in_turn_on_levels, together_on_levels
+from pencilmap.model.bounds.level_cuts import divisions, in_turn_on_levels, together_on_levels
 from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
 from pencilmap.model.bounds.translations import translation_bound
@@ -150,8 +151,15 @@ def _together_on_levels(network: SwitchedNetwork, site, grid, transform):
 
 
 @singledispatch
-def _with_idle_slots(network, site, grid, transform):
-    return LowerBound(Fraction(0), "none: a graph with idle slots")
+def _with_idle_slots(graph, site, grid, transform):
+    room, T, P, every = Room(site, grid, transform), site.tasks_per_node, grid.n_tasks, _every_cable(graph)
+    found = [LowerBound(room.load(cuts), f"all-to-all across {argument}") for cuts, argument in cuts_of_graph(graph, room)]
+    if len(site.allocation.nodes) <= MOST_NODES and every:
+        hops, sizes = _hops(site), [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
+        total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
+        length = Fraction(4 * graph.n_nodes * total, P**2) * Crossing(grid, transform).smallest / every
+        found.append(LowerBound(length, "distances to the nearest tasks over all links"))
+    return max(found, key=lambda bound: bound.value)
 
 
 @_with_idle_slots.register
@@ -159,19 +167,6 @@ def _with_idle_slots_of_torus(torus: Torus, site, grid, transform):
     part = _Part(site, grid, transform)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
-
-
-@_with_idle_slots.register
-def _distances_on_twisted_torus(torus: TwistedTorus, site, grid, transform):
-    """Return the bound of bytes times hops to the nearest tasks over all links."""
-    T, P, cables = site.tasks_per_node, grid.n_tasks, all_cables(torus)
-    argument = "distances to the nearest tasks over all links"
-    if len(site.allocation.nodes) > MOST_NODES or not cables:
-        return LowerBound(Fraction(0), argument)
-    hops = _hops_on_twisted_torus(site)
-    sizes = [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
-    total = max(nearest(hops, P, T, P), sum(P // size * nearest(hops, size, T, P) for size in sizes))
-    return LowerBound(Fraction(4 * torus.n_nodes * total, P**2) * Crossing(grid, transform).smallest / cables, argument)
 
 
 def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
@@ -189,21 +184,26 @@ def _in_turn(site, grid, ordered, split):
 
 @singledispatch
 def _rows_and_columns(graph, site, grid, sizes, ordered, split):
-    """Yield the bounds of `_in_turn`, for any network whose slots are all used."""
-    T, P = site.tasks_per_node, grid.n_tasks
-    if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
+    """Yield the bounds of `_in_turn`, for any network."""
+    T, P, every = site.tasks_per_node, grid.n_tasks, _every_cable(graph)
+    if len(site.allocation.nodes) > MOST_NODES or not every:
         return
-    hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
-    every = sum(graph.capacities, Fraction(0))
-    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
-                     for size in sizes)
+    hops = _hops(site)
+    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every for size in sizes)
     yield rows + columns, "rows and columns, each alone"
-    yield from _across_cuts(site, all_to_all_cuts(graph), sizes, rows, columns)
+    if site.allocation.is_complete and site.n_slots == P:
+        cuts = [([Cut(nodes * T, nodes * T, cables)], f"a cut with {nodes} nodes on one side")
+                for nodes, cables in (plane_cuts if isinstance(graph, TwistedTorus) else all_to_all_cuts)(graph)]
+    else:
+        cuts = cuts_of_graph(graph, Room(site, grid))
+    yield from _across_cuts(site, cuts, sizes, rows, columns)
 
 
 @_rows_and_columns.register
 def _rows_and_columns_on_levels(network: SwitchedNetwork, site, grid, sizes, ordered, split):
-    return in_turn_on_levels(site, sizes)
+    if grid.n_tasks == site.n_slots:
+        return in_turn_on_levels(site, sizes)
+    return _across_cuts(site, divisions(site, Room(site, grid)), sizes, Fraction(0), Fraction(0))
 
 
 @_rows_and_columns.register
@@ -218,20 +218,6 @@ def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split):
                         units[0].denominator * units[1].denominator)
     for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units):
         yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
-
-
-@_rows_and_columns.register
-def _rows_and_columns_on_twisted_torus(torus: TwistedTorus, site, grid, sizes, ordered, split):
-    """Yield the bounds of `_in_turn` for a twisted torus: each node has the same distances to the others."""
-    cables = all_cables(torus)
-    if len(site.allocation.nodes) > MOST_NODES or not cables:
-        return
-    hops = _hops_on_twisted_torus(site)
-    rows, columns = (Fraction(4 * torus.n_nodes * nearest(hops, size, site.tasks_per_node, grid.n_tasks),
-                              grid.n_tasks * size) / cables for size in sizes)
-    yield rows + columns, "rows and columns, each alone"
-    if site.allocation.is_complete and site.n_slots == grid.n_tasks:
-        yield from _across_cuts(site, plane_cuts(torus), sizes, rows, columns)
 
 
 def _units(torus, capacity, sizes, n_tasks):
@@ -266,19 +252,29 @@ def _sums(site, grid, sizes, capacity, rows, columns, units):
 
 
 def _across_cuts(site, cuts, sizes, rows, columns):
-    """Yield the bounds across some cuts of a network whose slots are all used: nodes on one side, and cables."""
-    for nodes, cables in cuts:
-        n, T = site.network.n_nodes, site.tasks_per_node
-        yield (_across(cables / (4 * n), share=Fraction(min(nodes, n - nodes), n), k=nodes * T, sizes=sizes, rows=rows,
-                       columns=columns, units=None), f"rows and columns across a cut with {nodes} nodes on one side")
+    """Yield the bounds across cuts: of each list of cuts, across the best of them for a placement."""
+    P, N = sizes[0] * sizes[1], site.network.n_nodes
+    for some, argument in cuts:
+        if not some or not all(cut.cables for cut in some):
+            continue
+        found = []
+        for low, high, cables in widest(some):
+            k = low if len(some) == 1 and low == high else None
+            found.append(_across(cables / (4 * N), share=Fraction(min(low, P - high), P), k=k, sizes=sizes, rows=rows,
+                                 columns=columns, units=None))
+        yield min(found), f"rows and columns across {argument}"
 
 
-def _hops_on_twisted_torus(site):
+def _every_cable(network):
+    return all_cables(network) if isinstance(network, TwistedTorus) else sum(network.capacities, Fraction(0))
+
+
+def _hops(site):
     """Return the distances from each usable node to the others, sorted: int array, shape (n, n)."""
-    torus, nodes = site.network, site.allocation.nodes
-    if site.allocation.is_complete:
-        return np.broadcast_to(np.sort(torus.hops), (len(nodes),) * 2)
-    return np.sort(torus.hops[torus.sums(torus.negative[nodes], nodes)], axis=1)
+    network, nodes = site.network, site.allocation.nodes
+    if isinstance(network, TwistedTorus) and site.allocation.is_complete:  # each node has the same distances to the others
+        return np.broadcast_to(np.sort(network.hops), (len(nodes),) * 2)
+    return np.sort(network.arcs().distances(nodes)[:, nodes].astype(np.int64), axis=1)
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
@@ -367,7 +363,7 @@ class _Part:
         self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
         crossing = Crossing(grid, transform)
         self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest
-        self.window = _Minimum(self.crossing)
+        self.window = Minimum(self.crossing)
 
     def length(self, crossing, capacity):
         """Return a lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
@@ -376,22 +372,6 @@ class _Part:
     def hop_length(self, hops, capacity):
         """Return a lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
-
-
-class _Minimum:
-    """Minima over windows of an array, from windows of doubled width."""
-
-    def __init__(self, values):
-        self.levels = [np.asarray(values)]
-        while 2 ** len(self.levels) <= len(values):
-            last, half = self.levels[-1], 2 ** (len(self.levels) - 1)
-            self.levels.append(np.minimum(last[:-half], last[half:]))
-
-    def __call__(self, low, high):
-        """Return the least of values[low..high], both ends included; low <= high."""
-        level = int(high - low + 1).bit_length() - 1
-        row = self.levels[level]
-        return min(row[low], row[high + 1 - 2**level])
 
 
 def _fixed_cuts(part):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Leaves, Network, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
@@ -94,7 +94,25 @@ def _worst_runs(graph, traffic):
     whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
     whole[:graph.n_nodes, :graph.n_nodes] = traffic
     capacity = _matrix(arcs)
-    return [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
+    return [_worst_run(order, whole, capacity) for order in orders_of(graph)]
+
+
+@lru_cache(maxsize=8)
+def orders_of(graph: Network) -> tuple[Ints, ...]:
+    """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
+    return tuple(_orders(graph.arcs(), _matrix(graph.arcs())))
+
+
+def cables_of_runs(graph: Network, order: Ints) -> Floats:
+    """Return the cables that leave, or that enter, each run low..high-1 of an order, whichever are more.
+
+    Returns
+    -------
+    float array, shape (V + 1, V + 1)
+        0 for empty runs.
+    """
+    matrix = _matrix(graph.arcs())[np.ix_(order, order)]
+    return np.asarray(np.maximum(_leaving(matrix), _leaving(matrix.T)))
 
 
 @lru_cache(maxsize=8)

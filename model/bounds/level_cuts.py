@@ -6,7 +6,8 @@
 above the frontier of k (`pencilmap.model.bounds.rows_and_columns`). If the rows have length A, every cut lets the
 rows send at most A c / 4N of D_T, and so forces the columns to send at least g_k(A c / 4N). One length A holds for
 all cuts together, so the sum of both lengths is at least the minimum over A of A + max over the cuts of 4N g_k(A c /
-4N) / c. This is sharper than the best single cut. The cut around a host is the floor by its own links.
+4N) / c. This is sharper than the best single cut. The cut around a host is the floor by its own links. If slots stay idle,
+a unit of each level has at least its share of the tasks (`pencilmap.model.bounds.chosen_slots`).
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds import chosen_slots
+from pencilmap.model.bounds.chosen_slots import Room
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, least_other, least_other_of_few, rounded_down, steps
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
@@ -118,31 +120,50 @@ def machine_bound_of_levels(network: SwitchedNetwork) -> tuple[Fraction, ...]:
 
 def together_on_levels(site: Site, grid: ProcessGrid, transform: Transform | None) -> tuple[Fraction, str]:
     """Return a bound on the joint load of all exchanges, and its argument."""
-    least, P, S = Crossing(grid, transform), grid.n_tasks, site.n_slots
-    traffic, N = least.least(), site.network.n_nodes
+    room = Room(site, grid, transform)
+    cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
     best = (Fraction(0), "none: no traffic crosses a unit")
-    for cut in cuts_of(site):
-        low, high = max(0, P - (S - cut.slots)), min(cut.slots, P)
-        crossed = int(traffic[low:high + 1].min())
-        best = max(best, (Fraction(4 * N * crossed, least.whole) / cut.capacity, f"all-to-all across {cut.name}"))
+    for some, name in [*cuts, *divisions(site, room)]:
+        best = max(best, (room.load(some), f"all-to-all across {name}"))
     return best
 
 
-def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> Iterator[tuple[Fraction, str]]:
-    """Yield a bound on the sum of both lengths, for even blocks that fill all slots, and its argument."""
+def divisions(site: Site, room: Room) -> Iterator[tuple[list[chosen_slots.Cut], str]]:
+    """Yield the cuts around all units of a level, of which one has at least its share of the tasks, if slots stay idle."""
+    if room.P < room.S:
+        for name, slots, capacity in _levels(site):
+            yield room.divided(slots, capacity), f"{name} with its share of the tasks"
+
+
+def _levels(site):
+    """Yield for each level the name of a unit, and the slots and the capacity of all units."""
+    network, T = site.network, site.tasks_per_node
+    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
+    for units in units_of(network):
+        slots = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
+        kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
+        capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
+        yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
+
+
+def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> list[tuple[Fraction, str]]:
+    """Return bounds on the sum of both lengths, for even blocks that fill all slots, each with its argument."""
+    return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
+
+
+@lru_cache(maxsize=64)
+def _in_turn_on_levels(site, *sizes):
     P = site.n_slots
-    if sizes[0] * sizes[1] != P:
-        return
     cuts = [cut for cut in cuts_of(site) if 0 < cut.slots < P]
-    if not cuts:
-        return
+    if sizes[0] * sizes[1] != P or not cuts:
+        return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
     curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
     columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
-    yield rounded_down(float((rows + columns).min())), "rows and columns across all units together"
+    return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
 def _least_columns(curve, rows):
@@ -150,24 +171,20 @@ def _least_columns(curve, rows):
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
-def cuts_of(site: Site) -> list[Cut]:
+@lru_cache(maxsize=8)
+def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
-    network, T = site.network, site.tasks_per_node
+    network = site.network
     assert isinstance(network, SwitchedNetwork)
-    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
     found: dict[tuple[int, Fraction], Cut] = {}
-    for units in units_of(network):
-        name = HOST_CUT if units.name == HOST else f"a {units.name}"
-        inside = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
-        rows = np.unique(np.concatenate([inside[:, None], units.leaving], axis=1), axis=0)
-        for slots, *cables in rows.tolist():
-            capacity = sum((n / weight for n, weight in zip(cables, weights)), Fraction(0))
+    for units, (name, inside, capacities) in zip(units_of(network), _levels(site)):
+        for slots, capacity in sorted(set(zip(inside.tolist(), capacities))):
             if slots and capacity:
                 found.setdefault((slots, capacity), Cut(slots, capacity, name))
         if units.between is not None and units.between.any():
-            for slots, capacity, n in _unions(units, inside, weights):
+            for slots, capacity, n in _unions(units, inside, link_weights(network)):
                 found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _unions(units, inside, weights):

@@ -8,6 +8,7 @@ of its network (``dragonfly:...``) in place of a shape, and may have a bandwidth
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.resources import files
 from json import loads
 from pathlib import Path
@@ -270,6 +271,11 @@ def load_machine(name: str) -> Machine:
         raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
                            f"{', '.join(machine_names())}, or give the path of "
                            "a machine file that ends in .toml")
+    return _of_package(name)
+
+
+@lru_cache
+def _of_package(name):
     return read_machine(package_file(name), name)
 
 

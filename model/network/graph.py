@@ -171,9 +171,10 @@ class GraphNetwork:
     @cached_property
     def _links_by_cables(self) -> list[list[tuple[Fraction, Ints]]]:
         kinds: dict[Fraction, int] = {}
-        by_object = {id(cables): cables for cables in self.cables}  # few objects; fractions are slow as keys
-        number = {key: kinds.setdefault(cables, len(kinds)) for key, cables in by_object.items()}
-        strength = np.fromiter((number[id(cables)] for cables in self.cables), dtype=np.int64, count=len(self.cables))
+        every = np.array(list(map(id, self.cables)), dtype=np.int64)  # few objects; fractions are slow as keys
+        _, first, place = np.unique(every, return_index=True, return_inverse=True)
+        kind_of_object = [kinds.setdefault(self.cables[i], len(kinds)) for i in first.tolist()]
+        strength = np.array(kind_of_object, dtype=np.int64)[place]
         return [[(cables, np.flatnonzero(strength[links] == kind)) for cables, kind in kinds.items()
                  if (strength[links] == kind).any()] for links in self._links_of_class]
 
@@ -191,7 +192,11 @@ class GraphNetwork:
 
     @cached_property
     def _arcs(self) -> Arcs:
-        capacity = np.array([float(c) for c in self.capacities])
+        rates = self.bandwidth or (1.0,) * len(self.link_classes)
+        capacity = np.zeros(len(self.cables))
+        for i, links in enumerate(self._links_of_class):
+            for cables, some in self.links_by_cables(i):
+                capacity[links[some]] = float(cables * Fraction(rates[i]) / Fraction(max(rates)))
         return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity)
 
     def as_dict(self) -> dict[str, Any]:
@@ -215,17 +220,25 @@ def _check_names(graph: GraphNetwork) -> None:
 
 
 def _check_reach(graph: GraphNetwork) -> None:
-    from scipy.sparse import coo_array  # slow to import, and only graphs need it
-    from scipy.sparse.csgraph import connected_components
-
-    V = len(graph.vertices)
-    ends = (graph.source.astype(np.int32), graph.target.astype(np.int32))  # scipy 1.11 takes no others
-    links = coo_array((np.ones(len(graph.source), dtype=np.int8), ends), shape=(V, V))
-    _, part = connected_components(links, directed=True, connection="strong")
-    apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
+    V, ways = len(graph.vertices), (graph.source, graph.target)
+    apart = np.flatnonzero(~(_reached(V, *ways) & _reached(V, *ways[::-1]))[:graph.n_nodes])
     if apart.size:
         raise GraphError(f"{graph}: there is no path from host {graph.vertices[0]!r} to host "
                          f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
+
+
+def _reached(n, source, target):
+    """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import."""
+    order = np.argsort(source, kind="stable")
+    start, head = np.searchsorted(source[order], np.arange(n + 1)), target[order]
+    found, last = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
+    found[last] = True
+    while last.size:
+        many = start[last + 1] - start[last]
+        links = np.arange(many.sum()) + np.repeat(start[last] - np.cumsum(many) + many, many)
+        last = np.unique(head[links][~found[head[links]]])
+        found[last] = True
+    return found
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] | None = None) -> GraphNetwork:

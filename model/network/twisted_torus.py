@@ -27,6 +27,7 @@ from pencilmap.model.network.network import Arcs
 from pencilmap.model.network.torus import Torus, default_axes
 
 MOST_NODES = 1 << 20  # the neighbours of every node are listed
+MOST_SUMS = 4096      # nodes whose sums are listed
 TWISTED = "twisted"
 
 
@@ -108,7 +109,19 @@ class TwistedTorus(CoordinateNetwork):
 
     def sums(self, nodes: Ints, others: Ints) -> Ints:
         """Return the node of the sum of the coordinates of each node and each other node: shape (n, m)."""
+        if self.n_nodes <= MOST_SUMS:
+            return self._sums[np.ix_(nodes, others)]
         return self.nearest_node(self.coordinates(nodes)[:, None, :] + self.coordinates(others)[None, :, :])
+
+    @cached_property
+    def _sums(self) -> np.ndarray:
+        """The node of the sum of each two nodes, step by step: shape (N, N)."""
+        found = np.empty((self.n_nodes, self.n_nodes), dtype=np.int32)
+        found[0] = np.arange(self.n_nodes)
+        for node, point in enumerate(self.coordinates(np.arange(1, self.n_nodes)).tolist(), 1):
+            i = next(i for i, x in enumerate(point) if x)
+            found[node] = self.neighbours[i, 0][found[node - self.strides[i]]]
+        return found
 
     @cached_property
     def negative(self) -> Ints:

@@ -161,5 +161,6 @@ def _notes(product, stages, bounds):
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "times follow the routed load")
-    if not bounds.site.network.has_products and not bounds.together.value and any(any(stage.load) for stage in stages):
+    network = bounds.site.network  # with levels, a host is a unit with a bound
+    if not network.has_products and not network.levels and not bounds.together.value and any(any(s.load) for s in stages):
         yield f"no certificate; lower bound: {bounds.together.argument}"

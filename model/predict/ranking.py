@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from pencilmap.model.predict.results import Prediction, summed
+from pencilmap.model.routing import LINEAR_PROGRAMS
 from pencilmap.model.times.timing import TIE
 
 TRANSFORM, EXCHANGES = BY = "transform", "exchanges"  # objectives of a ranking: the whole transform, or its exchanges alone
@@ -69,6 +70,12 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
 def without_bracket(p: Prediction) -> Prediction:
     """Return a prediction without the predictions under the other rules of adaptive routers."""
     return p if p.under is None else replace(p, under=None)
+
+
+def without_programs(p: Prediction) -> Prediction:
+    """Return a prediction whose bracket leaves out the rules that solve a linear program."""
+    under = p.under
+    return p if under is None else replace(p, under=lambda rule: None if rule in LINEAR_PROGRAMS else under(rule))
 
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:

@@ -200,8 +200,8 @@ class Prediction:
     remaps: tuple[ExchangePrediction, ...] = ()
     moved_bytes: int = 0
     halo: HaloPrediction | None = None
-    #: predicts the same under another routing rule; None if a rule was asked for
-    under: "Callable[[str], Prediction] | None" = field(default=None, compare=False, repr=False)
+    #: predicts the same under another routing rule, or leaves the rule out; None if a rule was asked for
+    under: "Callable[[str], Prediction | None] | None" = field(default=None, compare=False, repr=False)
 
     @cached_property
     def bracket(self) -> tuple["Prediction", ...]:
@@ -212,7 +212,8 @@ class Prediction:
         names = kind_of(self.network).bracket
         if self.under is None or self.routing not in names:
             return ()
-        return tuple(self if name == self.routing else self.under(name) for name in names)
+        found = (self if name == self.routing else self.under(name) for name in names)
+        return tuple(p for p in found if p is not None)
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange or remap of that name."""

@@ -19,6 +19,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.fair_sharing import can_share, shared_seconds
 from pencilmap.model.times.timing import mapping_work, terms_in_turn, work_in_turn
 from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.known_loads import known_loads
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 
 
@@ -50,7 +51,7 @@ def _routed(case, exchange, algorithm):
     """An exchange, and the loads of its links if all messages start at once."""
     network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
     rounds = way.rounds(exchange, case.mapping)
-    whole = case.rule.loads(network, rounds[0], ends) if way.is_alltoall else None
+    whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
     found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
     m = effective_lengths(case.product, exchange.letters) if case.product else tuple(
         m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, case.mapping.node_of_rank))

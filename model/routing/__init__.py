@@ -25,6 +25,7 @@ _PLACES = {  # file:name
 }
 ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
 DEFAULT_ROUTING = "dimension-order"
+LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 
 
 def routing(name: str, network: Network | None = None) -> Any:

@@ -4,14 +4,14 @@ Idea: a route between two groups is a local route, a global cable, and a local r
 known, and the number of local hops to each of them. So the traffic of all switches of a group to all other groups is
 distributed in a few array operations. Local routes in a group use the cable between both switches if there is one, else
 all switches between them evenly.
-Cost: for each group, switches of the group x switches of the machine x cables between two groups.
+Cost: for each group with tasks, switches of the group x switches of such groups x cables between two groups.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 
 
@@ -31,47 +31,59 @@ class GroupLoads:
         self.local = np.zeros((G, n, n))  # bytes from switch to switch of a group, by any local route
         self.global_links = np.zeros(2 * len(self.network.global_ends))
 
-    def add_inside(self, traffic: Floats) -> None:
-        """Add the traffic inside each group. `traffic` has shape (G, n, G, n)."""
-        group = np.arange(self.network.groups)
-        self.local += traffic[group, :, group, :]
+    def add_inside(self, used: Ints, traffic: Floats) -> None:
+        """Add the traffic inside each group. `used` and `traffic` are those of `by_groups`."""
+        group = np.arange(len(used))
+        self.local[used] += traffic[group, :, group, :]
 
-    def add_minimal(self, traffic: Floats) -> None:
-        """Add traffic between groups on minimal routes: one global cable, the fewest local hops, evenly over such cables."""
+    def add_minimal(self, sources: Ints, targets: Ints, traffic: Floats) -> None:
+        """Add traffic between groups on minimal routes: one global cable, the fewest local hops, evenly over such cables.
+
+        Parameters
+        ----------
+        sources, targets : int array, shape (S,), shape (T,)
+            Numbers of the groups.
+        traffic : float array, shape (S, n, T, n)
+            Bytes between switches; those inside a group are not added.
+        """
         links, inside = self.network.cables_of_pair
-        G, hops = self.network.groups, self.network.local_hops
-        for s in range(G):
-            there = np.flatnonzero(np.arange(G) != s)
-            if not len(there) or not traffic[s][:, there].any():
+        hops = self.network.local_hops
+        for i, s in enumerate(sources.tolist()):
+            there = np.flatnonzero(targets != s)
+            if not len(there) or not traffic[i][:, there].any():
                 continue
-            leave, arrive, cable = inside[s, there], inside[there, s], links[s, there]        # (T, K)
+            others = targets[there]
+            leave, arrive, cable = inside[s, others], inside[others, s], links[s, others]      # (T, K)
             real = cable >= 0
-            far = hops[:, leave][:, :, :, None] + hops[arrive][None]                         # (n, T, K, n)
-            far = np.where(real[None, :, :, None], far, 9)
-            chosen = far == far.min(axis=2, keepdims=True)
-            flow = chosen / chosen.sum(axis=2, keepdims=True) * traffic[s][:, there, None, :]
+            flow = traffic[i][:, there, None, :]                                              # (n, T, K, n)
+            if cable.shape[1] > 1:
+                far = hops[:, leave][:, :, :, None] + hops[arrive][None]
+                far = np.where(real[None, :, :, None], far, 9)
+                chosen = far == far.min(axis=2, keepdims=True)
+                flow = chosen / chosen.sum(axis=2, keepdims=True) * flow
             self._add(s, leave, cable, real, flow.sum(axis=3))
             into = flow.sum(axis=0)                                                           # (T, K, n)
-            np.add.at(self.local, (there[:, None].repeat(cable.shape[1], 1)[real], arrive[real]), into[real])
+            np.add.at(self.local, (others[:, None].repeat(cable.shape[1], 1)[real], arrive[real]), into[real])
 
-    def add_to_group(self, traffic: Floats) -> Floats:
+    def add_to_group(self, sources: Ints, traffic: Floats) -> Floats:
         """Add traffic from switches to whole groups, on the cables with the fewest hops: return the bytes on each cable.
 
         Parameters
         ----------
-        traffic : float array, shape (G, n, G)
+        sources : int array, shape (S,)
+        traffic : float array, shape (S, n, G)
 
         Returns
         -------
-        float array, shape (G, n, G, K)
+        float array, shape (S, n, G, K)
             Share of the traffic of each switch on each cable, by target group.
         """
-        shares = cable_shares(self.network)
+        shares = cable_shares(self.network, sources)
         links, inside = self.network.cables_of_pair
-        for s in range(self.network.groups):
+        for i, s in enumerate(sources.tolist()):
             there = np.flatnonzero(np.arange(self.network.groups) != s)
             cable = links[s, there]
-            self._add(s, inside[s, there], cable, cable >= 0, shares[s][:, there] * traffic[s][:, there, None])
+            self._add(s, inside[s, there], cable, cable >= 0, shares[i][:, there] * traffic[i][:, there, None])
         return shares
 
     def _add(self, s, leave, cable, real, flow):
@@ -101,13 +113,13 @@ class GroupLoads:
         return np.concatenate([direct[low // n, low % n, high % n], direct[low // n, high % n, low % n]])
 
 
-def cable_shares(network: Dragonfly) -> Floats:
+def cable_shares(network: Dragonfly, sources: Ints) -> Floats:
     """Return the share of each cable of the traffic of a switch to another group: evenly over the cables with fewest hops.
 
-    Shape (G, n, G, K); 0 for the own group.
+    Shape (S, n, G, K); 0 for the own group.
     """
-    links, inside = network.cables_of_pair
-    far = np.where(links >= 0, network.local_hops[:, inside], 9)                              # (n, G, G, K)
+    links, inside = (some[sources] for some in network.cables_of_pair)
+    far = np.where(links >= 0, network.local_hops[:, inside], 9)                              # (n, S, G, K)
     chosen = (far == far.min(axis=3, keepdims=True)) & (links >= 0)
     shares = chosen / np.maximum(1, chosen.sum(axis=3, keepdims=True))
     return np.moveaxis(shares, 0, 1)

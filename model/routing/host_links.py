@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache, singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -50,10 +51,14 @@ def between_routers(network: Network, exchange: Exchange, ends: np.ndarray) -> F
 
 @between_routers.register
 def _between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
+    return np.asarray(between_switches(network, exchange, ends).toarray(), dtype=float)
+
+
+def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Any:
+    """Return the bytes from each switch to each other switch, all planes together: sparse array, shape (V, V)."""
     n, host = network.n_switches, host_of_end(network)
     planes = [between(exchange, ends, plane.switch, n, host) * float(plane.share) for plane in network.planes()]
-    found = sum(planes[1:], planes[0]).toarray()
-    return np.asarray(found, dtype=float)
+    return sum(planes[1:], planes[0])
 
 
 @singledispatch

@@ -31,7 +31,9 @@ class IdealAdaptive(Minimal):
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the loads: exact for hosts, the least possible for global cables, 0 for local cables."""
-        traffic = by_groups(network, exchange, node_of_rank).sum(axis=(1, 3))
+        used, some = by_groups(network, exchange, node_of_rank)
+        traffic = np.zeros((network.groups, network.groups))
+        traffic[np.ix_(used, used)] = some.sum(axis=(1, 3))
         np.fill_diagonal(traffic, 0)
         links, _ = network.cables_of_pair
         cables = (links >= 0).sum(axis=2)

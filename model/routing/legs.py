@@ -119,12 +119,12 @@ def minimal_legs(network: Dragonfly, switches: Ints) -> Legs:
     n_local, n_global = 2 * len(network.local_ends), 2 * len(network.global_ends)
     _, local, across = map(float, link_weights(network))
     group, inside = np.divmod(switches, per)
-    members = [np.flatnonzero(group == g) for g in range(network.groups)]
+    members = {g: np.flatnonzero(group == g) for g in np.unique(group).tolist()}
     near: list[Part] = []  # local legs, from switch to switch of a group
     over: list[Part] = []  # global cables
     links, leaves = network.cables_of_pair
-    for s, here in enumerate(members):
-        for t, there in enumerate(members):
+    for s, here in members.items():
+        for t, there in members.items():
             pair = here[:, None] * n + there
             a, b = inside[here], inside[there]
             if s == t:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.routing.group_routes import GroupLoads
-from pencilmap.model.routing.host_links import between_routers, loads_with_hosts
+from pencilmap.model.routing.host_links import between_switches, loads_with_hosts
 from pencilmap.model.routing.legs import Legs, minimal_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.known_loads import kept
 from pencilmap.model.traffic.loads import LinkLoads
 
 
@@ -26,10 +27,10 @@ class Minimal(Rule):
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        traffic = by_groups(network, exchange, node_of_rank)
+        used, traffic = by_groups(network, exchange, node_of_rank)
         found = GroupLoads(network)
-        found.add_inside(traffic)
-        found.add_minimal(traffic)
+        found.add_inside(used, traffic)
+        found.add_minimal(used, used, traffic)
         return loads_with_hosts(network, exchange, node_of_rank, found.classes())
 
     def legs(self, network: Dragonfly, routers: Ints) -> Legs:
@@ -37,10 +38,21 @@ class Minimal(Rule):
         return minimal_legs(network, routers)
 
 
-def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> np.ndarray:
-    """Return the bytes between switches: float array, shape (G, n, G, n)."""
-    shape = (network.groups, network.per_group)
-    return between_routers(network, exchange, ends).reshape(*shape, *shape)
+def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple[Ints, Floats]:
+    """Return the groups with traffic and the bytes between their switches: int, float array, shapes (U,), (U, n, U, n)."""
+    return kept(("groups", exchange.unit_bytes), network, exchange, ends, lambda: _by_groups(network, exchange, ends))
+
+
+def _by_groups(network, exchange, ends):
+    traffic, n = between_switches(network, exchange, ends).tocoo(), network.per_group
+    used = np.flatnonzero(np.bincount(traffic.row // n, minlength=network.groups)
+                          + np.bincount(traffic.col // n, minlength=network.groups))
+    found, number = np.zeros((len(used) * n,) * 2), np.zeros(network.groups, dtype=np.int64)
+    number[used] = np.arange(len(used))
+    row, column = (number[some // n] * n + some % n for some in (traffic.row, traffic.col))
+    found[row, column] = traffic.data
+    found.setflags(write=False)
+    return used, found.reshape(len(used), n, len(used), n)
 
 
 RULE = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",

@@ -5,7 +5,7 @@ switch a message takes the nearest cable to the third group, and from the switch
 inside a group stay there. With two groups there is no third group, so routes are minimal.
 Source: J. Kim and others, ISCA 2008, section 4.1 (VAL), after L. G. Valiant, "A scheme for fast parallel communication",
 SIAM J. Comput. 11 (1982).
-Cost: twice that of minimal routes, and switches squared x switches of a group.
+Cost: that of minimal routes from all groups to those with tasks.
 """
 
 from dataclasses import dataclass
@@ -27,31 +27,35 @@ class Valiant(Minimal):
 
     def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        traffic = by_groups(network, exchange, node_of_rank)
-        found = GroupLoads(network)
-        found.add_inside(traffic)
-        group = np.arange(network.groups)
+        used, traffic = by_groups(network, exchange, node_of_rank)
+        found, group = GroupLoads(network), np.arange(len(used))
+        found.add_inside(used, traffic)
+        traffic = traffic.copy()
         traffic[group, :, group, :] = 0
-        found.add_minimal(traffic if network.groups < 3 else _through_groups(network, found, traffic))
+        if network.groups < 3:
+            found.add_minimal(used, used, traffic)
+        else:
+            found.add_minimal(np.arange(network.groups), used, _through_groups(network, found, used, traffic))
         return loads_with_hosts(network, exchange, node_of_rank, found.classes())
 
 
-def _through_groups(network, found, traffic):
+def _through_groups(network, found, used, traffic):
     """Add the first legs to the loads, and return the traffic of the second legs, from the switches where they begin."""
-    G, n = network.groups, network.per_group
+    G, U, n = network.groups, len(used), network.per_group
     part = 1 / (G - 2)
-    to_group = traffic.sum(axis=3)                                             # (G, n, G)
+    to_group = np.zeros((U, n, G))
+    to_group[:, :, used] = traffic.sum(axis=3)
     first = (to_group.sum(axis=2, keepdims=True) - to_group) * part            # through each other group
-    first[np.arange(G), :, np.arange(G)] = 0
-    shares = found.add_to_group(first)                                         # (G, n, G, K)
+    first[np.arange(U), :, used] = 0
+    shares = found.add_to_group(used, first)                                   # (U, n, G, K)
     links, inside = network.cables_of_pair
-    second = np.zeros_like(traffic)
-    for s in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
+    second = np.zeros((G, n, U, n))
+    for i in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
         for k in range(links.shape[2]):                                        # one cable to each third group
-            third = np.flatnonzero(links[s, :, k] >= 0)
-            legs = (shares[s][:, third, k].T @ traffic[s].reshape(n, -1) * part).reshape(-1, G, n)
-            legs[np.arange(len(third)), third] = 0                             # not through the target group
-            second[third, inside[third, s, k]] += legs
+            third = np.flatnonzero(links[used[i], :, k] >= 0)
+            legs = (shares[i][:, third, k].T @ traffic[i].reshape(n, -1) * part).reshape(-1, U, n)
+            legs[third[:, None] == used] = 0                                   # not through the target group
+            second[third, inside[third, used[i], k]] += legs
     return second
 
 

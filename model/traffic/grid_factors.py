@@ -6,7 +6,9 @@ they span no square, or several, they belong to one factor. This closes to class
 the edges of an axis are its positions.
 Source: after J. Feigenbaum, J. Hershberger, A. A. Schaeffer, "A polynomial time algorithm for finding the prime factors of
 Cartesian-product graphs", Discrete Appl. Math. 12 (1985), for small degrees.
-Cost: degree^2 for each rank.
+Rows and columns of an FFT are a product of two complete graphs. The rank with number 0 and two of its cliques give the
+coordinates of all others: each has a single neighbour in either clique.
+Cost: degree^2 for each rank; for an FFT the number of pairs.
 """
 
 from dataclasses import dataclass
@@ -26,6 +28,12 @@ class RankGrid:
 
     extents: tuple[int, ...]
     coordinates: Ints
+    is_fft: bool = False  #: whether all ranks along an axis exchange, and not only neighbours
+
+    @property
+    def number(self) -> Ints:
+        """Number of each rank in the grid, whose last axis counts fastest."""
+        return np.ravel_multi_index(tuple(self.coordinates.T), self.extents)
 
 
 def grid_of(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> RankGrid | None:
@@ -53,10 +61,11 @@ def grid_of(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> RankGrid
     keys, weight = keys[kept], weight[kept]
     for level in _levels(weight):
         some = keys[weight >= level]
-        if n_ranks - 1 <= len(some) <= n_ranks * MOST_DEGREE // 2:
+        found = _rows_and_columns(n_ranks, some // n_ranks, some % n_ranks)
+        if found is None and n_ranks - 1 <= len(some) <= n_ranks * MOST_DEGREE // 2:
             found = _factored(n_ranks, some // n_ranks, some % n_ranks)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
     return None
 
 
@@ -66,6 +75,33 @@ def _levels(weight):
     gaps = values[1:] / values[:-1]
     places = np.sort(np.argsort(-gaps, kind="stable")[:MOST_LEVELS])[::-1] + 1
     return [*values[places].tolist(), *values[:1].tolist()]
+
+
+def _rows_and_columns(n, low, high):
+    """Return the R x C grid, R and C at least 3, in which the pairs are those of equal rows or columns; None without."""
+    degree = np.bincount(np.concatenate([low, high]), minlength=n)
+    if not len(low) or degree.min() != degree.max() or degree[0] < 4:
+        return None
+
+    def beside(rank):
+        return np.concatenate([high[low == rank], low[high == rank]])
+
+    around = beside(0)
+    row = np.union1d([0, around.min()], np.intersect1d(around, beside(around.min())))
+    column = np.union1d([0], np.setdiff1d(around, row))
+    if min(len(row), len(column)) < 3 or len(row) * len(column) != n:
+        return None
+    coordinates = np.full((n, 2), -1)
+    for axis, (clique, other) in enumerate(((column, row), (row, column))):
+        position = np.full(n, -1)
+        position[clique] = np.arange(len(clique))
+        for a, b in ((low, high), (high, low)):
+            coordinates[b[position[a] >= 0], axis] = position[a[position[a] >= 0]]
+        coordinates[clique, axis], coordinates[other, axis] = position[clique], 0
+    first, second = coordinates.T
+    fits = coordinates.min() >= 0 and len(np.unique(first * len(row) + second)) == n and \
+        ((first[low] == first[high]) ^ (second[low] == second[high])).all()
+    return RankGrid((len(column), len(row)), coordinates, True) if fits else None
 
 
 def _factored(n, low, high):

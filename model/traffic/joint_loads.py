@@ -22,6 +22,7 @@ from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.pattern import Pattern, ring_halves
 from pencilmap.model.placement.ring_map import RingMap
 from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.known_loads import known_loads
 from pencilmap.model.traffic.loads import LinkLoads, as_fraction
 
 Shares = Sequence[Fraction | int]
@@ -101,7 +102,8 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
     known : iterable of LinkLoads or None
         Loads of exchanges that the rule has already routed.
     """
-    found = [loads or rule.loads(network, exchange, node_of_rank) for exchange, loads in zip_longest(exchanges, known)]
+    found = [loads or known_loads(network, exchange, node_of_rank, rule)
+             for exchange, loads in zip_longest(exchanges, known)]
     units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
     classes = []
     for i in range(len(network.link_classes)):

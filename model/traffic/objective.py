@@ -45,6 +45,15 @@ class Objective:
         of_terms = ([term.count * share for share in term.shares] for term in self.terms)
         return min((sum(shares, Fraction(0)) for shares in zip(*of_terms)), default=Fraction(0))
 
+    @property
+    def turned(self) -> "Objective":
+        """The objective of the same schedule with the exchanges in the other order.
+
+        >>> overlapped(2, 8).turned == overlapped(2, 8)
+        True
+        """
+        return Objective(tuple(Term(term.count, term.shares[::-1]) for term in reversed(self.terms)))
+
     def of(self, length: Callable[[tuple[Fraction, ...]], Number]) -> Number:
         """Return the objective from the largest length under the shares of each term, e.g. `JointLoads.length`."""
         return sum((term.count * length(term.shares) for term in self.terms), start=0)  # type: ignore[return-value]

@@ -5,7 +5,7 @@ stride R. In each of them every member sends to every other. A halo shows in its
 pairs are neighbours in the grid, and all neighbours along an axis talk.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors, factorisations
+from pencilmap.model.traffic.grid_factors import grid_of
 from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, STATED, Traffic
 
 FFT, HALO, CARTESIAN = "FFT", "halo", "Cartesian communicator"
@@ -29,14 +30,19 @@ class Pattern:
     extents : R and C of an FFT, where rank = r + R c; the extents of a halo, of which the last counts fastest
     periodic : for each extent, whether the ends are neighbours; empty for an FFT
     bytes : bytes of the messages of the pattern
+    shuffled : whether the ranks have other numbers than in the grid
     """
 
     kind: str
     extents: tuple[int, ...]
     periodic: tuple[bool, ...] = ()
     bytes: int = 0
+    shuffled: bool = False
 
     def __str__(self) -> str:
+        return self._plain() + (", its ranks in another order" if self.shuffled else "")
+
+    def _plain(self):
         shape = "x".join(map(str, self.extents))
         if self.kind == FFT:
             return f"an FFT on a {shape} grid"
@@ -60,7 +66,21 @@ def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
     found: dict[str, Pattern] = {}
     for pattern in [*_ffts(traffic), *_cartesian(traffic), *filter(None, halos)]:
         found.setdefault(str(pattern), pattern)
+    if not found and (hidden := _hidden(traffic)):
+        found[str(hidden)] = hidden
     return tuple(found.values())
+
+
+def _hidden(traffic):
+    """Return the pattern of the pairs alone, whatever the numbers of the ranks."""
+    n, pairs = traffic.n_ranks, traffic.pairs
+    grid = grid_of(n, pairs.source, pairs.target, pairs.bytes)
+    if grid is None:
+        return None
+    number = grid.number
+    found = Pattern(FFT, grid.extents[::-1], bytes=int(pairs.bytes.sum())) if grid.is_fft else \
+        find_halo(n, number[pairs.source], number[pairs.target], pairs.bytes)
+    return found and replace(found, shuffled=bool((number != np.arange(n)).any()))
 
 
 # ---- FFT --------------------------------------------------------------------------------------------------------------

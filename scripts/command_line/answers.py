@@ -13,8 +13,7 @@ from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
-from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.predictions import Row, exchanges_of, gain, gains, is_scheduled, percent, value
+from pencilmap.scripts.command_line.predictions import exchanges_of, gain, gains, is_scheduled, percent, value
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
@@ -54,16 +53,6 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
             found.append((site.launch_phrase(order), where.shown(placed, question, name)))
     return Launched(tuple(found))
-
-
-def with_gains(predictions: Iterable[Prediction], where: Where, question: Question) -> list[Row]:
-    """Return the lines of a table: each prediction with the launch order on its grid, in sequence."""
-    asked = replace(question, schedule=SEQUENCE)
-    known: dict[str, Prediction | None] = {}
-    for p in (found := list(predictions)):
-        if str(p.grid) not in known:
-            known[str(p.grid)] = launched(where, p, asked).first
-    return [Row(p, known[str(p.grid)]) for p in found]
 
 
 def answer(predictions: Sequence[Prediction], launch: Launched | None = None, start: str | None = None,

@@ -1,8 +1,10 @@
 """Groups of commands that are modules of a package; the help lists them without loading them."""
 
 import ast
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +17,7 @@ from pencilmap.scripts.command_line.interrupts import running
 from pencilmap.scripts.command_line.pages import write_list
 from pencilmap.scripts.command_line.plain_options import RENAMED_OPTIONS, extra_arguments
 
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
 
 
@@ -44,7 +47,8 @@ class Folder(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx) and (cmd_name != HIDDEN or self.package.__name__.endswith("studies")):
             return None
-        return import_module(f"{self.package.__name__}.{cmd_name}").command
+        with _one_blas_thread():
+            return import_module(f"{self.package.__name__}.{cmd_name}").command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = {heading: {name: self.summary(name) for name in names} for heading, names in self.groups.items()}
@@ -73,6 +77,19 @@ class Folder(click.Group):
             return f"command {name!r} is now {self.renamed[name]}"
         known = self.list_commands(ctx)
         return f"command {name!r} is unknown{near(name, known)}; known are {', '.join(known)}"
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Load NumPy with one thread: the matrices are small, and waiting threads of OpenBLAS take CPU time."""
+    free = BLAS_THREADS not in os.environ
+    if free:
+        os.environ[BLAS_THREADS] = "1"
+    try:
+        yield
+    finally:
+        if free:
+            del os.environ[BLAS_THREADS]  # programs that a command starts keep theirs
 
 
 def _check(own, rest):

@@ -54,7 +54,7 @@ def of_launcher(where: Setting, name: str) -> Setting:
 def show_launch(launch: Launch, form: Choice) -> None:
     """Print a launch line and its requirements, for people."""
     say("launch with:")
-    paste("\n".join(f"  {line}" for line in launch.line.splitlines()))
+    (paste if launch.is_shell else click.echo)("\n".join(f"  {line}" for line in launch.line.splitlines()))
     if launch.job_script:
         click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:

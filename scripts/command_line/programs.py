@@ -10,6 +10,7 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.base.errors import FigureError
@@ -69,9 +70,10 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
     with hearing():
         found = place_program(where, traffic_of(where, path), placements, routing)
     if page:
-        from pencilmap.scripts.pictures.report.page import Program, page as page_of
+        from pencilmap.scripts.pictures.report.page import page as page_of
 
-        text = page_of([], words, verdict=found.advice, program=Program(path, found, [found.traffic.seconds]))
+        runs = ProgramRuns(path, found, (Measured(found.traffic.seconds),))
+        text = page_of([], words, verdict=runs.verdict, programs=[runs])
         write_whole(Path(page), text, FigureError)
     if as_json:
         print_json(_as_dict(path, found))

@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs, docs/results and the picture
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs and docs/results
     .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
@@ -59,7 +59,7 @@ from pencilmap.scripts.maintenance.benchmarks.tables import (
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
+PAGE = DOCS / "benchmarks.md"
 MARKER = "scripts/maintenance/benchmark_fft.py"
 TIMEOUT_S = 900
 MEMORY = {  # for all allocations of a process; NumPy uses huge pages by default
@@ -265,7 +265,6 @@ def _tell(results, names, plot, write):
         fill(PAGE, f"{MARKER} limits", markdown_table(*limits))
         for title, table in {"all ranks": several, "one rank": one, **pairs, "floor": floor, "passes": by_pass}.items():
             write_result(result_file(PAGE, f"benchmark {title}"), *table)
-        picture(results, names, PICTURE)
 
 
 if __name__ == "__main__":

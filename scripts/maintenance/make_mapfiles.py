@@ -1,4 +1,4 @@
-"""Make `mapfiles/`: ready placements of at most 256 ranks, each with its prediction in manifest.json.
+"""Make `mapfiles/`: ready placements of at most 64 ranks, each with its prediction in manifest.json.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
@@ -25,11 +25,11 @@ FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
 PARTITIONS = [  # machine, network, tasks per node, grid, formats
     ("bluegene-p", "4x4x4", 1, "8x8", "bgl"),
-    ("bluegene-q", "2x2x2x2x2", 4, "16x8", "bgq"),
-    ("cray-xe6", "4x4x4:mesh", 4, "16x16", "cray"),
-    ("fugaku", "2x6x8", 1, "8x12", "vcoordfile rankmap"),
-    ("tpu-v5p", "4x4x4", 1, "4x16", "jax"),
-    (None, "4x4x4:mesh", 1, "8x8", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
+    ("bluegene-q", "2x2x2x2x2", 1, "4x8", "bgq"),
+    ("cray-xe6", "4x4x2:mesh", 2, "8x8", "cray"),
+    ("fugaku", "2x3x4", 1, "4x6", "vcoordfile rankmap"),
+    ("tpu-v5p", "2x2x4", 1, "4x4", "jax"),
+    (None, "4x4:mesh", 1, "4x4", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
 ]
 
 

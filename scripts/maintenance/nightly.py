@@ -51,6 +51,10 @@ export VIRTUAL_ENV=build/nightly/inventory
   -r packaging/locked/inventory.txt
 build/nightly/inventory/bin/cyclonedx-py environment .venv/bin/python -o build/nightly/sbom.json
 """
+QUANTUM_ESPRESSO = """\
+command -v pw.x || apt-get install -qq -y --no-install-recommends quantum-espresso quantum-espresso-data ||
+  echo "NOT TESTED: Quantum ESPRESSO cannot be installed"
+"""  # 350 MB, for this part alone
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,11 @@ PARTS: Mapping[str, Part] = {
                      ((*SLOW, RUNNER, "-k", "leaks_nothing"),)),
     "plans": Part("plans at random against serial FFTW", 60, ((*SLOW, RUNNER + "test_fuzz.py", "-k", "not sanitizers"),)),
     "fuzz": Part("every reader of files, with damaged and grown inputs", 15, (("scripts/fuzz", "--seconds", "{seconds}"),)),
+    "programs": Part("LAMMPS, Quantum ESPRESSO, mpi4py-fft and FFTW-MPI, unchanged, on networks of namespaces", 45, (
+        ("bash", "-ec", QUANTUM_ESPRESSO), (*SLOW, "tests/namespaces/test_programs.py"))),
     "slow": Part("all other tests that take minutes", 180, (
         (*SLOW, "tests", "-k", "not sanitizers and not leaks_nothing", f"--ignore={RUNNER}test_matrix.py",
-         f"--ignore={RUNNER}test_fuzz.py"),)),
+         f"--ignore={RUNNER}test_fuzz.py", "--ignore=tests/namespaces/test_programs.py"),)),
     "order": Part("the whole of `scripts/test` twice, in two random orders", 120, tuple(
         (*PYTEST, *KEPT, "-n", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
         for again in (1, 2))),

@@ -271,7 +271,8 @@ def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
     """Return the messages inside collectives from Open MPI's counts.
 
     Open MPI 4.1 counts messages inside a collective as the program's own if it sends them by persistent requests, as its
-    alltoallv does. So counts of own messages beyond the traced ones are taken, too.
+    alltoall and alltoallv do. So counts of own messages beyond the traced ones are taken, too, between ranks of such calls.
+    Between others they are the messages of the tracer itself.
 
     Parameters
     ----------
@@ -291,7 +292,9 @@ def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
         np.subtract.at(found, np.searchsorted(keys, known[kept]), getattr(traced_pairs, column)[kept])
         more.append(np.maximum(found, 0))
     beyond = pairs_of(keys // n, keys % n, more[0], more[1], MEASURED)
-    return joined([counts.pairs.of([MEASURED]), beyond.where((beyond.bytes > 0) & (beyond.messages > 0))])
+    stated = traffic.pairs.of([STATED])
+    in_calls = np.isin(beyond.source * n + beyond.target, stated.source * n + stated.target)
+    return joined([counts.pairs.of([MEASURED]), beyond.where(in_calls & (beyond.bytes > 0) & (beyond.messages > 0))])
 
 
 def _run(command, environment, printed):

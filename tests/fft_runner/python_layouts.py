@@ -13,6 +13,7 @@ print_structure("pencilfft_box", pencilfft._Box)
 print_structure("pencilfft_part", pencilfft._Part)
 print_structure("pencilfft_grid_trial", pencilfft._GridTrial)
 print_structure("pencilfft_format", pencilfft._Format)
+print_structure("pencilfft_line", pencilfft._Line)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
 print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name]
                   for name in ("z", "y", "x", "input", "output", "inner input", "inner output")))

@@ -13,7 +13,7 @@ from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
 from pencilmap.mapper.searches.network_seeds import seeds
-from pencilmap.mapper.searches.partition import halves
+from pencilmap.mapper.searches.partition import DIVIDERS, dividers, halves
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.network.graph import from_networkx
@@ -202,12 +202,16 @@ def test_the_bound_is_never_above_the_best_of_all_placements(kind, seed):
     assert float(lower_bound(site, grid).value) <= float(min(least_costs(site, grid).values())) * (1 + 1e-9)
 
 
-def test_a_graph_without_levels_is_divided_into_its_leaves():
+@pytest.mark.parametrize("divider", [divider.name for divider in DIVIDERS])
+def test_a_graph_without_levels_is_divided_into_its_leaves(divider):
+    if divider not in dividers():
+        pytest.skip(f"{divider} is missing: pip install '.[partition]', apt-get install scotch")
     tree = network_named("fat-tree:leaves=4,hosts=4,up=2")
     graph = nx.Graph()
     graph.add_nodes_from((name, {"kind": "host" if v < 16 else "switch"}) for v, name in enumerate(tree.vertices))
     graph.add_edges_from((tree.vertices[a], tree.vertices[b]) for a, b in zip(tree.source, tree.target))
-    leaves = [set(np.flatnonzero(part == number)) for part in halves(from_networkx(graph, "tree")) for number in set(part)]
+    parts = halves(from_networkx(graph, "tree"), divider)
+    leaves = [set(np.flatnonzero(part == number)) for part in parts for number in set(part)]
     assert all(set(range(4 * leaf, 4 * leaf + 4)) in leaves for leaf in range(4))
 
 

@@ -8,12 +8,12 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from pencilmap.mapper.programs import place_program
+from pencilmap.mapper.searches.hop_bytes import hop_bytes
+from pencilmap.mapper.searches.scotch_traffic import scotch_starts
 from pencilmap.mapper.searches.traffic_search import search_traffic
 from pencilmap.mapper.searches.traffic_starts import launch_orders
 from pencilmap.mapper.searches.traffic_swaps import Swaps
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.where import Where
 from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.allocation import Site
@@ -177,16 +177,43 @@ def test_shuffled_halo_is_unshuffled():
     assert found.cost <= 120_000
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("text", ["4x4", "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=2,groups=4"])
-def test_never_worse_than_a_start(text):
+TREES_AND_DRAGONFLIES = ["fat-tree:leaves=4,hosts=4,up=2", "fat-tree:leaves=8,hosts=4,up=1",
+                         "dragonfly:a=2,p=2,h=2,groups=4", "dragonfly:a=4,p=2,h=2"]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["random", "halo"])
+@pytest.mark.parametrize("text", TREES_AND_DRAGONFLIES)
+def test_never_worse_than_the_launcher_hop_bytes_or_scotch(text, kind):
     network = network_named(text)
-    site, traffic = Site(network), random_traffic(network.n_nodes, per_rank=3, phases=2)
-    found = search_traffic(site, traffic, routing(default_routing(network), network))
-    assert found.cost <= min(found.costs.values())
-    placed = place_program(Where(site), traffic)
-    assert placed.predictions[1].link_bytes <= placed.predictions[0].link_bytes
-    assert placed.predictions[1].link_bytes >= placed.predictions[1].bound * (1 - 1e-12)
+    site, n = Site(network), network.n_nodes
+    names = np.random.default_rng(2).permutation(n)
+    traffic = random_traffic(n, per_rank=3, phases=2) if kind == "random" else halo((4, n // 4), (64000, 8000), names)
+    rule = routing(default_routing(network), network)
+    found = search_traffic(site, traffic, rule, 1e8)
+
+    def exact(places):
+        return predict_program(Mapping(network, ProcessGrid(n, 1), 1, places, np.zeros(n, int)), traffic).link_bytes
+
+    swaps = Swaps(traffic, route_tables(network, rule, *places_of(network, 1)), 1)
+    others = [np.arange(n), hop_bytes(traffic, swaps.tables), *(places for _, places in scotch_starts(site, traffic))]
+    assert exact(found.places) <= min(map(exact, others)) * (1 + 1e-9)
+    assert found.cost == pytest.approx(exact(found.places)) and found.cost <= min(found.costs.values())
+    assert program_bound(site, traffic) <= found.cost * (1 + 1e-12)
+
+
+def test_bytes_times_hops_are_those_of_the_best_permutation():
+    """Random traffic of six ranks, against all placements."""
+    network = network_named("3x2:mesh")
+    traffic, (node, slot) = random_traffic(6), places_of(network, 1)
+    tables = route_tables(network, routing("dimension-order"), node, slot)
+    total, hops = traffic.total.bytes.toarray(), tables.hops(node, node)
+
+    def cost(places):
+        return (total * hops[np.ix_(places, places)]).sum()
+
+    assert cost(hop_bytes(traffic, tables)) <= 1.1 * min(cost(list(some)) for some in permutations(range(6)))
 
 
 def test_same_seed_gives_the_same_placement():

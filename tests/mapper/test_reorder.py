@@ -190,8 +190,9 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
 
 
 @pytest.mark.parametrize("last, message", [
-    ({"torus": 5}, "rank 3: torus is 5; give a text such as 8x8x8, or a Torus"),
-    ({"torus": "2x2"}, "the arguments differ between ranks: torus is 4 on rank 0 and 2x2 on rank 3; give the same on all"),
+    ({"network": 5}, "rank 3: network is 5; give a text such as 8x8x8, or a network"),
+    ({"network": "2x2"}, "the arguments differ between ranks: network is 4 on rank 0 and 2x2 on rank 3; give the same on "
+                         "all"),
     ({"grid": None}, "rank 3: grid is None; give a text such as 8x64, or a ProcessGrid"),
     ({"grid": "1x4"}, "the arguments differ between ranks: grid is 2x2 on rank 0 and 1x4 on rank 3; give the same on all"),
     ({"grid": "2x3"}, "rank 3: grid 2x3 has 6 tasks, but the communicator has 4; R*C must be equal to it"),
@@ -205,7 +206,7 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
     ({"tasks": 2}, "rank 3: reorder() got an unexpected keyword argument 'tasks'"),
 ])
 def test_a_wrong_argument_on_one_rank_is_one_message_on_all(last, message):
-    told = reordered(4, torus="4", grid="2x2", placement="default", where="assumed", last=last)
+    told = reordered(4, network="4", grid="2x2", placement="default", where="assumed", last=last)
     assert len(set(told)) == 1 and told[0].startswith(message), told
 
 

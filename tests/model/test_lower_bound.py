@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.bounds.chosen_slots import Minimum
 from pencilmap.model.bounds.every_placement import (
     _blocks,
     _distances,
     _fewest,
     _fixed_cuts,
     _leaving,
-    _Minimum,
     _moving_planes,
     _Part,
     lower_bound,
@@ -124,7 +124,7 @@ def test_least_crossing_is_that_of_one_all_to_all_for_whole_rows_and_never_less(
 
 def test_minimum_of_windows():
     values = np.random.default_rng(5).integers(0, 100, 37)
-    minimum = _Minimum(values)
+    minimum = Minimum(values)
     assert all(minimum(low, high) == values[low:high + 1].min() for low in range(37) for high in range(low, 37))
 
 

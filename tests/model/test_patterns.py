@@ -42,10 +42,21 @@ def test_the_grid_of_an_fft(r, c, kind):
 
 def test_no_fft_if_a_pair_of_a_row_is_silent():
     given = fft(4, 4)
-    kept = given.pairs.where(np.arange(len(given.pairs)) != 5)
-    silent = Traffic(16, (Phase(16, kept),), given.communicators)
-    assert [pattern for pattern in patterns(silent) if pattern.kind == FFT] == []
-    assert [pattern for pattern in patterns(Traffic(16, given.phases)) if pattern.kind == FFT] == [], "no communicators"
+    kept = given.pairs.where(given.pairs.source + given.pairs.target != 1)
+    assert patterns(Traffic(16, (Phase(16, kept),), given.communicators)) == ()
+
+
+@pytest.mark.parametrize("traffic, text", [(fft(4, 8), "an FFT on a 4x8 grid"), (fft(7, 3), "an FFT on a 7x3 grid"), (
+    Traffic(60, (Phase(60, pairs_of(*halo_pairs((5, 4, 3), (True, False, True), 1), 10)),)), "a halo of 5x4x3 ranks")])
+def test_patterns_of_the_pairs_alone(traffic, text):
+    """A matrix has no communicators, and the numbers of the ranks may be any."""
+    n, name = traffic.n_ranks, np.random.default_rng(5).permutation(traffic.n_ranks)
+    pairs = traffic.pairs
+    [found] = patterns(Traffic(n, traffic.phases))
+    assert str(found).startswith(text) and not found.shuffled
+    shuffled = pairs_of(name[pairs.source], name[pairs.target], pairs.bytes)
+    [again] = patterns(Traffic(n, (Phase(n, shuffled),)))
+    assert again.shuffled and (again.kind, sorted(again.extents)) == (found.kind, sorted(found.extents))
 
 
 @pytest.mark.parametrize("extents, periodic, reach", [

@@ -2,11 +2,15 @@
 Then lines with both exchanges at once are compared with cubes in sequence on 8x8x2."""
 
 import json
+import re
 import subprocess
 
 import pytest
 
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.scripts.command_line.studies import demo as study
 from tests.documents import ROOT, commands, run_by
+from tests.mapper.run_records import record
 from tests.patience import patience
 
 M = {("default", "row"): 4, ("default", "column"): 4, ("box:2x2x2", "row"): 2, ("box:2x2x2", "column"): 4}
@@ -14,15 +18,15 @@ M = {("default", "row"): 4, ("default", "column"): 4, ("box:2x2x2", "row"): 2, (
 DEMO, TEST = run_by(__file__)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def nothing_is_installed_by_a_test():
+@pytest.fixture(scope="module")
+def installed():
     missing = subprocess.run([ROOT / "scripts" / "setup", "--missing"], capture_output=True, text=True).stdout.strip()
     if missing:
         pytest.skip(f"NOT TESTED: scripts/demo and scripts/test, for scripts/setup would install {missing}")
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(tmp_path_factory, installed):
     """The result of the first command of the README: folder, JSON, tables."""
     folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run([*DEMO.split(), "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=patience(600))
@@ -30,8 +34,24 @@ def demo(tmp_path_factory):
     return folder, json.loads((folder / "demo.json").read_text()), done.stdout
 
 
+def test_all_tables_are_printed_with_the_times_of_the_model(pencilmap, monkeypatch, tmp_path):
+    """In place of the simulation, which takes a minute; its answers are tested at night."""
+    def run(where, network, grid, text, schedule, verify):
+        made = record(as_mapping(where.place(text, grid, schedule), text), where.transform, where.costs,
+                      {"machine": "bluegene-l", "placement": text})
+        return [made | {"schedule": schedule}]
+
+    monkeypatch.setattr(study, "simulation_of", run)
+    monkeypatch.setattr(study, "simulate_all", lambda runs, json_path: runs)
+    status, out, err = pencilmap("study", "demo", "-o", tmp_path)
+    assert status == 0 and re.findall(r"^(\d)\. ", out, re.MULTILINE) == list("12345"), err
+    found = json.loads((tmp_path / "demo.json").read_text())
+    assert found["speedup"]["t_s"] == pytest.approx(8 / 6) and [run["joint"] for run in found["at_once"]] == [4, 6, 4, 4]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["box-2x2x2.map", "default.map", "demo.json"]
+
+
 @pytest.mark.slow  # a second collection of all tests
-def test_the_second_command_finds_all_tests():
+def test_the_second_command_finds_all_tests(installed):
     """The command also runs all tests; here the command only lists the tests: one test of every file."""
     done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
                           timeout=patience(600))
@@ -42,7 +62,7 @@ def test_the_second_command_finds_all_tests():
 
 
 @pytest.mark.slow  # a second collection of all tests
-def test_quick_finds_the_linters_and_the_units_and_no_commands():
+def test_quick_finds_the_linters_and_the_units_and_no_commands(installed):
     done = subprocess.run([*TEST.split(), "--quick", "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
                           timeout=patience(600))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
@@ -51,6 +71,7 @@ def test_quick_finds_the_linters_and_the_units_and_no_commands():
     assert "tests/scripts/" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_tutorial_shows_what_it_prints(demo):
     """The last part, with both exchanges at once."""
     page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
@@ -59,6 +80,7 @@ def test_the_tutorial_shows_what_it_prints(demo):
     assert shown.startswith("5. ") and printed.endswith(shown)
 
 
+@pytest.mark.slow
 def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
     rows = demo[1]["comparison"]
     assert {(r["placement"], r["stage"]) for r in rows} == set(M)
@@ -67,15 +89,17 @@ def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
         assert row["measured_s"] == pytest.approx(bound, rel=0.02), row
 
 
+@pytest.mark.slow
 def test_the_transform_was_verified_inside_the_simulation(demo):
     records = [json.loads(line) for line in (demo[0] / "records.jsonl").read_text().splitlines()]
     assert len(records) == 2 + 4
-    for record in records:
-        assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
-        assert record["verify"]["error_fftw"] is not None
-        assert record["verify"]["error_direct"] < record["verify"]["tolerance"]
+    for found in records:
+        assert found["verify"]["passed"] and record["verify"]["moved_data_exact"]
+        assert found["verify"]["error_fftw"] is not None
+        assert found["verify"]["error_direct"] < record["verify"]["tolerance"]
 
 
+@pytest.mark.slow
 def test_every_rank_sat_where_its_mapfile_says(demo):
     folder = demo[0]
     for line, name in zip((folder / "records.jsonl").read_text().splitlines(), ("default.map", "box-2x2x2.map")):
@@ -85,11 +109,13 @@ def test_every_rank_sat_where_its_mapfile_says(demo):
         assert where == [[int(w) for w in line.split()] for line in (folder / name).read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_cubes_beat_the_default_as_predicted(demo):
     assert demo[1]["speedup"]["t_s"] == pytest.approx(8 / 6)
     assert demo[1]["speedup"]["measured_s"] == pytest.approx(8 / 6, rel=0.02)
 
 
+@pytest.mark.slow
 def test_lines_with_both_exchanges_at_once_beat_cubes_in_sequence_and_reach_the_bound(demo):
     """On the m scale 8 and 6 in sequence, (4 + 7 4 + 4) / 8 in chunks, 4 two ways, which is the bound."""
     runs, unit = demo[1]["at_once"], 16 * 128**3 / (4 * 128 * 148e6)

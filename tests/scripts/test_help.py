@@ -91,6 +91,7 @@ def blocks(text):
     return [part.partition("\n") for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
 def test_examples_show_what_their_commands_print(path, made):
     for command, _, shown in blocks(path.read_text("utf-8")):

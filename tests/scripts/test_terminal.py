@@ -58,6 +58,7 @@ LONG = "a-name-of-a-file-that-is-rather-long"
 PASTED = ("  ",)  # lines for a shell or a job script
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words, told", [
     (("map", *TORUS, "-f", "cray", "-o", f"{LONG}.map"), ("wrote", "needs:", "warning:", "launch with:")),
     (("map", "-m", "bluegene-l", "--grid", "8x64", "-p", "default", "-o", LONG), ("wrote", "needs:")),

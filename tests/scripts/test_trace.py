@@ -50,6 +50,8 @@ def test_a_program_is_traced(program, tmp_path):
     else:
         assert inside.bytes.sum() == 20 * 8 * 4, "20 sums of an integer, recursive doubling"
         assert "did not count the messages inside collectives" in done.stderr
+    if "mpich" in start[0]:
+        return  # it never counts inside
     without = trace(tmp_path, "--no-monitoring", "--", *start, path, "two_exchanges")
     assert without.returncode == 0 and read_traffic(tmp_path / "traffic.txt").pairs.of([MODELLED]).bytes.sum() == 640
 
@@ -186,9 +188,10 @@ def test_files_are_summarised(pencilmap, pencilmap_json, tmp_path):
 
 
 def test_own_messages_beyond_the_traced_ones_are_inside_collectives():
-    """Open MPI counts alltoallv by persistent requests as own messages (E)."""
-    sent = one_phase(4, pairs_of([0, 1, 2], [1, 2, 3], [100, 50, 7], [2, 1, 1]))
-    own = pairs_of([0, 1, 2, 3], [1, 2, 3, 0], [180, 50, 5, 40], [4, 1, 1, 3], POINT)
+    """Open MPI counts alltoallv by persistent requests as own messages (E). Other such messages are the tracer's."""
+    calls = pairs_of([0, 1, 3], [1, 2, 0], [80, 1, 40], 1, STATED)
+    sent = one_phase(4, joined([pairs_of([0, 1, 2], [1, 2, 3], [100, 50, 7], [2, 1, 1]), calls]))
+    own = pairs_of([0, 1, 2, 3, 2], [1, 2, 3, 0, 0], [180, 50, 5, 40, 70], [4, 1, 1, 3, 2], POINT)
     found = tracer.inside_collectives(sent, one_phase(4, joined([own, pairs_of([0], [1], [9], [1], MEASURED)])))
     assert sorted(zip(found.source.tolist(), found.target.tolist(), found.bytes.tolist(), found.messages.tolist())) == [
         (0, 1, 9, 1), (0, 1, 80, 2), (3, 0, 40, 3)]

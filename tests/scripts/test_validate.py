@@ -24,6 +24,7 @@ needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
                                    reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow) if s == "tori" else s for s in SUITES])
 def test_every_case_can_be_placed_in_even_blocks(suite):
     cases = cases_of(suite)

@@ -75,9 +75,8 @@ class Order:
         """
         network = self.where.network
         if not network.has_products:
-            instead = "omit --output for a picture in the terminal" if network.has_coordinates else (
-                "--what graph draws the links")
-            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; {instead}")
+            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; --what graph draws "
+                              "the links")
         return self
 
     @property
@@ -179,7 +178,8 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     if output:
         suffix(output)
         check_writable(output, FigureError)
-    what = what or ("image" if where.network.has_coordinates else "graph")
+    drawn = where.network.has_coordinates if output is None else where.network.has_products
+    what = what or ("image" if drawn else "graph")
     with hearing():
         chosen = where.grid(grid)
         groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}

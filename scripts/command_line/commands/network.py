@@ -2,6 +2,7 @@
 
 import click
 
+from pencilmap.mapper.given_nodes import is_file
 from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
@@ -13,7 +14,7 @@ from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, O
 @click.option("--machines", is_flag=True, help="List the machines.")
 @click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
               help="With --machine: its partitions of K nodes, the wraps of a shape, or the nodes of a file.")
-@click.option("--network", metavar="TEXT", help="The shape, if no source gives it or a source is wrong.")
+@click.option("--network", metavar="TEXT", help="The network, if no source gives it or a source is wrong.")
 @click.option("--hardware/--no-hardware", default=True, show_default=True,
               help="Ask lstopo for the processors of this node.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
@@ -42,4 +43,6 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         return 0
     from pencilmap.scripts.command_line.job_network import show_job
 
+    if network and is_file(network):
+        files, network = (network, *files), None
     return show_job(files, network, hardware, output, as_json)

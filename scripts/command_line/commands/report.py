@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
+from pencilmap.mapper.program_records import read_programs
 from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.pages import Page
@@ -45,22 +46,26 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
         raise click.UsageError(f"--format {kind} is the format of the figures; name a folder for them with --figures")
     kind = kind or KINDS[0]
     check_writable(output, FigureError)
-    entries = read_entries(records)
+    programs = {path: read_programs(path) for path in records}
+    entries = read_entries([path for path in records if not programs[path]])
+    traced = [program for found in programs.values() for program in found]
     cells = published_cells() if published and any(entry.machine == PUBLISHED for entry in entries) else []
     if published and not cells:
         say(f"note: the published times are of {PUBLISHED}, and no record is of it: they are left out", err=True)
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]
     rows = [row for entry in entries for row in entry.comparisons]
-    text = page(entries, words, cells, verdict=agreement(rows))
+    said = "; ".join(filter(None, (agreement(rows), *(program.verdict for program in traced))))
+    text = page(entries, words, cells, verdict=said, programs=traced)
     if figures:
         make_folder(figures)
     write_whole(Path(output), text, FigureError)
     files, refused = write_pictures(_pictures(entries, cells), figures, kind) if figures else ([], [])
     if as_json:
-        print_json({"page": output, "records": len(entries), "figures": files, "refused": refused})
+        print_json({"page": output, "records": len(entries) + len(traced), "figures": files, "refused": refused})
         return
-    say(f"wrote {output}: {len(entries)} record{'s' * (len(entries) != 1)}")
+    count = len(entries) + len(traced)
+    say(f"wrote {output}: {count} record{'s' * (count != 1)}")
     for line in [f"wrote {file}" for file in files] + [f"left out {reason}" for reason in refused]:
         say(line)
 

@@ -243,7 +243,7 @@ def _network(given):
 
 
 def _network_place(given):
-    return given["suite"] or _network(given)
+    return f"programs {_network(given)}" if given["suite"] == "programs" else given["suite"] or str(_network(given))
 
 
 def _emulated(given):
@@ -284,10 +284,15 @@ def _namespaces_overlap(given):
 
 
 def _namespaces_programs(given):
-    if foreign := [name for name in ("placement", "grid", "fft", "reps", "records") if given[name]]:
+    if foreign := [name for name in ("placement", "grid", "fft", "reps") if given[name]]:
         raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
     network, names = _emulated(given)[0], given["program"] or tuple(programs.PROGRAMS)
-    rows = programs.run_programs(network, names, given["timeout"])
+    if given["records"]:
+        check_appendable(given["records"], ValidationError)
+    found = programs.run_programs(network, names, given["timeout"])
+    if given["records"]:
+        append_whole(given["records"], "".join(json.dumps(record) + "\n" for _, record in found), ValidationError)
+    rows = [row for some, _ in found for row in some]
     title = f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s: unchanged programs"
     columns = ["program", "placement", ">busiest link, MB", ">carried, MB", ">least / predicted", ">most / predicted",
                ">within", ">link time", ">measured", "same results"]

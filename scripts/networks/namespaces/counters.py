@@ -1,4 +1,8 @@
-"""Bytes that each link has sent, from the counters of its device; no clock is needed."""
+"""Bytes of data that each link has sent, from the counters of its device; no clock is needed.
+
+Every packet, with data or without, has the headers of Ethernet, IP and TCP. So the data are the bytes less these headers of
+all packets, whatever the sizes of the messages.
+"""
 
 from pathlib import Path
 
@@ -6,13 +10,13 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.scripts.networks.namespaces import kernel
-from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
+from pencilmap.scripts.networks.namespaces.network import HEADERS, EmulatedNetwork
 
-_SENT = 8  # index of the bytes sent among the numbers after the device name
+_BYTES, _PACKETS = 8, 9  # index among the numbers after the device name
 
 
 def sent_bytes(network: EmulatedNetwork) -> Ints:
-    """Return the bytes that every link has sent, headers included: int64 array, shape ``network.link_shape``."""
+    """Return the bytes of data that every link has sent: int64 array, shape ``network.link_shape``."""
     sent = np.zeros(network.network.link_shape, dtype=np.int64)
     for node, name in enumerate(network.nodes):
         with kernel.inside(name):
@@ -23,10 +27,10 @@ def sent_bytes(network: EmulatedNetwork) -> Ints:
 
 
 def read_devices(text: str) -> dict[str, int]:
-    """Return the bytes sent by each device, from the text of /proc/net/dev.
+    """Return the bytes sent by each device without the headers of packets, from the text of /proc/net/dev.
 
     >>> read_devices("h\\nh\\n  xp: 1 2 3 4 5 6 7 8 950 10 11 12 13 14 15 16\\n")
-    {'xp': 950}
+    {'xp': 290}
     """
-    lines = (line.partition(":") for line in text.splitlines()[2:])
-    return {name.strip(): int(numbers.split()[_SENT]) for name, _, numbers in lines}
+    lines = ((name.strip(), numbers.split()) for name, _, numbers in (line.partition(":") for line in text.splitlines()[2:]))
+    return {name: int(numbers[_BYTES]) - HEADERS * int(numbers[_PACKETS]) for name, numbers in lines}

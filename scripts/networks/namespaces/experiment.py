@@ -157,7 +157,7 @@ def _result(experiment, placement, least, done):
 
     The difference cancels message headers and the messages that start the run, agree on a time and end the run. """
     network = experiment.network
-    sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
+    sent = np.array(done["sent_bytes"]) - np.array(least["sent_bytes"])
     links = check_links(network, sent, _loads(experiment, placement, experiment.transform),
                         _loads(experiment, placement, experiment.least), experiment.reps + WARMUP)
     comparisons = compare_records([done["record"]], placement)

@@ -51,7 +51,7 @@ def _run(network, run, timeout_s):
     options = ["--json", str(records)] if run.get("records", True) else []
     printed = launch([*run["program"], *options], run["hosts"], FOLDER, timeout_s)
     return {"record": json.loads(records.read_text()) if options else None, "printed": printed,
-            "seconds": time.monotonic() - begin, "wire_bytes": (sent_bytes(network) - before).tolist(),
+            "seconds": time.monotonic() - begin, "sent_bytes": (sent_bytes(network) - before).tolist(),
             "backlog_drops": backlog_drops() - drops}
 
 

@@ -17,8 +17,8 @@ MOST_NODES = 256
 HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, as Blue Gene has a service network
 TIES = ("parity", "plus")
 IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux adds
-ETHERNET = 14
-ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # a packet without data for every two with data
+HEADERS = 14 + IP_AND_TCP  # with those of Ethernet
+ACKNOWLEDGEMENT = HEADERS / 2  # a packet without data for every two with data
 
 
 class EmulationError(PencilmapError):
@@ -89,7 +89,7 @@ class EmulatedNetwork:
     @property
     def payload_share(self) -> float:
         """Payload bytes per byte on a link: the rest are headers and acknowledgements."""
-        return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
+        return (self.mtu - IP_AND_TCP) / (self.mtu - IP_AND_TCP + HEADERS + ACKNOWLEDGEMENT)
 
     @property
     def payload_bytes_per_s(self) -> float:
@@ -143,7 +143,7 @@ class LinkCheck:
 
     link: str  #: ``0-3:x+``: the node that the link leaves, dimension and direction; on a tree its ends
     predicted_bytes: Fraction
-    carried_bytes: float  #: bytes of the counter without headers and acknowledgements
+    carried_bytes: float  #: of data, by the counters
 
     @property
     def ratio(self) -> float | None:
@@ -156,14 +156,14 @@ class LinkCheck:
                 "ratio": self.ratio}
 
 
-def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
+def check_links(network: EmulatedNetwork, sent_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
     """Compare the counters with the predicted loads; return a check for each existing link.
 
     Parameters
     ----------
-    wire_bytes
-        Array of shape ``network.link_shape``: bytes of every link, less its bytes in the run of a smaller transform.
+    sent_bytes
+        Array of shape ``network.link_shape``: data of every link, less its data in the run of a smaller transform.
     loads, without
         Loads of the exchanges of a repetition of the transform, and of the smaller transform.
     """
@@ -173,7 +173,7 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
             index = network.link_index(i, direction, node)
             predicted = _at(loads, index) - _at(without, index)
             checks.append(LinkCheck(network.wiring.link_name(i, direction, node), predicted * repetitions,
-                                    float(np.asarray(wire_bytes)[index]) * network.payload_share))
+                                    float(np.asarray(sent_bytes)[index])))
     return checks
 
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,14 @@ from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.program_records import Measured, record_of
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing import routing
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.inside import FOLDER
-from pencilmap.scripts.networks.namespaces.launch import COLLECTIVES, NAP
+from pencilmap.scripts.networks.namespaces.launch import COLLECTIVES, NAP, build_nap
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, check_links
 from pencilmap.scripts.networks.tracer import OPEN_MPI, Launch, library_for, trace
 
@@ -59,6 +60,8 @@ PROGRAMS = {
                           "^result: .*$", COLLECTIVE),
     "lammps": Program(("lmp", "-in", "{inputs}/lammps.in", "-log", "none", "-nocite"), ("lmp", "lammps"),
                       "^ +[0-9]+ +[-0-9.]+ .*$", POINT_TO_POINT),
+    "qe": Program(("pw.x", "-ndiag", "1", "-in", "{inputs}/qe.in"), ("pw.x", "quantum-espresso quantum-espresso-data"),
+                  "^! +total energy .*$", COLLECTIVE),
 }
 
 
@@ -101,8 +104,9 @@ class Row:
         return {**self.__dict__, "holds": self.holds}
 
 
-def run_programs(network: EmulatedNetwork, names: Sequence[str], timeout_s: float) -> list[Row]:
-    """Return three rows for each program.
+def run_programs(network: EmulatedNetwork, names: Sequence[str],
+                 timeout_s: float) -> list[tuple[list[Row], dict[str, Any]]]:
+    """Return three rows for each program, and their record, see `pencilmap.mapper.program_records`.
 
     Parameters
     ----------
@@ -123,7 +127,7 @@ def run_programs(network: EmulatedNetwork, names: Sequence[str], timeout_s: floa
         _check_there(name)
     check_available()
     with temporary_folder() as folder:
-        return [row for name in names for row in _rows(network, name, folder, timeout_s)]
+        return [_runs(network, name, folder, timeout_s) for name in names]
 
 
 def is_there(needed: str) -> bool:
@@ -141,12 +145,12 @@ def _check_there(name):
         raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
 
 
-def _rows(network, name, folder, timeout_s):
+def _runs(network, name, folder, timeout_s):
     words = _command(PROGRAMS[name], folder)
     say(f"tracing {name}")
     traffic = _traced(words, network.network.n_nodes, folder)
-    placed = setting(network=network.text, bandwidth=f"{network.payload_bytes_per_s:.17g} byte/s").program(
-        traffic, routing=network.routing)
+    bandwidth = f"{network.payload_bytes_per_s:.17g} byte/s"
+    placed = setting(network=network.text, bandwidth=bandwidth).program(traffic, routing=network.routing)
     launched, best = placed.mappings[0], placed.best[0]
     file = folder / f"{name}.hosts"
     write_mapping(best, file, "hostfile")
@@ -158,15 +162,18 @@ def _rows(network, name, folder, timeout_s):
            "runs": [{"name": f"{name}, {text}", "program": how, "hosts": hosts(at), "records": False}
                     for text, _, at, how in runs], "timeout_s": timeout_s}
     done = run_boxed(job, timeout_s * (len(runs) + 1))
-    return [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
+    rows = [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
             for (text, mapping, *_), run in zip(runs, done)]
+    return rows, record_of(name, [replace(mapping, name=text) for text, mapping, *_ in runs], network.routing, bandwidth,
+                           traffic.read_text("utf-8"),
+                           [Measured(row.measured_s, (min(row.ratios), max(row.ratios))) for row in rows])
 
 
 def _row(network, name, placement, mapping, traffic, run, printed):
     program = PROGRAMS[name]
     rule = routing(network.routing, network.network)
     loads = [rule.loads(network.network, phase.exchange, mapping.ends) for phase in traffic.phases if phase.bytes.nnz]
-    links = check_links(network, run["wire_bytes"], loads, [], 1)
+    links = check_links(network, run["sent_bytes"], loads, [], 1)
     most = max(link.predicted_bytes for link in links)
     results = [re.findall(program.results, text, re.MULTILINE) for text in (printed, run["printed"])]
     prediction = predict_program(mapping, traffic, network.routing)
@@ -190,7 +197,8 @@ def _command(program, folder):
 def _traced(words, ranks, folder):
     """Run a program here, in its launch order, and return the file of its traffic."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
-    launch = Launch(("mpirun.openmpi", *options, *words), 0, OPEN_MPI)
+    napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))
+    launch = Launch(("mpirun.openmpi", *options, *napping, *words), 0, OPEN_MPI)
     traffic, printed = folder / "traffic.txt", folder / "printed.txt"
     with open(printed, "w", encoding="utf-8") as output:
         found = trace(launch, library_for(launch), traffic, printed=output)

@@ -1,4 +1,4 @@
-"""A network without coordinates: its hosts and switches, with links coloured by their load in an exchange.
+"""Any network: its hosts and switches, with links coloured by their load in an exchange.
 
 Switches are above their nearest hosts, at a height given by the number of links to the nearest host. Without switches, a
 spring layout places the hosts. Hosts of the chosen row and column have the same marks as in the image of a torus.
@@ -10,7 +10,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Arcs
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures import canvas
@@ -28,15 +28,16 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
     from matplotlib.collections import LineCollection
 
     network: Any = mapping.network
-    if network.has_coordinates:
-        raise FigureError(f"{network} is no graph; draw it with `what` image or loads")
-    if len(network.vertices) > MAX_VERTICES:
-        raise FigureError(f"{network} has {len(network.vertices)} hosts and switches; a picture takes {MAX_VERTICES} at "
-                          "most")
-    where = _places(network)
-    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / [float(c) for c in network.cables]
+    arcs = network.arcs()
+    V, cables = arcs.n_vertices, network.cables
+    if V > MAX_VERTICES:
+        raise FigureError(f"{network} has {V} hosts and switches; a picture takes {MAX_VERTICES} at most")
+    if network.has_coordinates:  # cables of each dimension
+        cables = [cables[i] for i in (arcs.index // (2 * network.n_nodes)).tolist()]
+    where = _places(arcs, network.n_nodes)
+    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[arcs.index] / [float(c) for c in cables]
     values = values * float(m_scale(1, network, loads.total_bytes))
-    both = _busier(network, values)
+    both = _busier(arcs, values)
     lines, top = heading(title, WIDTH)
     with figure(HEIGHT + top, WIDTH) as drawn:
         drawn.suptitle(lines, fontsize=8)
@@ -48,7 +49,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         axes.add_collection(links)
         groups = groups_of(mapping, numbers)
         kinds = kinds_of_nodes(groups)
-        hosts, switches = np.arange(network.n_nodes), np.arange(network.n_nodes, len(network.vertices))
+        hosts, switches = np.arange(network.n_nodes), np.arange(network.n_nodes, V)
         others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
         for name, nodes in {"other": others, **kinds}.items():
             colour, marker, _ = look_of(name, groups)
@@ -56,8 +57,9 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
                          gid=f"{name}-hosts", label=None if name == "other" else _meaning(name, groups))
         axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=canvas.BLACK, marker="h", zorder=2,
                      gid="switches", label="switch" if len(switches) else None)
-        if len(network.vertices) <= NAMED:
-            for place, name in zip(where, network.vertices):
+        if V <= NAMED:
+            names = [network.node_name(v) for v in range(V)] if network.has_coordinates else network.vertices
+            for place, name in zip(where, names):
                 axes.annotate(name[:LONGEST_NAME], place, (0, -7), textcoords="offset points", ha="center", va="top",
                               fontsize=6)
         axes.set_axis_off()
@@ -73,24 +75,23 @@ def _meaning(name, groups):
     return "in both" if name == "both" else f"{name} {groups[name][0]}"
 
 
-def _busier(network, values):
+def _busier(arcs, values):
     """Return loads of the busier direction of each pair of neighbours."""
     found: dict[tuple[int, int], float] = {}
-    for a, b, value in zip(network.source.tolist(), network.target.tolist(), values.tolist()):
+    for a, b, value in zip(arcs.source.tolist(), arcs.target.tolist(), values.tolist()):
         ends = (min(a, b), max(a, b))
         found[ends] = max(value, found.get(ends, 0.0))
     return found
 
 
-def _places(network: GraphNetwork) -> Floats:
+def _places(arcs: Arcs, n: int) -> Floats:
     """Return right and up of each vertex: float array, shape (V, 2)."""
     import networkx as nx
 
     graph = nx.Graph()
-    graph.add_nodes_from(range(len(network.vertices)))
-    graph.add_edges_from(zip(network.source.tolist(), network.target.tolist()))
-    n = network.n_nodes
-    if len(network.vertices) == n:
+    graph.add_nodes_from(range(arcs.n_vertices))
+    graph.add_edges_from(zip(arcs.source.tolist(), arcs.target.tolist()))
+    if arcs.n_vertices == n:
         found = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
         return np.array([found[k] for k in range(n)])
     level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
@@ -100,4 +101,4 @@ def _places(network: GraphNetwork) -> Floats:
         middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in here}
         ordered = sorted(here, key=lambda k: (middle[k], k))
         right |= {k: (place + 0.5) / len(ordered) for place, k in enumerate(ordered)}
-    return np.array([(right[k], float(level[k])) for k in range(len(network.vertices))])
+    return np.array([(right[k], float(level[k])) for k in range(arcs.n_vertices)])

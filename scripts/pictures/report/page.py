@@ -10,11 +10,10 @@ from itertools import count
 from math import inf
 from shlex import join
 
-from pencilmap.mapper.programs import PlacedProgram
+from pencilmap.mapper.program_records import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds, to_limit
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.program import ProgramPrediction
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
@@ -36,34 +35,9 @@ class Forecast:
     transform: Transform | None = None
 
 
-@dataclass(frozen=True)
-class Program:
-    """Placements of a program, see `pencilmap.mapper.programs.PlacedProgram`."""
-
-    name: str  #: file of its traffic
-    found: PlacedProgram
-    measured_s: Sequence[float | None] = ()  #: run time in each placement, if it is known
-
-    @property
-    def title(self) -> str:
-        return f"{self.name} on {self.found.mappings[0].network}, {self.found.traffic.n_ranks} ranks"
-
-    @property
-    def rows(self) -> list[tuple[ProgramPrediction, float | None, float | None]]:
-        """Return the predictions, their gains, and the measured times."""
-        first = self.found.predictions[0]
-        times = [*self.measured_s, *[None] * len(self.found.predictions)]
-        return [(p, p.gain(first), seconds) for p, seconds in zip(self.found.predictions, times)]
-
-    @property
-    def placed(self) -> list[PlacedTraffic]:
-        return [PlacedTraffic(m, p.placement, p.routing, self.found.traffic)
-                for m, p in zip(self.found.mappings, self.found.predictions)]
-
-
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
          forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None,
-         program: Program | None = None) -> str:
+         programs: Sequence[ProgramRuns] = ()) -> str:
     """Return the report as HTML: a single file that loads nothing, the same bytes for the same records.
 
     Parameters
@@ -74,20 +48,22 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         Published exchanges to show with the records.
     forecasts
         Predictions without a run, of `machine` if a machine is named.
-    program
-        A traced program in place of records and predictions.
+    programs
+        Traced programs, with or without runs.
     verdict
         The sentence with the result, at the top.
     """
+    traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     found, of_all = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
-                           *(program.placed if program else [])])
+                           *(PlacedTraffic(m, p.placement, p.routing, program.found.traffic,
+                                           program.name if len(programs) > 1 else "") for program, m, p in traced)])
     of_entry, of_forecast = of_all[:len(entries)], of_all[len(entries):len(entries) + len(forecasts)]
     bars = groups_of_bars([*map(bar_of_entry, entries), *(bar_of_forecast(f.prediction) for f in forecasts)])
     first, second = _pair(found, [*zip(of_entry, map(_measured_s, entries)), *zip(of_forecast, (
         f.prediction.known_s for f in forecasts)), *zip(of_all[len(entries) + len(forecasts):], (
-            p.link_bytes for p in (program.found.predictions if program else ())))])
+            p.link_bytes for program, _, p in traced if program is programs[0]))])
     return _environment().get_template("page.html").render(
-        title=program.title if program else title_of(entries, forecasts, machine), program=program,
+        title=title_of(entries, forecasts, machine, programs), programs=programs,
         verdict=verdict, command=printable(join(command)),
         version=version("pencilmap"), entries=entries, bars=bars, bar_kinds=kinds_of_bars(bars),
         forecasts=[forecast.prediction for forecast in forecasts], views=found, paired=second is not None,
@@ -103,8 +79,11 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         phases_table=_phases_table(entries), join=join)
 
 
-def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None) -> str:
-    """Return the subject of the page: machine, torus, grid, placements and sizes, if they are few."""
+def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None,
+             programs: Sequence[ProgramRuns] = ()) -> str:
+    """Return the subject of the page: machine, torus, grid, placements and sizes, if they are few; or the programs."""
+    if programs:
+        return _few([program.title for program in programs])
     if entries:
         rows = [entry.comparisons[0] for entry in entries]
         machines = [entry.machine or "" for entry in entries]

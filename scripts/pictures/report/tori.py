@@ -77,6 +77,7 @@ class PlacedTraffic:
     name: str  #: of the placement
     routing: str
     traffic: Traffic
+    program: str = ""  #: its name if there are several
 
     def view(self) -> dict[str, Any]:
         """Return the data for the script of the page, see `Placed.view`. There is no grid, and loads are in MB."""
@@ -85,7 +86,8 @@ class PlacedTraffic:
         shown = [("all phases", self.traffic.total), *((f"phase {k}", phase) for k, phase in enumerate(phases, 1))]
         loads = {name: link_values(rule.loads(self.mapping.network, phase.exchange, self.mapping.ends), with_bytes=True)
                  for name, phase in (shown if len(phases) > 1 else shown[:1])}
-        return {"title": f"{torus}, {self.name}", "shape": list(torus.shape), "axes": torus.axes,
+        return {"title": ", ".join(filter(None, (self.program, str(torus), self.name))),
+                "shape": list(torus.shape), "axes": torus.axes,
                 "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "grid": [], "dimensions": [],
                 "routing": self.routing, "nodes": _base64(self.mapping.node_of_rank, "<i4"), "hosts": {},
                 "loads": {name: _base64(values, "<f4") for name, values in loads.items()}}
