@@ -51,6 +51,7 @@ DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or no
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
 ROUNDS = ((4, 32), (2, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
 ROUNDS_WITH_HOLES = ((12, 64), *ROUNDS[1:])  # the same if no product fills the usable nodes
+ROUNDS_ON_SWITCHES = ((2, 12), (1, 2))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
@@ -365,7 +366,7 @@ class _Wanted:
                     refusals.append(error)  # this placement or schedule does not exist here
 
     def _launched(self, found, refusals):
-        """Return the launch order of the grids that may have the fastest: it is never faster than the best placement."""
+        """Return the launch orders that may be the fastest: here none is faster than the best placement of its grid."""
         some = list[Choice]()
         for choice in self.ranked(found):
             if not some or choice.worth < min(each.worth for each in some):
@@ -473,8 +474,8 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        holes = self.where.network.has_products and not self.where.site.allocation.is_complete
-        rounds = ROUNDS_WITH_HOLES if holes else ROUNDS
+        rounds = (ROUNDS_ON_SWITCHES if not self.where.network.has_products else
+                  ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
         for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():

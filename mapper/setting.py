@@ -236,7 +236,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
-    tasks = tasks_per_node or (described.tasks_per_node if described else 1)
+    tasks = _tasks(described, tasks_per_node)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     one = decomposition_named(decomposition or PENCIL.name)
 
@@ -252,6 +252,17 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
 
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _tasks(machine: Machine | None, given: int | None) -> int:
+    """Return the tasks on a node: the given number, else that of the machine."""
+    if machine is None:
+        return given or 1
+    most = machine.figures.get("most_tasks_per_node")
+    if given and most and given > most.value:
+        raise MachineError(f"{given} tasks on a node are too many: a node of {machine.name} runs at most {most.value}; give "
+                           "fewer with `tasks_per_node`, and threads with `threads`")
+    return given or machine.tasks_per_node
 
 
 def _halo(width: int | None, weight: float | None, transform: Transform | None) -> Halo | None:

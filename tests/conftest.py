@@ -49,7 +49,7 @@ def pytest_configure(config):
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="also run the tests that take minutes, and all cases")
-    parser.addoption("--quick", action="store_true", help="run few cases, and no test that takes tens of seconds")
+    parser.addoption("--quick", action="store_true", help="run few cases, and no test that takes seconds")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -69,7 +69,7 @@ def left_out(item, quick, cases):
     if "slow" in item.keywords:
         return "takes minutes; run it with scripts/test --slow"
     if quick and "thorough" in item.keywords:
-        return "takes tens of seconds; run it with scripts/test"
+        return "takes seconds; run it with scripts/test"
     sampled = item.get_closest_marker("sampled")
     one_in = (sampled.args[0] * SPARSE if sampled else 1) * (QUICK if quick and item.path.parent.name in OF else 1)
     test = item.nodeid.partition("[")[0]

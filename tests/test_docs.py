@@ -281,7 +281,8 @@ def test_every_public_name_of_the_fortran_modules_is_in_the_index_with_its_words
     found = {name for kind, objects in index.items() if kind.startswith("f:") for name in objects}
     assert {"pencilfft_plan_create", "pencilfft_wisdom_forget", "pencilfft_not_possible", "pencilfft_part",
             "pm_comm_reorder", "pm_error"} <= names
-    assert names == found - {"pencilfft", "pencilmap_reorder"}
+    specific = {name for line in re.findall(r"module procedure ([^!\n]*)", source) for name in re.findall(r"\w+", line)}
+    assert names == found - specific - {"pencilfft", "pencilmap_reorder"}
     page = (built / "reference" / "fortran.html").read_text("utf-8")
     procedures = [name for name in names if re.search(rf"(?:function|subroutine) {name}\(", source)]
     assert len(procedures) > 20 and [name for name in procedures if name not in page] == []

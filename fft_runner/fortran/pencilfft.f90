@@ -34,6 +34,8 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
     !> The same after its remap and before its remap, if bricks or other boxes are remapped.
     integer(c_int), parameter, public :: pencilfft_inner_input = -4, pencilfft_inner_output = -3
+    !> With a number added: an array before its lines are transformed.
+    integer(c_int), parameter, public :: pencilfft_before = 16
     !> Exchanges of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
     !> Remaps, as the argument of any function for an exchange.
@@ -80,9 +82,11 @@ module pencilfft
         integer(c_int64_t) :: field_stride, n(3)
     end type
 
-    !> The transform along an axis: its kind, and the number, 1 to 4, of a cosine or sine transform.
+    !> The transform along an axis: its kind, and the number, 1 to 4, of a cosine or sine transform; the points whose modes
+    !! are kept, and the points of a line.
     type, bind(C), public :: pencilfft_line
         integer(c_int) :: kind, number
+        integer(c_int64_t) :: n, points
     end type
 
     !> A plan; make it with pencilfft_plan_create.
@@ -723,11 +727,11 @@ contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names equal the members of pencilfft_desc; of boxes,
-    !! offset and extent are read. Collective.
+    !! offset and extent are read. padded(1:3) = padded_nx, padded_ny, padded_nz. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
-                                                  destroy_input, nonblocking) &
+                                                  destroy_input, padded, nonblocking) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
@@ -737,6 +741,7 @@ contains
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
         logical, intent(in), optional :: destroy_input, nonblocking
+        integer, intent(in), optional :: padded(3)
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
@@ -751,6 +756,9 @@ contains
         call set_integer(desc, "threads", threads)
         if (present(destroy_input)) call set_integer(desc, "destroy_input", merge(1, 0, destroy_input))
         if (present(nonblocking)) call set_integer(desc, "nonblocking", merge(1, 0, nonblocking))
+        if (present(padded)) call set_integer(desc, "padded_nx", padded(1))
+        if (present(padded)) call set_integer(desc, "padded_ny", padded(2))
+        if (present(padded)) call set_integer(desc, "padded_nz", padded(3))
         call set_text(desc, "type", type, names(1))
         call set_text(desc, "kinds", kinds, names(2))
         call set_text(desc, "skip", skip, names(3))

@@ -68,6 +68,18 @@
  * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
+ * Padding
+ * -------
+ * With padded_nx, padded_ny or padded_nz the points of an axis are more than its modes. A forward transform takes lines of
+ * padded_nx points and keeps the modes of nx points; a backward transform sets the other modes to 0 and gives padded_nx
+ * points. nx = 64 and padded_nx = 96 is the 3/2 rule; modes nxc of nx points (pruning) are nx = nxc and padded_nx = nx.
+ * Any axis with a DFT and any length will do. Zeros are neither sent nor transformed along another axis, and only kept modes
+ * travel. The input has padded_nx points, the output the boxes and waves of a plan without padding. Sums are over all
+ * points, so the scale has padded_nx in place of nx: divide a spectrum by the points to compare it with another plan's.
+ * If nx is even, the mode nx/2 stands for both -nx/2 and nx/2: forward adds the two, and backward gives half of it to each.
+ * Along a halved z this is twice the real part of each line's mode, and half of it. So a spectrum survives backward and
+ * forward, and the backward transform interpolates the points of a plan without padding.
+ *
  * Errors
  * ------
  * Every function returns a pencilfft_status. pencilfft_error_message() gives the message of the last call that did not
@@ -138,6 +150,9 @@ enum { PENCILFFT_INPUT = -2, PENCILFFT_OUTPUT = -1 };
  * input to PENCILFFT_INNER_INPUT, which is divided like array 0, or from the last array, PENCILFFT_INNER_OUTPUT, to the
  * output. Without a remap the inner array and the outer array are the same. Remaps are exchanges with these numbers. */
 enum { PENCILFFT_INNER_INPUT = -4, PENCILFFT_INNER_OUTPUT = -3 };
+/* Array PENCILFFT_BEFORE + a, from a = 1 on, is array a before its lines are transformed: as exchange a - 1 of a forward
+ * transform leaves it. It differs from array a only if padded lines are transformed there. */
+enum { PENCILFFT_BEFORE = 16 };
 enum { PENCILFFT_REMAP_IN = -2, PENCILFFT_REMAP_OUT = -1 };
 /* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
 enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
@@ -203,6 +218,8 @@ typedef struct {
                         * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
     int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils, two
                       * for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default): it may not */
+    int64_t padded_nx, padded_ny, padded_nz; /* points along an axis with a DFT, at least nx, ny, nz: see Padding; 0
+                                              * (default): no more than nx, ny, nz */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element start + (f - first_field) * field_stride
@@ -236,6 +253,7 @@ typedef enum {
 typedef struct {
     pencilfft_line_kind kind;
     int number; /* 1 to 4 for cosine and sine transforms I to IV; else 0 */
+    int64_t n, points; /* points whose modes are kept, as in nx; points of a line, more with padding */
 } pencilfft_line;
 
 /* A plan. */
@@ -352,8 +370,8 @@ int pencilfft_wait(pencilfft_plan plan);
  * a null plan. Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
-/* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward.
- * in may be used as scratch space, and its contents are lost. Fails if array e or e + 1 has several parts. Collective. */
+/* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward
+ * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents are lost. Fails if array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The halo of an array: planes of the neighbours around this rank's box, in x, y and z alike, with edges and corners. Arrays

@@ -45,24 +45,33 @@ static int number_of(const pencilfft_line *line, int backward)
     return backward && (line->number == 2 || line->number == 3) ? 5 - line->number : line->number;
 }
 
-static double complex weight_of(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t j)
+/* A mode j of n kept modes at point k of `points`, or the reverse: the mode n/2 of an even n stands for -n/2 too. */
+static double complex padded_root(const pencilfft_line *line, int64_t mode, int64_t point, int backward)
 {
+    int64_t n = line->n, points = line->points;
+    if (points > n && 2 * mode == n)
+        return (backward ? 1 : 2) * creal(root(mode, point, points, backward));
+    return root(2 * mode > n ? mode + points - n : mode, point, points, backward);
+}
+
+static double complex weight_of(const pencilfft_line *line, int backward, int64_t k, int64_t j)
+{
+    int64_t n = line->n;
     switch (line->kind) {
     case PENCILFFT_LINE_NONE: return j == k;
     case PENCILFFT_LINE_COSINE: return cosine(number_of(line, backward), j, k, n);
     case PENCILFFT_LINE_SINE: return sine(number_of(line, backward), j, k, n);
     case PENCILFFT_LINE_R2C:
         if (backward) /* the half that is not stored contributes by its conjugate */
-            return (j == 0 || 2 * j == n ? 1 : 2) * root(j, k, n, 1);
+            return (j == 0 || 2 * j == n ? 1 : 2) * padded_root(line, j, k, 1);
         break;
     default: break;
     }
-    return root(j, k, n, backward);
+    return backward ? padded_root(line, j, k, 1) : padded_root(line, k, j, 0);
 }
 
-void basis_line(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
-                double complex *weight)
+void basis_line(const pencilfft_line *line, int backward, int64_t k, int64_t offset, int64_t extent, double complex *weight)
 {
     for (int64_t j = 0; j < extent; j++)
-        weight[j] = weight_of(line, backward, n, k, offset + j);
+        weight[j] = weight_of(line, backward, k, offset + j);
 }

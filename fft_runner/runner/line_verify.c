@@ -125,7 +125,7 @@ static double complex weight_of(const struct line_problem *p, int64_t k, int64_t
     double complex product = 1, weight;
     for (int axis = 2; axis >= 0; axis--) {
         int64_t n = p->n[axis];
-        basis_line(&dft, p->direction == PENCILFFT_BACKWARD, n, k % n, index % n, 1, &weight);
+        basis_line(&dft, p->direction == PENCILFFT_BACKWARD, k % n, index % n, 1, &weight);
         product *= weight;
         k /= n;
         index /= n;

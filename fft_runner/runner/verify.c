@@ -24,13 +24,10 @@ double tolerance_of(size_t real_bytes, int64_t elements)
 
 int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *p)
 {
-    pencilfft_format input;
     *p = (struct problem){.plan = plan, .grid = grid};
-    int status = pencilfft_format_of(plan, PENCILFFT_INPUT, &input);
-    for (int axis = 0; axis < 3 && !status; axis++) {
-        p->points[axis] = input.n[axis];
+    int status = 0;
+    for (int axis = 0; axis < 3 && !status; axis++)
         status = pencilfft_line_of(plan, axis, &p->line[axis]);
-    }
     if (!status && !(status = pencilfft_alloc(plan, &p->in)))
         status = pencilfft_alloc(plan, &p->other);
     return pf_agree(status, grid);

@@ -10,7 +10,6 @@ struct problem {
     pencilfft_plan plan;
     MPI_Comm grid; /* rank = grid rank */
     pencilfft_line line[3]; /* along x, y, z */
-    int64_t points[3];      /* of these lines, on the real side of r2c */
     void *in, *out; /* the same if in place */
     void *other;    /* always a second buffer */
     bool refill;    /* a run overwrites its input */

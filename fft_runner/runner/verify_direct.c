@@ -85,7 +85,7 @@ static double complex my_sum(struct summand *s, const int64_t point[3])
 {
     const struct problem *p = s->p;
     for (int axis = 0; axis < 3; axis++)
-        basis_line(&p->line[axis], p->direction == PENCILFFT_BACKWARD, p->points[axis], point[axis], s->in->box.offset[axis],
+        basis_line(&p->line[axis], p->direction == PENCILFFT_BACKWARD, point[axis], s->in->box.offset[axis],
                    s->in->box.extent[axis], s->weight[axis]);
     return block_sum(s);
 }

@@ -45,21 +45,17 @@ static int check_exchanges(const struct problem *p, int64_t *wrong)
 {
     bool forward = p->direction == PENCILFFT_FORWARD;
     struct side side;
-    void *from = p->in, *to = p->other;
     int exchanges, parts, status = pencilfft_exchanges(p->plan, &exchanges);
     if (!status)
         status = pencilfft_parts(p->plan, PENCILFFT_INNER_OUTPUT, &parts);
     if (!status && parts > 1)
         return status;
-    if (status || (status = side_of(p, forward ? 0 : exchanges, &side)))
-        return status;
-    values_fill(&side.part[0], &side.format, value_index, from);
-    for (int i = 0; i < exchanges && !status; i++) {
-        int e = forward ? i : exchanges - 1 - i;
-        status = move_and_count(p, e, forward ? e + 1 : e, from, to, wrong);
-        void *next = from;
-        from = to;
-        to = next;
+    for (int e = 0; e < exchanges && !status; e++) {
+        int array[2] = {e, PENCILFFT_BEFORE + e + 1};
+        if ((status = side_of(p, array[!forward], &side)))
+            return status;
+        values_fill(&side.part[0], &side.format, value_index, p->in);
+        status = move_and_count(p, e, array[forward], p->in, p->other, wrong);
     }
     return status;
 }

@@ -57,7 +57,7 @@ static bool transform_axis(struct whole *w, int axis)
  * omitted. */
 static void expand_lines(struct whole *w)
 {
-    int64_t half = w->n[2], nz = w->p->points[2];
+    int64_t half = w->n[2], nz = w->p->line[2].n;
     for (int64_t line = w->n[0] * w->n[1] - 1; line >= 0; line--) {
         double complex *from = w->data + line * half, *to = w->data + line * nz;
         for (int64_t k = half - 1; k >= 0; k--)
@@ -77,6 +77,40 @@ static void shorten_lines(struct whole *w)
     w->n[2] = half;
 }
 
+/* Keep the modes of n points of lines of more points, in place: low modes, then high modes, and the mode n/2 of an even n
+ * from both sides. */
+static void keep_modes(struct whole *w, int axis)
+{
+    int64_t n = w->p->line[axis].n, points = w->n[axis], below = 1, above = 1;
+    for (int i = 0; i < 3; i++)
+        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    for (int64_t a = 0; a < above; a++)
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t b = 0; b < below; b++) {
+                const double complex *from = w->data + a * points * below + b;
+                double complex value = from[(2 * k > n ? k + points - n : k) * below];
+                w->data[(a * n + k) * below + b] = 2 * k == n ? value + from[(points - k) * below] : value;
+            }
+    w->n[axis] = n;
+}
+
+/* The reverse, from the end. */
+static void pad_modes(struct whole *w, int axis)
+{
+    int64_t n = w->n[axis], points = w->p->line[axis].points, below = 1, above = 1;
+    for (int i = 0; i < 3; i++)
+        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    for (int64_t a = above - 1; a >= 0; a--)
+        for (int64_t k = points - 1; k >= 0; k--)
+            for (int64_t b = below - 1; b >= 0; b--) {
+                const double complex *from = w->data + a * n * below + b;
+                int64_t mode = 2 * k <= n ? k : 2 * (points - k) < n ? k - points + n : 2 * (points - k) == n ? n / 2 : -1;
+                double complex value = mode < 0 ? 0 : from[mode * below];
+                w->data[(a * points + k) * below + b] = 2 * mode == n ? value / 2 : value;
+            }
+    w->n[axis] = points;
+}
+
 static bool transform_whole(struct whole *w)
 {
     for (int i = 0; i < 3; i++) {
@@ -84,8 +118,13 @@ static bool transform_whole(struct whole *w)
         bool halved = w->p->line[axis].kind == PENCILFFT_LINE_R2C;
         if (halved && w->backward)
             expand_lines(w);
+        bool padded = w->p->line[axis].points > w->p->line[axis].n;
+        if (padded && w->backward)
+            pad_modes(w, axis);
         if (w->p->line[axis].kind != PENCILFFT_LINE_NONE && !transform_axis(w, axis))
             return false;
+        if (padded && !w->backward)
+            keep_modes(w, axis);
         if (halved && !w->backward)
             shorten_lines(w);
     }

@@ -55,6 +55,9 @@ class Comparison:
         Expected range of nine in ten measured times.
     order : str
         In words, the order in which the ranks of a default placement filled the places; empty for others.
+    schedule : str
+    certificate : float, optional
+        Cost of all exchanges over the proved limit of all placements of the grid.
     """
 
     source: str
@@ -76,6 +79,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     time_range_s: tuple[float, float] | None = None
     order: str = ""
+    schedule: str = SEQUENCE
+    certificate: float | None = None
 
     @property
     def t_ratio(self) -> float | None:
@@ -129,7 +134,7 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     order = _order(placement, _placed(record, {})[0])
     return [_row(source, network=labels.get("network", "real"), prediction=prediction, name=name, exchange=exchange,
                  grid=record["grid"], transform=transform, samples=samples, placement=placement, note=note,
-                 warnings=warnings, order=order) for name, samples, exchange in found]
+                 warnings=warnings, order=order, schedule=schedule_of_record(record)) for name, samples, exchange in found]
 
 
 def _order(placement, mapping):
@@ -180,7 +185,8 @@ def _move(prediction, name):
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
-def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order=""):
+def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order="",
+         schedule=SEQUENCE):
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(source, network=network, torus=str(prediction.network) if prediction else "-",
@@ -191,7 +197,12 @@ def _row(source, network, prediction, name, exchange, grid, transform, samples, 
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
                       busiest=str(exchange.busiest) if exchange and exchange.busiest else None, note=note, warnings=warnings,
                       time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None,
-                      order=order)
+                      order=order, schedule=schedule, certificate=_certificate(prediction))
+
+
+def _certificate(prediction):
+    """Return the cost of the run over the proved limit, under its schedule."""
+    return prediction and (prediction if prediction.schedule is None else prediction.schedule).certificate
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Minimal(Rule):
 
 
 def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple[Ints, Floats]:
-    """Return the groups with traffic and the bytes between their switches: int, float array, shapes (U,), (U, n, U, n)."""
+    """Return the groups with traffic, shape (U,), and the bytes between their switches, shape (U, n, U, n)."""
     return kept(("groups", exchange.unit_bytes), network, exchange, ends, lambda: _by_groups(network, exchange, ends))
 
 

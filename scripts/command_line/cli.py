@@ -29,7 +29,8 @@ RENAMED = {
 }
 ENDING = """Begin with:  pencilmap plan --machine fugaku --nodes 4x6x16 --fft 512
 Help:        pencilmap COMMAND --help
-             pencilmap help headings (or networks, placements, formats, ...)"""
+             pencilmap help headings (or networks, placements, formats, ...)
+Exit status: 0; 1 if the question is refused; 2 if the command line is wrong"""
 
 
 @click.group(cls=Folder, package=commands, groups=GROUPS, renamed=RENAMED, ending=ENDING, invoke_without_command=True,

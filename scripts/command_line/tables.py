@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import megabytes_per_second, milliseconds, to_limit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -243,29 +243,42 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
 
     Values that all rows share stand above the table. `wide` shows every column."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
+    launched = {_question(c): c.measured_s for c in comparisons if c.order}
     columns: list[tuple[str, Callable[[Comparison], str]]] = [
         ("network", lambda c: c.network), ("grid", lambda c: c.grid), (">tasks/\nnode", lambda c: str(c.tasks_per_node)),
-        ("size", lambda c: _size(c.transform)), ("placement", lambda c: c.placement if wide else broken(c.placement)),
-        ("exchange", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
-        (">links", lambda c: milliseconds(c.t_s)), (">predicted", lambda c: milliseconds(c.time_s)),
+        ("size", lambda c: _size(c.transform)), ("schedule", lambda c: broken(c.schedule)),
+        ("placement", lambda c: c.placement if wide else broken(c.placement)),
+        ("stage", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
+        (">links", lambda c: milliseconds(c.t_s)), (">time", lambda c: milliseconds(c.time_s)),
         (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),
-        (">measured/\npredicted", lambda c: _ratio(c.time_ratio)),
+        (">measured/\ntime", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
+        (">gain", lambda c: _gain(launched.get(_question(c)), c.measured_s)),
+        (">to limit", lambda c: to_limit(c.certificate)),
         ("slowest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
-    same = [name for name, cell in columns[:4] if len({cell(c) for c in comparisons}) == 1]
-    hidden = {*same, ">m", ">links", ">achieved link\nbandwidth", *([] if notes else ["note"])}
-    if all(c.t_s == c.time_s for c in comparisons):
-        hidden = hidden - {">links"} | {">predicted", ">measured/\npredicted"}
+    same = [name for name, cell in columns[:5] if len({cell(c) for c in comparisons}) == 1]
+    hidden = {*same, ">m", ">links", ">measured/\nlinks", ">achieved link\nbandwidth", *([] if notes else ["note"]),
+              *([] if launched else [">gain"]), *([] if any(c.certificate for c in comparisons) else [">to limit"])}
     shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
     common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["slowest link", ">measured/\nlinks", ">tasks/\nnode"])
+        names, rows = fitted(names, rows, ["slowest link", ">to limit", ">tasks/\nnode", ">gain"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
                 [*expected, *(f"{number} {note}" for note, number in notes.items())])
+
+
+def _question(c):
+    """What a placement does not change: rows that a gain compares."""
+    return c.network, c.torus, c.grid, c.tasks_per_node, c.transform, c.schedule, c.stage
+
+
+def _gain(launched_s, seconds):
+    """Return how much faster the same exchange was than in the launch order."""
+    return "-" if not launched_s or not seconds else f"{100 * (launched_s / seconds - 1):.0f} %".replace("-0 ", "0 ")
 
 
 def _size(transform):

@@ -1,15 +1,15 @@
-"""Compare libpencilfft with its peers and the memory's limit; writes the tables of docs/benchmarks.md and docs/results.
+"""Compare libpencilfft with its peers and the memory's limit; writes the table of docs/benchmarks.md and docs/results.
 
-    .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs and docs/results
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --peers DIR              # also peers that are installed in DIR
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs, docs/results and the picture
     .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes, in a random order in each repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. Each round gives its median. The
-table shows the median of the rounds, with the lowest and highest in brackets. The rounds of a case, a row of the tables,
-follow each other. Every result is checked. The machine must be quiet, because the times are wall-clock times.
+(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. If a contestant ends the launch,
+the others run again without it. Ratios are medians over the repetitions, with their 95 % interval. The result of every
+repetition is checked. The machine must be quiet, because the times are wall-clock times.
 """
 
 import json
@@ -23,7 +23,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import product
 from math import prod
-from os import PathLike
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -38,30 +37,35 @@ from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.command_line.tables import print_table
-from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, FAILED, PAGES, PRECISIONS, TYPES, Case, refusal
-from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
-from pencilmap.scripts.maintenance.benchmarks.limits import limits_table
-from pencilmap.scripts.maintenance.benchmarks.tables import (
+from pencilmap.scripts.maintenance.benchmarks import (
+    CONTESTANTS,
+    FAILED,
     OURS,
-    PAIRS,
-    REFERENCE,
+    PAGES,
+    PEERS,
+    PRECISIONS,
+    TYPES,
+    Case,
+    NotOffered,
+    refusal,
+)
+from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
+from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE, driver_of
+from pencilmap.scripts.maintenance.benchmarks.tables import (
+    Launches,
     floor_table,
-    is_of_one_rank,
     name_of,
     page_table,
-    pairs_table,
-    passes_of,
-    passes_table,
-    ratio,
-    speed_table,
+    rows_table,
     stream_copy,
 )
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = DOCS / "benchmarks.md"
+PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 MARKER = "scripts/maintenance/benchmark_fft.py"
-TIMEOUT_S = 900
+TIMEOUT_S = 600
+APART = ("dtfft",)  # its planner by trial often ends the launch
 MEMORY = {  # for all allocations of a process; NumPy uses huge pages by default
     "normal": {"NUMPY_MADVISE_HUGEPAGE": "0"},
     "huge": {"NUMPY_MADVISE_HUGEPAGE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
@@ -69,7 +73,15 @@ MEMORY = {  # for all allocations of a process; NumPy uses huge pages by default
 
 
 class BenchmarkError(PencilmapError):
-    """A benchmark cannot run, or a contestant gives wrong results."""
+    """A benchmark cannot run, or our library gives wrong results."""
+
+
+class Ended(BenchmarkError):
+    """A launch ended without a result; `status` says how."""
+
+    def __init__(self, message: str, status: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 # ---- running -----------------------------------------------------------------------------------------------------------
@@ -83,21 +95,51 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
                                        "seed": seed}))
         command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
                    result]
-        library = ensure_built().directory / "lib" / "libpencilfft.so"
+        library = ensure_built(simulated=False).directory / "lib" / "libpencilfft.so"
         environment = os.environ | MEMORY[case.pages] | {
             "PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        try:
+        try:  # in the folder, because 2DECOMP&FFT writes a file
             done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True,
-                                  errors="replace", timeout=TIMEOUT_S)
+                                  errors="replace", timeout=TIMEOUT_S, cwd=folder)
         except subprocess.TimeoutExpired as error:
-            raise BenchmarkError(f"{name_of(case)} did not end in {TIMEOUT_S} s") from error
+            raise Ended(f"{name_of(case)} did not end in {TIMEOUT_S} s", f"no end in {TIMEOUT_S} s") from error
         if done.returncode or not result.exists():
             reasons = [line.removeprefix(FAILED) for line in done.stderr.splitlines() if line.startswith(FAILED)]
             if reasons and "Traceback" not in done.stderr:
                 raise BenchmarkError(f"{name_of(case)} failed: {reasons[0]}")
-            raise BenchmarkError(f"{name_of(case)} failed with status {done.returncode}:\n{tail(done.stdout + done.stderr)}")
+            status = f"status {done.returncode}"
+            raise Ended(f"{name_of(case)} failed with {status}:\n{tail(done.stdout + done.stderr)}", status)
         return json.loads(result.read_text())
+
+
+def round_of(case: Case, contestants: Sequence[str], repetitions: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the results of the launches of a round; the first contestant takes part in all of them.
+
+    One launch has all contestants but those that often end it. If a launch ends, its halves are launched, until the
+    contestant that ends it is alone with the first.
+    """
+    first, *others = contestants
+    yield from _halved(case, first, [name for name in others if name not in APART], repetitions, seed)
+    for name in APART:
+        if name in others:
+            yield from _halved(case, first, [name], repetitions, seed)
+
+
+def _halved(case, first, others, repetitions, seed):
+    try:
+        yield launched(case, [first, *others], repetitions, seed)
+        return
+    except Ended as error:
+        if not others:
+            raise
+        status = error.status
+    if len(others) == 1:
+        alone = launched(case, [first], repetitions, seed)
+        yield alone | {"refused": {others[0]: f"it ended the launch with {status}"}}
+    else:
+        for half in (others[:len(others) // 2], others[len(others) // 2:]):
+            yield from _halved(case, first, half, repetitions, seed)
 
 
 def _mpirun(ranks):
@@ -109,52 +151,53 @@ def _mpirun(ranks):
 
 
 def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
-             repetitions: int) -> Iterator[tuple[Case, list[dict[str, Any]]]]:
-    """Yield case after case, each with a result per round."""
+             repetitions: int) -> Iterator[tuple[Case, Launches]]:
+    """Yield case after case, each with the results of its launches."""
+    missing = {name: why for name in contestants if name in PEERS and (why := _missing(name))}
+    names = [name for name in contestants if name not in missing]
     with shown() as progress:
         for case in cases:
-            results = []
+            results: Launches = []
             for number in range(rounds):
                 progress(f"{name_of(case)}: round {number + 1} of {rounds}")
-                results.append(launched(case, contestants, repetitions, number))
+                results += round_of(case, names, repetitions, number)
+            results[0]["refused"] |= missing
             yield case, results
+
+
+def _missing(name):
+    """Why a peer has no driver, None if it has one."""
+    try:
+        driver_of(name)
+    except NotOffered as error:
+        return str(error)
+    return None
 
 
 # ---- output ------------------------------------------------------------------------------------------------------------
 
 
-def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str], path: str | PathLike[str]) -> None:
-    """Draw ratios and passes of all cases: contestants on all ranks, and contestants on one rank, side by side."""
-    panels = []
-    for of_one_rank in (False, True):
-        points = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
-                  for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank}
-        panels.append({name: mine for name, mine in points.items() if mine})
-    limits = [(name_of(case), passes_of(case, rounds)) for case, rounds in results.items()]
-    draw_benchmark([panel for panel in panels if panel], limits, REFERENCE, path)
-
-
-def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
+def machine(results: dict[Case, Launches]) -> str:
     """Return a line about the machine of the measurements."""
     cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                 if line.startswith("model name")), platform.machine())
-    rate = median(stream_copy(rounds) for rounds in results.values())
+    rate = median(stream_copy(launches) for launches in results.values())
     return f"{os.cpu_count()} cores, {cpu}; STREAM copy by all ranks {rate / 1e9:.1f} GB/s"
 
 
-def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
-    """Return the contestants that refused cases, or some rounds of them, with the reasons.
+def refusals(results: dict[Case, Launches]) -> list[str]:
+    """Return the contestants that refused cases, in a launch or more, with the reasons.
 
     >>> there, not_there = {"refused": {}}, {"refused": {"a": "it is wrong"}}
     >>> refusals({Case((8, 8, 8), (1, 2)): [there, not_there], Case((4, 4, 4), (1, 2)): [not_there]})
-    ['a has no c2c 8^3 (1 of 2 rounds), c2c 4^3: it is wrong']
+    ['a has no c2c 8^3 1x2, c2c 4^3 1x2: it is wrong']
     """
     found: dict[tuple[str, str], list[str]] = {}
-    for case, rounds in results.items():
-        for item in dict.fromkeys(item for r in rounds for item in r["refused"].items()):
-            n = sum(item in r["refused"].items() for r in rounds)
-            found.setdefault(item, []).append(name_of(case) + (f" ({n} of {len(rounds)} rounds)" if n < len(rounds) else ""))
-    return [f"{name} has no {', '.join(cases)}: {why}" for (name, why), cases in found.items()]
+    for case, launches in results.items():
+        for name, why in dict.fromkeys(item for launch in launches for item in launch["refused"].items()):
+            found.setdefault((name, why), []).append(name_of(case))
+    return [f"{name} has no {'transform' if len(cases) == len(results) > 1 else ', '.join(cases)}: {why}"
+            for (name, why), cases in found.items()]
 
 
 # ---- the command -------------------------------------------------------------------------------------------------------
@@ -167,9 +210,11 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
 @click.option("--type", "types", type=click.Choice(TYPES), multiple=True, default=TYPES)
 @click.option("--precision", "precisions", type=click.Choice(PRECISIONS), multiple=True, default=PRECISIONS)
 @click.option("--grid", "grids", multiple=True, default=("1x2", "2x1"), metavar="RxC")
-@click.option("--contestant", "contestants", multiple=True, default=(OURS, f"{OURS}:auto", REFERENCE, "mpi4py-fft"),
+@click.option("--contestant", "contestants", multiple=True, default=(f"{OURS}:node", f"{OURS}:auto", "fftw-mpi"),
               metavar="NAME", help=f"Of {', '.join(CONTESTANTS)}; {OURS}:EXCHANGE chooses the exchange. "
-              f"{OURS} and {REFERENCE} always take part.")
+              f"{OURS}, with all choices left to the library, always takes part.")
+@click.option("--peers", metavar="DIR", envvar=VARIABLE,
+              help=f"Folder of installed peers, of {', '.join(PEERS)}; each takes part, or the output says why not.")
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
 @click.option("--json", "json_file", metavar="FILE",
@@ -181,10 +226,15 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
 @click.option("--write", is_flag=True, help=f"Put the short tables into docs/{PAGE.name}, all rows into docs/results, "
               "and the picture into docs/pictures.")
 def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...],
-         grids: tuple[str, ...], contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None,
-         rows: int | None, earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
+         grids: tuple[str, ...], contestants: tuple[str, ...], peers: str | None, rounds: int, repetitions: int,
+         json_file: str | None, rows: int | None, earlier: tuple[str, ...], plot: str | None,
+         write: bool) -> None:
     try:
-        names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
+        if peers:
+            if not Path(peers).is_dir():
+                raise BenchmarkError(f"--peers {peers}: no such folder")
+            os.environ[VARIABLE] = str(Path(peers).absolute())
+        names = list(dict.fromkeys((OURS, *contestants, *(PEERS if peers else ()))))
         if why := next(filter(None, map(refusal, names)), None):
             raise BenchmarkError(why)
         cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision, page)
@@ -227,7 +277,7 @@ def _measure(cases, names, rounds, repetitions, json_file, rows):
 
 def _read(files):
     """Results by case of earlier runs, round by round."""
-    results: dict[Case, list[dict[str, Any]]] = {}
+    results: dict[Case, Launches] = {}
     for file in files:
         text = read_whole(file, BenchmarkError)
         with reading(str(file), BenchmarkError, len(text)):
@@ -244,27 +294,18 @@ def _place(case):
 
 
 def _tell(results, names, plot, write):
-    several, one = speed_table(results, names, of_one_rank=False), speed_table(results, names, of_one_rank=True)
-    by_pass, floor, limits = passes_table(results), floor_table(results, names), limits_table(results)
-    pairs = {title: pairs_table(results, of) for title, of in PAIRS.items()}
-    notes = [machine(results), *refusals(results)]
-    print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *several, notes)
-    if one[1]:
-        print_table(f"One rank, time divided by that of {REFERENCE}", *one)
-    for title, table in pairs.items():
-        if table[1]:
-            print_table(title, *table)
+    rows, short, floor = rows_table(results, names), page_table(results), floor_table(results)
+    print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
+                [machine(results), *refusals(results)])
+    print_table(f"{OURS} compared with the fastest peer", *short)
     print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
-    print_table(f"Passes of {OURS} compared with the memory's limit", *by_pass)
-    if limits[1]:
-        print_table("What is asked for, and what is held", *limits)
     if plot:
-        picture(results, names, plot)
+        draw_benchmark(results, names, plot)
     if write:
-        fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*page_table(results))}")
-        fill(PAGE, f"{MARKER} limits", markdown_table(*limits))
-        for title, table in {"all ranks": several, "one rank": one, **pairs, "floor": floor, "passes": by_pass}.items():
+        fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
+        for title, table in {"all": rows, "floor": floor}.items():
             write_result(result_file(PAGE, f"benchmark {title}"), *table)
+        draw_benchmark(results, names, PICTURE)
 
 
 if __name__ == "__main__":

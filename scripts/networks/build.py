@@ -19,6 +19,7 @@ from pencilmap.model.base.errors import PencilmapError
 BUILD_VARIABLE = "PENCILMAP_BUILD"
 TIMEOUT_S = 900
 
+SIMGRID = "libsimgrid-dev"
 COMMAND_PACKAGES = {
     "cc": "gcc",
     "c++": "g++",
@@ -26,8 +27,8 @@ COMMAND_PACKAGES = {
     "cmake": "cmake",
     "pkg-config": "pkg-config",
     "mpicc": "openmpi-bin libopenmpi-dev",
-    "smpicc": "libsimgrid-dev",
-    "smpirun": "libsimgrid-dev",
+    "smpicc": SIMGRID,
+    "smpirun": SIMGRID,
 }
 HEADER_PACKAGES = {"fftw3.h": "libfftw3-dev", "hwloc.h": "libhwloc-dev", "jansson.h": "libjansson-dev"}
 
@@ -87,8 +88,13 @@ def _directory(root):
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pencilmap" / "build"
 
 
-def ensure_built() -> Build:
+def ensure_built(simulated: bool = True) -> Build:
     """Configure and build missing or outdated files; check once per process and directory.
+
+    Parameters
+    ----------
+    simulated
+        Whether the simulated network is needed, and thus SimGrid.
 
     Raises
     ------
@@ -96,13 +102,13 @@ def ensure_built() -> Build:
         If a tool or library is missing (the message names the Debian packages), or the build fails.
     """
     build = find_build()
-    _ensure(build)
+    _ensure(build, simulated)
     return build
 
 
 @cache  # a check takes two seconds even if all is built; a failed check is repeated
-def _ensure(build):
-    check_tools()
+def _ensure(build, simulated):
+    check_tools(simulated)
     try:
         build.directory.mkdir(parents=True, exist_ok=True)
         with _locked(build.directory / ".pencilmap-lock"):
@@ -111,15 +117,16 @@ def _ensure(build):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    for product in (build.runner, build.mpi_runner, build.probe, build.platform):
+    for product in (build.mpi_runner, *[build.runner, build.probe, build.platform] * simulated):
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
 
 
-def check_tools() -> None:
+def check_tools(simulated: bool = True) -> None:
     """Raise BuildError with the exact Debian packages unless all tools and libraries are there."""
-    missing = {name: package for name, package in COMMAND_PACKAGES.items() if not shutil.which(name)}
+    missing = {name: package for name, package in COMMAND_PACKAGES.items()
+               if not shutil.which(name) and (simulated or package != SIMGRID)}
     if "cc" not in missing:
         missing |= {name: package for name, package in HEADER_PACKAGES.items() if not _has_header(name)}
     if missing:

@@ -45,6 +45,7 @@ program fortran_test
     call a_wave_becomes_one_mode("natural")
     call a_wave_becomes_one_mode("stride1")
     call single_precision_is_taken()
+    call padded_waves_are_the_same_modes()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
@@ -110,8 +111,9 @@ contains
             transfer(c_loc(form%fields), start) - start, transfer(c_loc(form%field_stride), start) - start, &
             transfer(c_loc(form%n), start) - start
         start = transfer(c_loc(line), start)
-        print '(a,3(1x,i0))', "pencilfft_line", c_sizeof(line), transfer(c_loc(line%kind), start) - start, &
-            transfer(c_loc(line%number), start) - start
+        print '(a,5(1x,i0))', "pencilfft_line", c_sizeof(line), transfer(c_loc(line%kind), start) - start, &
+            transfer(c_loc(line%number), start) - start, transfer(c_loc(line%n), start) - start, &
+            transfer(c_loc(line%points), start) - start
         start = transfer(c_loc(walk), start)
         print '(a,5(1x,i0))', "pencilfft_walk", c_sizeof(walk), transfer(c_loc(walk%at), start) - start, &
             transfer(c_loc(walk%index), start) - start, transfer(c_loc(walk%waves), start) - start, &
@@ -126,7 +128,7 @@ contains
         print '(a,*(1x,i0))', "norm", pencilfft_norm_none, pencilfft_norm_n, pencilfft_norm_sqrt_n
         print '(a,*(1x,i0))', "direction", pencilfft_direction_forward, pencilfft_direction_backward
         print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
-            pencilfft_output, pencilfft_inner_input, pencilfft_inner_output
+            pencilfft_output, pencilfft_inner_input, pencilfft_inner_output, pencilfft_before
         print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column, pencilfft_remap_in, pencilfft_remap_out
         print '(a,*(1x,i0))', "most", pencilfft_max_exchanges, pencilfft_max_phases
     end subroutine
@@ -286,6 +288,30 @@ contains
         call need(pencilfft_backward(plan, to, from))
         call check(all(abs(a/scaling - wave(numbers(plan, pencilfft_z_pencil, layout), 2, 3, 4)) < 1e-13), &
                    layout//": backward gives the wave")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> A mode becomes its wave on more points, and the wave the mode; other waves of the points are dropped.
+    subroutine padded_waves_are_the_same_modes()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_line) :: line
+        type(c_ptr) :: memory
+        complex(c_double_complex), pointer :: a(:, :, :), b(:, :, :)
+        real(c_double) :: scaling
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="estimate", padded=[14, 8, 20]))
+        call need(pencilfft_line_of(plan, 0, line))
+        call check(line%n == n(1) .and. line%points == 14, "points of a padded line")
+        call need(pencilfft_scale(plan, scaling))
+        call check(scaling == 14*8*20, "scale of padded lines")
+        call need(pencilfft_alloc(plan, memory))
+        call c_f_pointer(memory, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
+        b = merge(1, 0, numbers(plan, pencilfft_x_pencil, "natural") == 0)
+        call need(pencilfft_backward(plan, memory, memory))
+        call check(all(abs(a - 1) < 1e-13), "a constant on more points")
+        call need(pencilfft_forward(plan, memory, memory))
+        call check(all(abs(b/scaling - merge(1, 0, numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-13), &
+                   "the mode of a constant on more points")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 

@@ -44,9 +44,15 @@ static void a_product_beyond_the_limit_is_minus_one(void)
 /* 5x4x7 on a 2x3 grid: x is split 2 2 1 over C = 3; y 2 2 and z 4 3 over R = 2; y 2 1 1 over C = 3. */
 static const struct pf_layout stride1 = {"stride1", true};
 extern const struct pf_decomposition pf_decomposition_pencil, pf_decomposition_slab;
-static const struct pf_geometry uneven = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, &stride1};
+static const struct pf_geometry uneven = {.n = {5, 4, 7},
+                                          .decomposition = &pf_decomposition_pencil,
+                                          .grid = {2, 3},
+                                          .layout = &stride1};
 /* The same over 3 ranks in slabs: x 2 2 1 before, y 2 1 1 after. */
-static const struct pf_geometry slabs = {{5, 4, 7}, &pf_decomposition_slab, {3}, &stride1};
+static const struct pf_geometry slabs = {.n = {5, 4, 7},
+                                         .decomposition = &pf_decomposition_slab,
+                                         .grid = {3},
+                                         .layout = &stride1};
 
 struct box_case {
     const struct pf_geometry *of;
@@ -82,7 +88,7 @@ static void boxes_are_as_on_paper(void)
 
 static void natural_order_keeps_z_nearest(void)
 {
-    const struct pf_geometry natural = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, NULL};
+    const struct pf_geometry natural = {.n = {5, 4, 7}, .decomposition = &pf_decomposition_pencil, .grid = {2, 3}};
     pencilfft_box box = pf_array_box(&natural, PENCILFFT_X_PENCIL, 0);
     const int64_t stride[3] = {8, 4, 1};
     for (int axis = 0; axis < 3; axis++)
@@ -109,7 +115,10 @@ static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry 
 }
 
 /* 2x1x3 on the same: of Y pencils two ranks of six are not empty, of X pencils two others. */
-static const struct pf_geometry empty = {{2, 1, 3}, &pf_decomposition_pencil, {2, 3}, &stride1};
+static const struct pf_geometry empty = {.n = {2, 1, 3},
+                                         .decomposition = &pf_decomposition_pencil,
+                                         .grid = {2, 3},
+                                         .layout = &stride1};
 
 static void a_grid_fills_its_ranks_or_not(void)
 {
@@ -128,7 +137,9 @@ static void a_grid_fills_its_ranks_or_not(void)
 }
 
 /* 2512^3 real numbers on 512 ranks, of which mpiFFT4py held 2496 x 2512 x 2512 (its issue 11). */
-static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1}, &pf_decomposition_pencil, {16, 32}, NULL};
+static const struct pf_geometry lost_in_mpifft4py = {.n = {2512, 2512, 2512 / 2 + 1},
+                                                     .decomposition = &pf_decomposition_pencil,
+                                                     .grid = {16, 32}};
 
 /* Rank 0's Z pencil and rank 1's Y pencil: x 0..1, y 0..1, z 4..6, which begins at local element 4. */
 static void what_passes_between_two_ranks_is_the_common_part(void)
@@ -177,7 +188,7 @@ static void grids_that_do_not_fit_are_refused(void)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const struct refusal *r = &refusals[i];
-        struct pf_geometry g = {{r->n[0], r->n[1], r->n[2]}, r->decomposition, {0}, NULL};
+        struct pf_geometry g = {.n = {r->n[0], r->n[1], r->n[2]}, .decomposition = r->decomposition};
         int status = r->decomposition->take_grid(r->R, r->C, g.grid);
         CHECK_INT(status ? status : pf_geometry_check(&g, r->ranks), r->status);
         CHECK_CONTAINS(pf_message(), refusals[i].part);

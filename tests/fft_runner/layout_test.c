@@ -19,7 +19,8 @@ int main(void)
     printf("pencilfft_format %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_format), AT(pencilfft_format, element_bytes),
            AT(pencilfft_format, real_bytes), AT(pencilfft_format, is_complex), AT(pencilfft_format, fields),
            AT(pencilfft_format, field_stride), AT(pencilfft_format, n));
-    printf("pencilfft_line %zu %zu %zu\n", sizeof(pencilfft_line), AT(pencilfft_line, kind), AT(pencilfft_line, number));
+    printf("pencilfft_line %zu %zu %zu %zu %zu\n", sizeof(pencilfft_line), AT(pencilfft_line, kind), AT(pencilfft_line, number),
+           AT(pencilfft_line, n), AT(pencilfft_line, points));
     printf("pencilfft_walk %zu %zu %zu %zu %zu\n", sizeof(pencilfft_walk), AT(pencilfft_walk, at), AT(pencilfft_walk, index),
            AT(pencilfft_walk, waves), AT(pencilfft_walk, field));
     printf("kind %d %d %d %d %d %d %d\n", PENCILFFT_FFT, PENCILFFT_PACK, PENCILFFT_EXCHANGE, PENCILFFT_UNPACK,
@@ -31,8 +32,8 @@ int main(void)
            PENCILFFT_FFTW_ERROR, PENCILFFT_MPI_ERROR, PENCILFFT_NOT_POSSIBLE);
     printf("norm %d %d %d\n", PENCILFFT_NORM_NONE, PENCILFFT_NORM_N, PENCILFFT_NORM_SQRT_N);
     printf("direction %d %d\n", PENCILFFT_FORWARD, PENCILFFT_BACKWARD);
-    printf("pencil %d %d %d %d %d %d %d\n", PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL, PENCILFFT_INPUT,
-           PENCILFFT_OUTPUT, PENCILFFT_INNER_INPUT, PENCILFFT_INNER_OUTPUT);
+    printf("pencil %d %d %d %d %d %d %d %d\n", PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL, PENCILFFT_INPUT,
+           PENCILFFT_OUTPUT, PENCILFFT_INNER_INPUT, PENCILFFT_INNER_OUTPUT, PENCILFFT_BEFORE);
     printf("exchange %d %d %d %d\n", PENCILFFT_ROW, PENCILFFT_COLUMN, PENCILFFT_REMAP_IN, PENCILFFT_REMAP_OUT);
     printf("most %d %d\n", PENCILFFT_MAX_EXCHANGES, PENCILFFT_MAX_PHASES);
     return 0;

@@ -61,6 +61,11 @@ static const char *const fields[] = {"1", "2", "3"};
 static const char *const pieces[] = {"usual", "tiny"};
 static const char *const skips[] = {"none", "x", "y", "xy", "z", "xz", "yz", "xyz"};
 static const char *const kinds[] = {"c1", "c2", "c3", "c4", "s1", "s2", "s3", "s4"};
+/* Points of the axes with a DFT, of n and at least n. */
+static const struct padding {
+    const char *name;
+    int axes, times, over, more; /* bits of axes; n * times / over + more */
+} paddings[] = {{"none", 0, 1, 1, 0}, {"3/2", 7, 3, 2, 1}, {"double", 7, 2, 1, 0}, {"x", 1, 1, 1, 3}, {"yz", 6, 1, 1, 1}};
 enum { SKIPS_WITHOUT_Z = 4, COSINES = 4 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
@@ -95,6 +100,11 @@ static const char *skip_name(int i)
     return i < COUNT(skips) ? skips[i] : NULL;
 }
 
+static const char *padding_name(int i)
+{
+    return i < COUNT(paddings) ? paddings[i].name : NULL;
+}
+
 static const char *kind_name(int i)
 {
     return i < COUNT(kinds) ? kinds[i] : NULL;
@@ -117,6 +127,7 @@ static const struct {
     [RIGOR] = {"rigor", pencilfft_rigor_name},
     [SYNC] = {"sync", pencilfft_sync_name},
     [SKIP] = {"skip", skip_name},
+    [PADDING] = {"padding", padding_name},
     [KIND_X] = {"kind-x", kind_name},
     [KIND_Y] = {"kind-y", kind_name},
     [KIND_Z] = {"kind-z", kind_name},
@@ -209,6 +220,18 @@ static void set_kinds(struct matrix_case *c, int number)
     }
 }
 
+/* Every second case is not padded. */
+static void set_padding(struct matrix_case *c, int number)
+{
+    pencilfft_desc *desc = &c->plan.desc;
+    int drawn = draw(number, PADDING, 2 * COUNT(paddings));
+    const struct padding *padding = &paddings[c->value[PADDING] = drawn < COUNT(paddings) ? drawn : 0];
+    int64_t *padded[3] = {&desc->padded_nx, &desc->padded_ny, &desc->padded_nz}, n[3] = {desc->nx, desc->ny, desc->nz};
+    for (int axis = 0; axis < 3; axis++)
+        if (padding->axes >> axis & 1 && plan_has_dft(desc, axis))
+            *padded[axis] = n[axis] * padding->times / padding->over + padding->more;
+}
+
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
@@ -220,7 +243,9 @@ static void set_name(struct matrix_case *c)
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
-        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
+        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
+    if (c->value[PADDING])
+        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " padding=%s", paddings[c->value[PADDING]].name);
 }
 
 /* Plans of r2c and of c2r, which are the same type, have a single direction, others both. */
@@ -278,6 +303,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;
     set_kinds(c, number);
+    set_padding(c, number);
     desc->kinds = type_is_real(desc->type) ? c->kinds : NULL;
     set_name(c);
 }

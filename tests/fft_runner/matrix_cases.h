@@ -18,6 +18,7 @@ enum matrix_choice {
     RIGOR,
     SYNC,
     SKIP,
+    PADDING,
     KIND_X,
     KIND_Y,
     KIND_Z,

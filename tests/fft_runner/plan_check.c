@@ -134,6 +134,34 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
     return wrong;
 }
 
+/* The exchanges carry kept modes, and points of axes that are not yet transformed; an exchange that sends each message
+ * straight to its rank sends exactly the elements that change their rank. */
+static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_desc *desc, const int64_t *bytes)
+{
+    static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent"};
+    const int64_t n[2][3] = {{plan_extent(desc, 0), plan_extent(desc, 1), plan_extent(desc, 2)},
+                             {plan_extent(desc, 0), desc->ny, plan_extent(desc, 2)}};
+    const char *name = pencilfft_exchange_chosen(p->plan, e);
+    int array[2] = {e, PENCILFFT_BEFORE + e + 1}, backward = p->direction == PENCILFFT_BACKWARD, parts;
+    bool wrong = false, is_straight = false;
+    pencilfft_format format;
+    pencilfft_box mine, theirs;
+    for (size_t i = 0; i < sizeof straight / sizeof straight[0]; i++)
+        is_straight |= !strcmp(name, straight[i]);
+    if (pencilfft_parts(p->plan, PENCILFFT_INNER_OUTPUT, &parts) || parts > 1)
+        return false;
+    for (int after = 0; after < 2; after++) {
+        wrong |= pencilfft_format_of(p->plan, array[after], &format) || memcmp(format.n, n[e], sizeof format.n);
+    }
+    wrong |= pencilfft_box_mine(p->plan, array[backward], &mine) != PENCILFFT_OK;
+    for (int j = 0; j < check->ranks && is_straight && !wrong; j++) {
+        wrong = pencilfft_box_of(p->plan, array[!backward], j, &theirs);
+        int64_t sent = j == check->rank || bytes[j] == 0 ? 0 : elements_in(&mine, &theirs);
+        wrong |= bytes[j] != sent * format.fields * (int64_t)format.element_bytes;
+    }
+    return wrong;
+}
+
 /* A rank sends nothing to itself or out of the group, and bytes go in messages. */
 static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
 {
@@ -145,6 +173,7 @@ static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
         for (int j = 0; j < check->ranks && !wrong; j++)
             wrong = bytes[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) ||
                     (bytes[j] > 0 && (!is_member(stage, desc, j) || j == check->rank));
+        wrong |= exchange_is_wrong(p, e, desc, bytes);
     }
     wrong |= remap_is_wrong(p, PENCILFFT_REMAP_IN, desc) || remap_is_wrong(p, PENCILFFT_REMAP_OUT, desc);
     if (somewhere(wrong))

@@ -169,6 +169,24 @@ static void draw_torus(struct dice *dice, struct drawn_plan *drawn)
         drawn->plan.desc.torus = drawn->torus;
 }
 
+/* Up to twice the points of an axis, the 3/2 rule, or any more. */
+static int64_t draw_points(struct dice *dice, int64_t n)
+{
+    return one_in(dice, 3) ? (3 * n + 1) / 2 : n + below(dice, one_in(dice, 2) ? n + 1 : 8);
+}
+
+static void draw_padding(struct dice *dice, pencilfft_desc *d)
+{
+    int64_t *padded[3] = {&d->padded_nx, &d->padded_ny, &d->padded_nz}, n[3] = {d->nx, d->ny, d->nz};
+    if (!one_in(dice, 3))
+        return;
+    for (int axis = 0; axis < 3; axis++)
+        if ((plan_has_dft(d, axis) && !one_in(dice, 3)) || one_in(dice, 100))
+            *padded[axis] = draw_points(dice, n[axis]) - one_in(dice, 100);
+    if (plan_points(d, 0) * plan_points(d, 1) * plan_points(d, 2) * d->fields > MOST_ELEMENTS)
+        d->padded_nx = d->padded_ny = d->padded_nz = 0;
+}
+
 /* ---- words ------------------------------------------------------------------------------------------------------ */
 
 /* Ranks go round the nodes. */
@@ -191,6 +209,13 @@ static void add_text(char *words, const char *member, const char *value)
         snprintf(words + used, CASE_NAME_SIZE - used, " %s=%s", member, value);
 }
 
+static void add_number(char *words, const char *member, int64_t value)
+{
+    size_t used = strlen(words);
+    if (value)
+        snprintf(words + used, CASE_NAME_SIZE - used, " %s=%lld", member, (long long)value);
+}
+
 static void set_name(struct plan_case *plan)
 {
     const pencilfft_desc *d = &plan->desc;
@@ -199,6 +224,9 @@ static void set_name(struct plan_case *plan)
         "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d nonblocking=%d directions=%d pieces=%s",
         d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input,
         d->nonblocking, d->directions, plan->tiny_pieces ? "tiny" : "usual");
+    add_number(plan->name, "padded_nx", d->padded_nx);
+    add_number(plan->name, "padded_ny", d->padded_ny);
+    add_number(plan->name, "padded_nz", d->padded_nz);
     add_text(plan->name, "decomposition", d->decomposition);
     add_text(plan->name, "type", d->type);
     add_text(plan->name, "kinds", d->kinds);
@@ -272,6 +300,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_kinds(dice, drawn);
     draw_skip(dice, drawn);
     draw_torus(dice, drawn);
+    draw_padding(dice, d);
     d->nonblocking = one_in(dice, 3);
 }
 

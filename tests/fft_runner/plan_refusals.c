@@ -20,6 +20,41 @@ static int64_t kept_of_z(const pencilfft_desc *d)
     return type_is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
 }
 
+int64_t plan_points(const pencilfft_desc *d, int axis)
+{
+    const int64_t n[3] = {d->nx, d->ny, d->nz}, padded[3] = {d->padded_nx, d->padded_ny, d->padded_nz};
+    return padded[axis] ? padded[axis] : n[axis];
+}
+
+int64_t plan_extent(const pencilfft_desc *d, int axis)
+{
+    const int64_t n[3] = {d->nx, d->ny, d->nz};
+    bool done = axis == 2 || (axis == 1 ? d->R == 1 : d->C == 1 && d->R > 1);
+    return axis == 2 && type_is_halved(d->type) ? d->nz / 2 + 1 : done ? n[axis] : plan_points(d, axis);
+}
+
+bool plan_has_dft(const pencilfft_desc *d, int axis)
+{
+    bool dft = !type_is_real(d->type) && (axis > 0 || (strcmp(d->type, "chebyshev") && strcmp(d->type, "empty")));
+    return dft && !(d->skip && strchr(d->skip, 'x' + axis));
+}
+
+static bool padded_without_dft(const pencilfft_desc *d, const char *absent)
+{
+    const int64_t n[3] = {d->nx, d->ny, d->nz};
+    (void)absent;
+    for (int axis = 0; axis < 3; axis++)
+        if (plan_points(d, axis) > n[axis] && !plan_has_dft(d, axis))
+            return true;
+    return false;
+}
+
+static bool padded_to_less(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return plan_points(d, 0) < d->nx || plan_points(d, 1) < d->ny || plan_points(d, 2) < d->nz;
+}
+
 /* Slabs have R = 1, so that the rules for pencils below hold for slabs too. */
 static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
 {
@@ -90,8 +125,8 @@ static int64_t lower_planes(const pencilfft_desc *d)
 static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
 {
     int64_t lower = lower_planes(d), upper = is_schedule(d, "two-way") ? kept_of_z(d) - lower : kept_of_z(d);
-    bool first = d->ny % d->R || lower % d->R || d->nx % d->C || d->ny % d->C;
-    bool second = d->ny % d->R || upper % d->C || d->nx % d->C || d->nx % d->R;
+    bool first = plan_extent(d, 1) % d->R || lower % d->R || plan_extent(d, 0) % d->C || d->ny % d->C;
+    bool second = plan_extent(d, 1) % d->R || upper % d->C || plan_extent(d, 0) % d->C || d->nx % d->R;
     (void)absent;
     return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
 }
@@ -119,7 +154,7 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
 {
     const char *chunks = d->schedule ? strchr(d->schedule, ':') : NULL, *axis = chunks ? strchr(chunks + 1, ':') : NULL;
     bool slab = !strcmp(d->decomposition, "slab");
-    int64_t wanted = 1, x = d->nx / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
+    int64_t wanted = 1, x = plan_extent(d, 0) / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
     (void)absent;
     x += x == 0; /* the others hold one index or nothing */
     z += z == 0;
@@ -178,6 +213,8 @@ static const struct reason {
     {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
+    {padded_to_less, PENCILFFT_BAD_SIZE, "give 0 or at least n"},
+    {padded_without_dft, PENCILFFT_NOT_POSSIBLE, "only DFTs are padded"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
     {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
     {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "there is one plane along z, which cannot be divided"},

@@ -8,6 +8,12 @@
 /* Whether a transform of this type stays real; whether z is halved. */
 bool type_is_real(const char *type);
 bool type_is_halved(const char *type);
+/* Points of the lines along an axis, and the extent of x or y in the first exchange, which keeps only modes of x if x was
+ * transformed with z. */
+int64_t plan_points(const pencilfft_desc *desc, int axis);
+int64_t plan_extent(const pencilfft_desc *desc, int axis);
+/* Whether lines along an axis are DFTs. */
+bool plan_has_dft(const pencilfft_desc *desc, int axis);
 
 /* Whether a plan must be refused. `absent` is an exchange that this MPI does not have, or NULL. */
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent);

@@ -258,7 +258,7 @@ def public():
     """Return all functions with arguments."""
     for name in pencilfft.__all__:
         found = getattr(pencilfft, name)
-        if inspect.isclass(found) and found is not PencilfftError:
+        if inspect.isclass(found) and found not in (PencilfftError, pencilfft.GridTrial):
             yield name
             yield from (f"{name}.{method}" for method, function in inspect.getmembers(found, inspect.isfunction)
                         if not method.startswith("_") and (len(inspect.signature(function).parameters) > 1

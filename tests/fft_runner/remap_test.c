@@ -5,35 +5,8 @@
 
 #include "check.h"
 #include "check_mpi.h"
-#include "values.h"
+#include "random_boxes.h"
 #include "verify.h"
-
-enum { MOST_RANKS = 16 };
-
-static int rank, ranks;
-static uint64_t thrown;
-
-static int64_t below(int64_t n)
-{
-    return (int64_t)(value_hash(thrown++) % (uint64_t)n);
-}
-
-/* Boxes first to end - 1 of a part of the array; some are empty. */
-static void cut(pencilfft_box whole, int first, int end, pencilfft_box *boxes)
-{
-    if (end - first == 1) {
-        boxes[first] = whole;
-        return;
-    }
-    int axis = (int)below(3), middle = first + 1 + (int)below(end - first - 1);
-    int64_t at = below(whole.extent[axis] + 1);
-    pencilfft_box upper = whole;
-    whole.extent[axis] = at;
-    upper.offset[axis] += at;
-    upper.extent[axis] -= at;
-    cut(whole, first, middle, boxes);
-    cut(upper, middle, end, boxes);
-}
 
 static void draw_boxes(const int64_t n[3], pencilfft_box *boxes)
 {

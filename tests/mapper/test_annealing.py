@@ -155,6 +155,7 @@ def test_a_walk_of_a_seed_is_the_same_walk_everywhere(n, w):
     assert told == WALKS[n, w]
 
 
+@pytest.mark.thorough
 @by_name
 def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid):
     found = search(site, grid, budget=SHORT)

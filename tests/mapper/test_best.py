@@ -138,6 +138,7 @@ def test_grids_that_were_searched_briefly_are_said_to_be():
     assert not any("searched" in note for p in setting(network="5x5", failed="0-0").predictions("4x6") for note in p.notes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape, grid, least", [("47x47", "47x47", 30.81), ("13x13x13", "13x169", 9.24)])
 def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, least):
     """Products of digit patterns of a prime extent put whole lines into a row: 46.98 and 12.92."""
@@ -148,6 +149,7 @@ def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, l
     assert tiling.name.startswith("lattice:")
 
 
+@pytest.mark.thorough
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape, tasks, grid, fft, schedule, most", [
     ("6x5x4", 3, "18x20", (61, 67, 50), "sequence", 5.43), ("7x5x3", 4, "20x21", None, "sequence", 5.457),

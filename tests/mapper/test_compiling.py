@@ -49,6 +49,7 @@ def run_loop(folder, added, call, **more):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60), **more)
 
 
+@pytest.mark.thorough
 def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path):
     dies = ("import os; from numba.core.caching import IndexDataCacheFile as File; "
             "File._save_data = lambda *args: os._exit(7); loop(1)")
@@ -57,6 +58,7 @@ def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path)
     assert run_loop(tmp_path, 2, "print(loop(1))").stdout == "3\n"
 
 
+@pytest.mark.thorough
 def test_stored_code_is_used_again(tmp_path):
     asked = "print(loop(1), sum(loop.stats.cache_hits.values()))"
     assert [run_loop(tmp_path, 1, asked).stdout for _ in range(2)] == ["2 0\n", "2 1\n"]
@@ -67,6 +69,7 @@ def test_without_compilation_the_loops_run_as_python(tmp_path):
     assert (done.stdout, done.stderr) == ("2\n", "")
 
 
+@pytest.mark.thorough
 def test_code_for_other_arguments_is_stored_under_other_names(tmp_path):
     """Each of two processes finds an empty cache: the names may not depend on what is stored already."""
     names = []

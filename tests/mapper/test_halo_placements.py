@@ -56,6 +56,7 @@ def walk(network, a, b, n, loads):
         here[i] = there[i]
 
 
+@pytest.mark.thorough
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), CASES)
 def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decomposition, grid, planes, weight):
@@ -68,6 +69,7 @@ def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decompos
     assert best.as_dict()["halo"]["width"] == planes
 
 
+@pytest.mark.thorough
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("network", "grid", "fft"), [("4x4", "2x8", "64:r2c"), ("2x2x4", "4x4", "32"),
                                                       ("4x3", "3x4", "24")])
@@ -81,6 +83,7 @@ def test_busiest_links_of_exchanges_and_halo_are_those_of_walked_messages(networ
     assert found.worth <= where.predictions(grid, ("default",))[0].worth
 
 
+@pytest.mark.thorough
 def test_halos_decide_about_the_placement():
     """The best placement of the exchanges alone has a slow halo here, and the launch order is slow, too."""
     given = {"network": "4x4", "bandwidth": "1 GB/s", "fft": "64:r2c"}
@@ -91,6 +94,7 @@ def test_halos_decide_about_the_placement():
     assert best.worth < 0.99 * both.predict(placed).worth
 
 
+@pytest.mark.thorough
 def test_lengths_count_halos_without_a_bandwidth():
     where = setting(network="4x4", fft="64:r2c", halo=7, weight=2)
     first, best = where.predictions("2x8", ("default", "best"))

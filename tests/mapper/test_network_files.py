@@ -282,6 +282,7 @@ except SystemExit as end:
 """
 
 
+@pytest.mark.thorough
 def test_the_launch_order_of_80_000_tasks_on_a_dragonfly_of_a_file_needs_little_memory(tmp_path):
     """Hosts are taken together at their switch; host by host there would be a matrix of 10,000 x 10,000."""
     groups, switches, hosts = range(25), range(20), range(20)

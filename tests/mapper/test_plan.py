@@ -63,15 +63,19 @@ def test_the_exchanges_alone_and_the_whole_transform_may_choose_differently():
 
 QUESTIONS = 30
 SHAPES = ("4x2", "3x3", "4x4", "2x2x4", "5x2", "4x3:mesh", "6x2", "8", "2x3x2", "4x4:mesh")
+SWITCHED = ("fat-tree:leaves=4,hosts=3,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:2x3,hosts=2")
+FIGURES = (Costs(), Costs(), Costs(fft_rate_per_task=1e8, message_cost_s=1e-5, injection_per_node=2e8))
 
 
 def drawn_question(draw):
-    """Return the arguments of a setting: small tori and meshes, with and without transform, rates and failed nodes."""
+    """Return the arguments of a setting: small networks, with and without transform, rates and failed nodes."""
     shape, tasks = draw.choice(SHAPES), draw.choice((1, 1, 2))
     sizes = [draw.choice((16, 20, 24, 30)) for _ in range(3)] if draw.random() < 0.4 else [draw.choice((16, 32))] * 3
     given = {"network": shape, "tasks_per_node": tasks, "fft": "x".join(map(str, sizes)), "bandwidth": "1 GB/s"}
     if draw.random() < 0.2:
         given["failed"] = "-".join("1" for _ in shape.partition(":")[0].split("x"))
+    elif draw.random() < 0.4:
+        given["network"] = draw.choice(SWITCHED)
     for name in ("fft", "bandwidth"):
         if draw.random() < 0.15:
             del given[name]
@@ -82,6 +86,7 @@ def drawn_question(draw):
 def brief(monkeypatch):
     """Searches of few evaluations."""
     families = import_module("pencilmap.mapper.placements.best")
+    monkeypatch.setattr(families.network_search, "EVALUATIONS", 4000)
     for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
         monkeypatch.setattr(families, name, value)
 
@@ -94,10 +99,10 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
     import pencilmap
 
     draw = random.Random(seed)
-    given = drawn_question(draw)
-    where = setting(**given)
+    given, costs = drawn_question(draw), draw.choice(FIGURES)
+    where = replace(setting(**given), costs=costs)
     best = plan(where).best
-    again = pencilmap.plan(pencilmap.setting(**given)).best
+    again = pencilmap.plan(replace(pencilmap.setting(**given), costs=costs)).best
     assert (again.key, again.placement, again.worth) == (best.key, best.placement, best.worth)
     assert where.grid() == best.grid
     first = where.predictions("best", ["best", "default"])[0]
@@ -108,6 +113,7 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
     assert where.predict(mapping, **question).schedule.cost == best.prediction.schedule.cost
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("brief")
 def test_quick_searches_nothing_and_its_answer_is_among_those_of_normal(monkeypatch):
     where = setting(network="6x6", fft="36", bandwidth="1 GB/s")

@@ -216,6 +216,7 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
     assert cost(hop_bytes(traffic, tables)) <= 1.1 * min(cost(list(some)) for some in permutations(range(6)))
 
 
+@pytest.mark.thorough
 def test_same_seed_gives_the_same_placement():
     site, traffic = Site(network_named("4x4")), random_traffic(16)
     rule = routing("dimension-order")
@@ -235,6 +236,7 @@ def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
     assert said in placed.advice
 
 
+@pytest.mark.thorough
 def test_commands_of_the_page(tmp_path):
     (tmp_path / "traffic.txt").write_text("".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8)))
     for command in run_by(__file__):

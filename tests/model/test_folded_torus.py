@@ -130,6 +130,7 @@ def test_loads_are_those_of_messages_walked_in_the_six_dimensions(seed):
         assert max(stage.load) == 4 * Fraction(largest) * box.n_nodes / total
 
 
+@pytest.mark.thorough
 def test_4x12x4_is_6_in_the_box_and_8_on_the_logical_torus():
     grid, plain = parse_grid("12x16"), Site(Torus((4, 12, 4)))
     placed = place("best", plain, grid)

@@ -95,6 +95,7 @@ def test_bounds_hold(network, rule):
     assert max(machine_bound(network)) > 0
 
 
+@pytest.mark.thorough
 def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network):
     grid = ProcessGrid(3, network.n_nodes // 3)
     best, default = (place(name, Site(network), grid) for name in ("best", "default"))

@@ -107,6 +107,7 @@ def test_closed_form_agrees_with_the_fast_loads_in_every_figure(product):
     assert closed.certificate == routed.certificate
 
 
+@pytest.mark.thorough
 @CASES
 @given(products(), drawn(lambda rng: rng)(), st.sampled_from(TIES), st.data())
 def test_closed_form_with_uneven_blocks_agrees_with_routing_every_message(product, rng, tie, data):

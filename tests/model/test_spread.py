@@ -91,6 +91,7 @@ def test_no_group_of_tasks_has_fewer_hops_than_the_cheapest_that_there_can_be(sh
             assert found is not None and prices @ found <= cost + 1e-9, (where.tolist(), first, last)
 
 
+@pytest.mark.thorough
 def test_the_floors_of_rows_and_columns_are_not_above_any_optimum_and_often_reach_it():
     """The true optima of small machines, ties split; both lengths are multiples of half a message's load on a link."""
     reached = 0

@@ -1,6 +1,7 @@
 """The benchmark: its answers compared with numpy and scipy, its contestants with its answers, and its refusals."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,18 +16,9 @@ from click.testing import CliRunner
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.maintenance import benchmark_fft
-from pencilmap.scripts.maintenance.benchmarks import (
-    PRECISIONS,
-    TYPES,
-    Case,
-    NotOffered,
-    WrongResult,
-    contestant,
-    peers,
-    refusal,
-    tables,
-)
+from pencilmap.scripts.maintenance.benchmarks import PEERS, PRECISIONS, TYPES, Case, WrongResult, refusal, tables
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
+from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
 
@@ -101,7 +93,7 @@ def documented(program):
 
 def small():
     """Return the options of the page's benchmark, for one small size and both precisions, without writing."""
-    options = re.sub(r"--(size|repetitions|rounds) [\dx]+|--precision \w+|--pages huge|--write|\\\n", "",
+    options = re.sub(r"--(size|grid|repetitions|rounds) [\dx]+|--precision \w+|--(peers|json) \S+|--write|\\\n", "",
                      documented(SCRIPT.name).partition(SCRIPT.name)[2])
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
 
@@ -114,46 +106,94 @@ def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
     assert done.returncode == 0, done.stderr
     for kind in TYPES:
         for precision in PRECISIONS:
-            assert re.search(rf"^{kind} 12\^3{', single' * (precision == 'single')} +\d", done.stdout, re.MULTILINE)
-    assert "STREAM copy by all ranks" in done.stdout and "fft_z fft_y pack_column" in done.stdout
+            name = f"{kind} 12^3 1x2{', single' * (precision == 'single')}"
+            assert re.search(rf"^{re.escape(name)} +fftw-mpi +\d", done.stdout, re.MULTILINE), name
+    assert "STREAM copy by all ranks" in done.stdout
     assert (tmp_path / "plot.svg").stat().st_size > 1000 and (tmp_path / "times.json").stat().st_size > 1000
 
 
-@pytest.mark.slow
-def test_pencils_have_three_passes():
-    done = benchmark("--size", "12", "--grid", "2x2", "--rounds", "1", "--repetitions", "1", "--type", "c2c")
-    assert done.returncode == 0 and "unpack_row fft_y pack_column" in done.stdout, done.stderr
-
-
 def test_some_work_alone_while_the_others_sleep():
-    """Beside the driver of the plain way; the worker compares their answers with the right answers."""
-    if why := peers.build("plain", ()):
-        pytest.skip(f"NOT TESTED: drivers of peers: {why}")
-    names = [word for name in ("pencilfft:threads", "fftw:threads", "fftw", "peer:plain") for word in ("--contestant", name)]
+    names = [word for name in ("pencilfft:threads", "fftw:threads", "fftw") for word in ("--contestant", name)]
     done = benchmark("--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1", "--type", "r2c", *names)
     assert done.returncode == 0 and "pencilfft:threads" in done.stdout, done.stderr
 
 
-def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
-    """In one process: the worker with a contestant that does no transform."""
+class Transform:
+    """A contestant without a library, which is wrong in some runs."""
+
+    def __init__(self, wrong):
+        self.input, self.output, self._wrong = np.zeros((4, 4, 4)), np.zeros((4, 4, 3), complex), iter(wrong)
+        self.input_part, self.output_part = whole((4, 4, 4)), whole((4, 4, 3))
+
+    def run(self):
+        if not next(self._wrong):
+            self.output[:] = np.fft.rfftn(self.input)
+
+    def phases(self):
+        return {}
+
+
+def ran(monkeypatch, **wrong):
+    """Return the worker's result with these contestants, in one process."""
     from pencilmap.scripts.maintenance.benchmarks import worker
 
-    class Idle:
-        input, output = np.zeros((4, 4, 4)), np.zeros((4, 4, 3), complex)
-        input_part, output_part = whole((4, 4, 4)), whole((4, 4, 3))
-
-        def run(self):
-            pass
-
-        def phases(self):
-            return {}
-
-    monkeypatch.setattr(worker, "contestant", lambda *_: Idle())
+    monkeypatch.setattr(worker, "contestant", lambda name, *_: Transform(wrong[name]))
     monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
-    request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1,
-               "seed": 0}
-    with pytest.raises(WrongResult, match="idle has an error of"):
-        worker.run(request, Alone())
+    case = {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}
+    return worker.run({"case": case, "contestants": list(wrong), "repetitions": 2, "seed": 0}, Alone())
+
+
+def test_each_run_is_checked_and_a_peer_with_a_wrong_one_has_no_time(monkeypatch):
+    result = ran(monkeypatch, right=[False] * 3, once=[False, False, True])
+    assert set(result["times_s"]) == set(result["errors"]) == {"right"}
+    assert result["refused"] == {"once": "1 of 3 results are wrong"}
+
+
+def test_a_wrong_result_of_ours_ends_the_benchmark(monkeypatch):
+    with pytest.raises(WrongResult, match="pencilfft has an error of"):
+        ran(monkeypatch, pencilfft=[False, True, False])
+
+
+def test_a_contestant_that_ends_the_launch_loses_only_its_own_times(monkeypatch):
+    launches = []
+
+    def launched(case, names, *_):
+        launches.append(names)
+        if "b" in names:
+            raise benchmark_fft.Ended("ended", "status 134")
+        return {"times_s": {name: [1.0] for name in names}, "refused": {}}
+
+    monkeypatch.setattr(benchmark_fft, "launched", launched)
+    case = Case((4, 4, 4), (1, 1))
+    results = list(benchmark_fft.round_of(case, ["ours", "a", "b", "dtfft", "c"], 1, 0))
+    assert launches == [["ours", "a", "b", "c"], ["ours", "a"], ["ours", "b", "c"], ["ours", "b"], ["ours"],
+                        ["ours", "c"], ["ours", "dtfft"]]
+    assert {name for result in results for name in result["times_s"]} == {"ours", "a", "c", "dtfft"}
+    assert benchmark_fft.refusals({case: results}) == ["b has no c2c 4^3 1x1: it ended the launch with status 134"]
+    with pytest.raises(benchmark_fft.Ended):
+        list(benchmark_fft.round_of(case, ["b", "a"], 1, 0))
+
+
+def test_peers_that_are_not_installed_are_left_out_with_the_reason(tmp_path):
+    done = benchmark("--size", "6", "--grid", "1x1", "--type", "c2c", "--precision", "double", "--rounds", "1",
+                     "--repetitions", "1", "--contestant", "fftw", "--peers", tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    for name in PEERS:
+        assert re.search(rf"{name} has no c2c 6\^3 1x1: (it is not installed in|\S+ is missing)", told), told
+    refused = CliRunner().invoke(benchmark_fft.main, ["--peers", str(tmp_path / "none")])
+    assert refused.exit_code == 1 and "no such folder" in refused.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grid", ["1x1", "1x2", "2x2"])
+def test_drivers_of_installed_peers_give_right_results(grid):
+    """Odd extents, so that shares differ; PENCILMAP_PEERS names the folder of the peers."""
+    if not os.environ.get(VARIABLE):
+        pytest.skip(f"NOT TESTED: drivers of peers, for {VARIABLE} names no folder of installed peers")
+    done = benchmark("--size", "21x18x15", "--grid", grid, "--type", "c2c", "--type", "r2c", "--type", "c2r", "--precision",
+                     "double", "--rounds", "1", "--repetitions", "2")
+    assert done.returncode == 0 and not re.search("wrong|ended the launch", done.stdout), done.stdout + done.stderr
 
 
 def test_each_repetition_has_an_order_of_its_own():
@@ -175,6 +215,9 @@ def test_each_repetition_has_an_order_of_its_own():
         def phases(self):
             return {}
 
+        def keep(self):
+            pass
+
     def order(seed, repetitions=40):
         ran = []
         times, _ = measure({name: Runner(name, ran) for name in "abcd"}, repetitions, Alone(), seed)
@@ -187,90 +230,69 @@ def test_each_repetition_has_an_order_of_its_own():
     assert order(seed=5) == ran != order(seed=6)
 
 
-def test_the_floor_is_that_of_the_same_round():
-    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half that rate; the lines always take 1 ms."""
-    case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
-    phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
-    rounds = [{"times_s": {"pencilfft": [3e-3], "pencilfft:node": times, "fftw-mpi": [1.0], "pencilfft:alone": [1.0]},
-               "phases_s": {"pencilfft": phases}, "stream_copy": [copied / copy_s], "cached_lines_s": [1e-3]}
-              for times, copy_s in (([2e-3], 1e-3), ([4e-3, 6e-3, 9e-3], 2e-3))]
-    names = ["pencilfft", "pencilfft:node", "pencilfft:alone", "fftw-mpi", "pencilfft:auto"]
-    columns, [row] = tables.floor_table({case: rounds}, names)
-    assert columns[-3:] == [">pencilfft / floor", ">pencilfft:node / floor", ">pencilfft:auto / floor"]
-    assert row[-3:] == ["1.25 [1.00, 1.50]", "1.50 [1.00, 2.00]", "-"]
-    assert [float(cell) for cell in row[1:4]] == [1.2, 0.2, 1.0]
-    assert row[5] == "1.00"
+PHASES = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
 
 
-def test_a_limit_is_held_where_a_round_of_each_row_reaches_it():
-    """Compared with the fastest peer in the same round; other grids, types and precisions do not count for this limit."""
-    from pencilmap.scripts.maintenance.benchmarks.limits import limits_table
+def result_of(kind="c2c", **times):
+    return {"case": {"shape": [64, 64, 64], "grid": [1, 2], "type": kind}, "refused": {}, "stream_copy": [1.6777216e10],
+            "times_s": times, "phases_s": {"pencilfft": PHASES}, "grids": {"pencilfft": [1, 2]}, "cached_lines_s": [1e-3]}
 
-    def rounds(*times):
-        return [{"times_s": {"pencilfft": [ours], "fftw-mpi": [2.0], "mpi4py-fft": [peer]}} for ours, peer in times]
 
-    fast, slow = rounds((1.0, 3.0), (1.2, 2.0)), rounds((3.0, 2.5), (1.5, 1.0), (2.5, 2.0))
-    near = rounds((2.4, 2.0), (1.98, 3.0), (2.2, 2.0))
-    shape = (64, 64, 64)
-    others = {Case(shape, (2, 1)): slow, Case(shape, (1, 2), "dct"): slow, Case(shape, (1, 2), "c2c", "single"): slow}
-    held = {Case(shape, (1, 2)): fast, Case(shape, (1, 2), pages="huge"): near, **others}
-    columns, [row] = limits_table(held)
-    assert columns == ["what", ">limit", ">rows", ">medians", "held"]
-    assert row[1:] == ["1.00", "2", "0.55 to 1.10", "yes, but not by the median: c2c 64^3, huge 1.10 [0.99, 1.20]"]
-    _, [row] = limits_table({**held, Case(shape, (1, 2), "r2c"): slow})
-    assert row[1:3] == ["1.00", "3"]
-    assert row[4].startswith("no: r2c 64^3 1.50 [1.25, 1.50]; and not by the median: c2c 64^3, huge")
-    assert limits_table(others) == (columns, [])
+def test_the_floor_has_copies_and_lines():
+    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s; the lines take 1 ms."""
+    columns, [row] = tables.floor_table({Case((64, 64, 64), (1, 2)): [result_of(pencilfft=[3e-3])]})
+    assert dict(zip(columns, row)) == {
+        "transform": "c2c 64^3 1x2", "grid": "1x2", ">exchanges": "1", ">passes": "2", ">total, ms": "1.20",
+        ">in exchanges": "0.20", ">in passes": "1.00", ">their copies, floor": "1.00", ">FFTs in caches, floor": "1.00",
+        ">total / floor": "0.60"}
 
 
 def test_the_page_has_the_medians_of_the_result_file():
     page = ROOT / "docs" / "benchmarks.md"
     table = page.read_text("utf-8").partition(marker(benchmark_fft.MARKER))[2].partition(END)[0]
-    names, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
-    shown = {row["transform"]: row for row in read_result(result_file(page, "benchmark all ranks"))}
-    assert len(rows) == 12 and names[2:] == list(tables.ON_PAGE)
-    for row in rows:
-        assert row == [shown[row[0]][name] or "-" for name in names]
+    names, _, *rows, mean = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
+    ratios = {(row["transform"], row["library"]): row["pencilfft / library"]
+              for row in read_result(result_file(page, "benchmark all"))}
+    grids = [name.partition(",")[0] for name in names[1::2]]
+    assert rows and mean[0] == "geometric mean"
+    for name, *cells in rows:
+        for grid, cell in zip(grids, cells[1::2], strict=True):
+            ratio, library = cell.split()
+            assert ratio == ratios[f"{name} {grid}", library], name
 
 
-def test_written_are_a_short_page_and_all_rows(tmp_path, monkeypatch):
+def test_written_are_a_short_page_all_rows_and_the_picture(tmp_path, monkeypatch):
     page = tmp_path / "benchmarks.md"
-    page.write_text("".join(f"{marker(name)}\n{END}\n" for name in (benchmark_fft.MARKER, f"{benchmark_fft.MARKER} limits")))
+    page.write_text(f"{marker(benchmark_fft.MARKER)}\n{END}\n")
     monkeypatch.setattr(benchmark_fft, "PAGE", page)
+    monkeypatch.setattr(benchmark_fft, "PICTURE", tmp_path / "benchmarks.svg")
     times = tmp_path / "times.json"
-    phases = {name: [1e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
-    times.write_text(json.dumps([
-        {"case": {"shape": [64, 64, 64], "grid": [1, 2], "type": kind}, "refused": {}, "stream_copy": [1e10],
-         "times_s": {"pencilfft": [ours], "fftw-mpi": [2e-3], "fftw": [3e-3]}, "phases_s": {"pencilfft": phases},
-         "cached_lines_s": [1e-3]} for kind in ("c2c", "dct") for ours in (1e-3, 1.5e-3, 1.1e-3)]))
-    done = CliRunner().invoke(benchmark_fft.main, ["--again", str(times), "--contestant", "fftw", "--write"])
+    times.write_text(json.dumps([result_of(kind, **{"pencilfft": [1e-3, 1e-3], "pencilfft:node": [2e-3] * 2, other: of_it})
+                                 for kind in ("c2c", "r2c")
+                                 for other, of_it in (("fftw", [3e-3, 5e-3]), ("heffte", [4e-3] * 2))]))
+    done = CliRunner().invoke(benchmark_fft.main, ["--again", str(times), "--contestant", "fftw", "--contestant", "heffte",
+                                                   "--write"])
     assert done.exit_code == 0, done.output
-    assert "| c2c 64^3 | 2.0 | 0.55 | - |" in page.read_text() and "dct" not in page.read_text()
-    assert "over the fastest peer | 1.00 | 1 | 0.55 to 0.55 | yes |" in page.read_text()
-    rows = read_result(result_file(page, "benchmark all ranks"))
-    assert [row["transform"] for row in rows] == ["c2c 64^3", "dct 64^3"]
-    assert [rows[0][f"pencilfft{which}"] for which in ("", " lowest", " highest")] == ["0.55", "0.50", "0.75"]
-    assert {file.stem for file in (tmp_path / "results").iterdir()} >= {
-        "benchmark-all-ranks", "benchmark-one-rank", "benchmark-floor", "benchmark-passes"}
-
-
-def test_unknown_contestants_are_refused():
-    done = benchmark("--contestant", "heffte")
-    assert done.returncode == 1
-    known = "pencilfft, fftw-mpi, fftw, mpi4py-fft, dtfft, peer"
-    assert done.stderr == f"benchmark_fft: unknown contestant 'heffte'; known: {known}\n"
+    assert "| c2c 64^3 | 1 | 0.27 fftw |" in page.read_text() and "| geometric mean |  | 0.27 |" in page.read_text()
+    rows = read_result(result_file(page, "benchmark all"))
+    assert [(row["transform"], row["library"]) for row in rows][:3] == [
+        ("c2c 64^3 1x2", name) for name in ("pencilfft", "fftw", "heffte")]
+    assert [rows[1][f"pencilfft / library{which}"] for which in ("", " lowest", " highest")] == ["0.27", "0.20", "0.33"]
+    assert (tmp_path / "benchmarks.svg").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("name, known", [
-    ("fftw-mpi:omp", "fftw-mpi"), ("fftw:mkl", "fftw, fftw:threads, fftw:omp"), ("fftw:omp+destroy", "fftw, fftw:threads"),
-    ("peer", "peer:accfft, peer:decomp2d, peer:heffte, peer:p3dfft, peer:plain"), ("peer:foo", "peer:accfft"),
+    ("mkl", "pencilfft, fftw-mpi, fftw"), ("fftw-mpi:omp", "fftw-mpi"), ("fftw:mkl", "fftw, fftw:threads, fftw:omp"),
+    ("fftw:omp+destroy", "fftw, fftw:threads"), ("heffte:foo", "heffte"),
     ("pencilfft:foo", "pencilfft, pencilfft:alltoallv"), ("pencilfft:node+foo", "pencilfft, pencilfft:alltoallv")])
-def test_what_may_not_follow_a_colon_is_refused_before_anything_is_measured(name, known):
+def test_unknown_contestants_and_choices_are_refused(name, known):
     assert refusal(name).startswith(f"unknown contestant {name!r}; known: {known}")
+    done = CliRunner().invoke(benchmark_fft.main, ["--contestant", name])
+    assert done.exit_code == 1 and refusal(name) in done.output
 
 
 @pytest.mark.parametrize("name", ["pencilfft", "pencilfft:node", "pencilfft:auto+destroy", "pencilfft:threads+destroy",
-                                  "pencilfft:stride1", "pencilfft:node+stride1+destroy", "fftw", "fftw:omp", "peer:heffte"])
+                                  "pencilfft:stride1", "pencilfft:node+stride1+destroy", "fftw", "fftw:omp", "heffte"])
 def test_what_may_follow_a_colon_is_not_refused(name):
     assert refusal(name) is None
 
@@ -279,9 +301,9 @@ def test_times_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
     file = tmp_path / "times.json"
     for text in ("", "{}x", '["c2c"]', '[{"case": {"shape": 4, "grid": 1}}]'):
         file.write_text(text)
-        done = benchmark("--again", file)
-        assert done.returncode == 1 and done.stderr.startswith(f"benchmark_fft: {file} cannot be read: "), done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        done = CliRunner().invoke(benchmark_fft.main, ["--again", str(file)])
+        assert done.exit_code == 1 and done.output.startswith(f"benchmark_fft: {file} cannot be read: "), done.output
+        assert len(done.output.splitlines()) == 1
 
 
 def test_a_failing_contestant_ends_it_in_a_sentence():
@@ -290,14 +312,4 @@ def test_a_failing_contestant_ends_it_in_a_sentence():
         pytest.skip("NOT TESTED: a failing contestant, for mpirun is missing")
     done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")
     assert done.returncode == 1
-    assert re.search(r"^benchmark_fft: c2c 60000\^3 failed: .*(memory|bytes).*\n\Z", done.stderr, re.MULTILINE), done.stderr
-
-
-def test_a_driver_that_cannot_be_built_or_is_not_built_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(peers, "FOLDER", tmp_path)
-    monkeypatch.setitem(peers.PEERS, "none", peers.Peer("p3dfft.c", ("mpicc.openmpi", "mpicc"), ("no-such-library",)))
-    assert "rror" in peers.build("none", ())
-    monkeypatch.setitem(peers.PEERS, "none", peers.Peer("p3dfft.c", ("no-such-compiler",), ()))
-    assert peers.build("none", ()) == "no no-such-compiler"
-    with pytest.raises(NotOffered, match=r"libpeer_heffte\.so is not built"):
-        contestant("peer:heffte", Case((4, 6, 5), (1, 1)), None)
+    assert re.search(r"^benchmark_fft: c2c 60000\^3 1x2 failed: .*memory.*\n\Z", done.stderr, re.MULTILINE), done.stderr

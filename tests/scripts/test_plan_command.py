@@ -12,6 +12,8 @@ from pencilmap.scripts.command_line import tables
 from tests.documents import ROOT
 
 SHAPES = ("4x4", "4x4:mesh", "6x2", "4x2x2", "8x2", "3x4", "2x2x2", "4wx3")
+SWITCHED = ("fat-tree:leaves=4,hosts=4,up=2", "fat-tree:leaves=3,hosts=4,up=4", "dragonfly:a=2,p=2,h=1",
+            "hyperx:2x2,hosts=3", "4x2x2:twisted")
 QUICK = ("--effort", "quick")
 
 
@@ -19,9 +21,11 @@ def questions(number):
     """Return random questions: options of a network and a transform."""
     rng = random.Random(44)
     for _ in range(number):
-        network, tasks = rng.choice(SHAPES), rng.choice((1, 1, 2))
+        network, tasks = rng.choice(rng.choice((SHAPES, SWITCHED))), rng.choice((1, 1, 2))
         size = "x".join(str(rng.choice((16, 24, 32, 36))) for _ in range(3))
         costs = rng.choice((["--bandwidth", f"{rng.randint(1, 9)} GB/s"], ["-m", "bluegene-l"]))
+        if network == "4x2x2:twisted":
+            costs = ["--bandwidth", "2 GB/s"]  # the machine twists nothing
         named = network if costs[0] == "--bandwidth" or ":" in network or "w" in network else f"{network}:torus"
         yield ["--network", named, "-t", str(tasks), "--fft", size, *costs]
 
@@ -43,6 +47,19 @@ def test_all_commands_and_python_make_the_same_first_choice(words, pencilmap_jso
     assert (best.decomposition.name, str(best.grid), best.schedule) == (
         planned["decomposition"], grid, planned["schedule"]["name"])
     assert best.seconds == pytest.approx(planned["seconds"])
+
+
+@pytest.mark.parametrize("network", ["4x4", "fat-tree:leaves=4,hosts=4,up=2"])
+def test_a_program_has_the_same_placement_in_all_commands(network, pencilmap_json, tmp_path):
+    pairs = [(a, (a + k) % 16, 1000 * k) for a in range(16) for k in (3, 8)]
+    lines = [f"{a + 1} {b + 1} {size}" for a, b, size in pairs]
+    (tmp_path / "traffic.mtx").write_text("\n".join(["%%MatrixMarket matrix coordinate real general", "16 16 32", *lines]))
+    words = ("--network", network, "--bandwidth", "1 GB/s", "--traffic", tmp_path / "traffic.mtx")
+    planned = pencilmap_json.one("predict", *words)["predictions"]
+    written = pencilmap_json.one("map", *words, "-f", "hostfile", "-o", tmp_path / "hosts")["predictions"]
+    assert planned[-1]["placement"] == "best" and planned[-1] in written
+    _, best = setting(network=network, bandwidth="1 GB/s").program(tmp_path / "traffic.mtx").best
+    assert best.link_s == planned[-1]["link_s"] < planned[0]["link_s"]
 
 
 def test_a_number_of_nodes_ranks_the_shapes(pencilmap, pencilmap_json):

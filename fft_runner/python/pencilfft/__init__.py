@@ -19,6 +19,7 @@ their undivided axis:
 ``"z"`` or 0        input of the forward row exchange: x in C parts, y in R
 ``"y"`` or 1        between the exchanges: x in C parts, z in R
 ``"x"`` or 2        output of the column exchange: z in R parts, y in C
+``BEFORE + 1``      array 1 before its lines are transformed; differs from array 1 if these are padded; ``BEFORE + 2``
 ``"input"``         source of `Plan.forward`: as array 0, but of real numbers and with nz, if the transform halves z
 ``"output"``        target of `Plan.forward`: as the last array
 ``"inner input"``   array to transform, if the input has bricks or given boxes and is remapped
@@ -47,7 +48,7 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t,
 from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import count, islice
-from math import prod
+from math import ceil, inf, prod
 from numbers import Real
 from operator import index
 from pathlib import Path
@@ -70,8 +71,8 @@ Ready = TypeVar("Ready")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan", "PencilfftError",
-           "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
+__all__ = ["BACKWARD", "BEFORE", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan",
+           "PencilfftError", "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
@@ -81,6 +82,8 @@ NORMS = {"none": 0, "1/N": 1, "1/sqrt(N)": 2}
 BACKWARD = 2
 #: Number of threads that follows ``OMP_NUM_THREADS``.
 OMP_THREADS = -1
+#: With a number added: an array before its lines are transformed.
+BEFORE = 16
 ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
 PHASE_KINDS = ("fft", "pack", "exchange", "unpack", "total", "wait", "hidden")
@@ -92,6 +95,7 @@ PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64  # of arrays that are made here
 NEEDED_ALIGNMENT = 16
 MOST_SHOWN = 80
+NEARLY = 1e-6  # points that rounding may add to an extent times a factor
 NUMBERS = "biufc"  # kinds of NumPy's types that can be copied
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
@@ -119,6 +123,10 @@ class Choices(TypedDict, total=False):
     torus: str | None
     node: str | None
     directions: int | None
+    padding: float | Sequence[float] | None
+    padded_nx: int | None
+    padded_ny: int | None
+    padded_nz: int | None
     fields: int | None
     threads: int | None
     destroy_input: bool | None
@@ -153,7 +161,7 @@ class GridTrial(NamedTuple):
 
 
 class _Line(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("number", c_int)]
+    _fields_ = [("kind", c_int), ("number", c_int), ("n", c_int64), ("points", c_int64)]
 
 
 class _Format(ctypes.Structure):
@@ -362,6 +370,16 @@ def _real(value: Any, name: str) -> float:
     return number
 
 
+def _factors(value: Any, name: str) -> tuple[float, ...]:
+    factors = tuple(islice(value, 4)) if isinstance(value, Iterable) else (value,) * 3
+    if len(factors) != 3:
+        raise PencilfftError(f"{name} is {_shown(value)}; give a factor of 1 or more, or three for x, y and z")
+    numbers = tuple(_real(factor, name) for factor in factors)
+    if not all(1 <= number < inf for number in numbers):
+        raise PencilfftError(f"{name} is {_shown(value)}; give a factor of 1 or more, or three for x, y and z")
+    return numbers
+
+
 def _truth(value: Any, name: str) -> int:
     if not isinstance(value, bool | np.bool_) and _integer(value, name) not in (0, 1):
         raise PencilfftError(f"{name} is {_shown(value)}; give True or False")
@@ -385,8 +403,8 @@ MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
     **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync",
                      "schedule", "torus", "node"), ("text", _text)),
     **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
-    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth),
-    "auto_budget_s": ("real", _real),
+    **dict.fromkeys(("padded_nx", "padded_ny", "padded_nz"), ("integer", _integer)), "padding": ("factors", _factors),
+    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth), "auto_budget_s": ("real", _real),
     "input_box": ("box", _box), "output_box": ("box", _box)}
 
 
@@ -576,6 +594,11 @@ class Plan(_Handled):
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
         Arrays to transform together, one after the other in memory; 1.
+    padding : float or three floats, optional
+        Points of an axis for each of its modes, 1 or more: 1.5 is the 3/2 rule. The input has the extents times these
+        factors, rounded up, and the output the modes of a plan without padding; see Padding in pencilfft.h.
+    padded_nx, padded_ny, padded_nz : int, optional
+        The same as numbers of points along x, y and z.
     threads : int, optional
         OpenMP threads that share the work of this rank: 1 (default), more, or `OMP_THREADS`, as many as ``OMP_NUM_THREADS``
         says.
@@ -615,6 +638,7 @@ class Plan(_Handled):
                                 *(f"{name} {value}" for name, value in given.items()), f"rank {comm.rank} of {comm.size}"])
         self._exchanges = _names("exchange_stage", handle)
         numbers: dict[str | int, int] = {number: number for number in range(len(self._exchanges) + 1)}
+        numbers.update({BEFORE + number: BEFORE + number for number in range(1, len(self._exchanges) + 1)})
         numbers.update(ENDS)
         if choices.get("decomposition") in (None, "pencil"):
             numbers.update(PENCILS)
@@ -631,7 +655,11 @@ class Plan(_Handled):
             desc.set(name, "integer", size)
         for name, value in given.items():
             kind, convert = _known(MEMBERS, name)
-            desc.set(name, kind, convert(value, name))
+            if kind == "factors":
+                for axis, n, factor in zip("xyz", self._extents, convert(value, name), strict=True):
+                    desc.set(f"padded_n{axis}", "integer", _integer(ceil(n * factor - NEARLY), name))
+            else:
+                desc.set(name, kind, convert(value, name))
         return lambda handle: _call("plan_create_fortran", desc.at, communicator, byref(handle))
 
     def __repr__(self) -> str:
@@ -653,7 +681,7 @@ class Plan(_Handled):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Global extents nx, ny, nz of the input."""
+        """Global extents nx, ny, nz, of the input if it is not padded."""
         return self._extents
 
     def choice(self, keyword: str) -> Any:
@@ -1047,12 +1075,13 @@ class Plan(_Handled):
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
         source, target : parts of the arrays before and after the exchange
-            The contents of `source` are lost. The two must not share memory.
+            Array e and array e + 1, or ``BEFORE + e + 1`` with padding; or the reverse. The contents of `source` are lost. The
+            two must not share memory.
         """
         def arguments() -> tuple[int, int, int, int]:
             e = self._number(exchange)
             ends: dict[int, tuple[str | int, str | int]] = {-2: ("input", "inner input"), -1: ("inner output", "output")}
-            before, after = ends.get(e, (e, e + 1))
+            before, after = ends.get(e, (e, BEFORE + e + 1))
             first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
             given, taken = self._place(source, first, True), self._place(target, last, True)
             _check_apart(given, taken)

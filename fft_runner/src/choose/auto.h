@@ -3,7 +3,7 @@
 
 #include "choose/trial.h"
 
-enum { PF_AUTO_KEY_SIZE = 256 };
+enum { PF_AUTO_KEY_SIZE = 320 };
 
 /* Candidates that race until one is left: race.c. */
 enum { PF_MOST_RACERS = 32 };

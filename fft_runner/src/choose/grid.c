@@ -68,7 +68,7 @@ static void add_mine(pencilfft_plan plan, const struct links *links, int stage, 
     pencilfft_box before = pf_array_box(&plan->geometry, stage, plan->rank);
     for (int j = 0; j < (stage == ROW ? R : C); j++) {
         int other = stage == ROW ? plan->rank - plan->rank % R + j : j * R + plan->rank % R;
-        pencilfft_box after = pf_array_box(&plan->geometry, stage + 1, other);
+        pencilfft_box after = pf_array_box(&plan->geometry, pf_exchanged_array(stage, 1), other);
         pencilfft_box common = pf_box_common(&before, &after);
         struct coordinate to = torus_coordinate(links->torus, node[other]);
         add_message(links, stage, mine, &to, (double)pf_box_elements(&common));
@@ -174,7 +174,7 @@ static int64_t bytes_sent(pencilfft_plan plan, int R)
     struct pf_geometry *g = &plan->geometry;
     int64_t sent = g->decomposition->take_grid(R, plan->ranks / R, g->grid) ? 0 : pf_ends_sent(plan, plan->rank);
     for (int e = 0; e < plan->exchanges; e++) {
-        pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, e + 1, plan->rank);
+        pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, pf_exchanged_array(e, 1), plan->rank);
         pencilfft_box kept = pf_box_common(&before, &after);
         sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->element_bytes;
     }
@@ -319,12 +319,13 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
         int status = pf_transform_make(desc, &transform);
         if (status)
             return status;
-        g->n[2] = transform.output_nz; /* at most nz */
+        memcpy(g->n, transform.modes, sizeof g->n);
+        memcpy(g->points, transform.points, sizeof g->points);
         pf_transform_bytes(plan, &transform);
         if ((status = choose(plan, desc, &R)))
             return status;
         C = plan->ranks / R;
-        g->n[2] = desc->nz;
+        memcpy(g->n, transform.n, sizeof g->n); /* to be checked: create.c */
         plan->open_grid = !plan->exchange->plan && plan->ranks > 1 && !is_remapped(plan);
     }
     return g->decomposition->take_grid(R, C, g->grid);
@@ -378,11 +379,12 @@ int pf_grid_leave(pencilfft_plan plan)
 
 int pf_grid_again(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    int64_t modes = plan->geometry.n[2];
+    int64_t modes[3];
+    memcpy(modes, plan->geometry.n, sizeof modes);
     int status = pf_grid_leave(plan);
     if (!status)
         status = pf_grid_take(plan, desc);
-    plan->geometry.n[2] = modes;
+    memcpy(plan->geometry.n, modes, sizeof modes);
     return status ? status : pf_grid_use(plan, desc);
 }
 

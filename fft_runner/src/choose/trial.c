@@ -134,8 +134,9 @@ static void give_work(struct pf_trial *t)
 /* Bytes of an array, the mean over the ranks. The same on all ranks, because it decides their collective steps. */
 static double mean_bytes(const struct pencilfft_plan_s *plan)
 {
-    const int64_t *extent = plan->geometry.n;
-    double elements = (double)extent[0] * (double)extent[1] * (double)extent[2] * plan->fields;
+    double elements = plan->fields;
+    for (int axis = 0; axis < 3; axis++)
+        elements *= (double)pf_array_extent(&plan->geometry, 0, axis);
     return elements * (double)plan->element_bytes / plan->ranks;
 }
 

@@ -240,10 +240,10 @@ static int read_whole(const char *path, struct text *text, int *found)
 static int take_choices(char *bytes)
 {
     for (char *line = strtok(bytes, "\n"); line; line = strtok(NULL, "\n")) {
-        char key[256], name[64];
+        char key[320], name[64];
         if (!strncmp(line, "fftw", 4))
             break;
-        if (sscanf(line, "exchange %255s %63s", key, name) == 2 && !pf_wisdom_keep(key, name))
+        if (sscanf(line, "exchange %319s %63s", key, name) == 2 && !pf_wisdom_keep(key, name))
             return pf_fail(PENCILFFT_NO_MEMORY, "no memory for wisdom");
     }
     return PENCILFFT_OK;

@@ -38,9 +38,7 @@ int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank)
     for (int end = 0; end < PF_ENDS; end++) {
         if (!plan->end[end].remapped)
             continue;
-        struct pf_geometry g = plan->geometry;
-        g.n[2] = plan->end[end].n[2];
-        pencilfft_box outside = pf_end_box(plan, end, rank), inside = pf_array_box(&g, end ? plan->exchanges : 0, rank);
+        pencilfft_box outside = pf_end_box(plan, end, rank), inside = pf_end_inside(plan, end, rank);
         pencilfft_box kept = pf_box_common(&outside, &inside);
         sent += (pf_box_elements(end ? &inside : &outside) - pf_box_elements(&kept)) * (int64_t)pf_end_bytes(plan, end);
     }
@@ -92,8 +90,7 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
     bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_bounded_product(n, PF_MAX_ELEMENTS) > 0 &&
                   pf_transform_make(desc, &transform) == PENCILFFT_OK;
     for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() reports the error */
-        memcpy(plan->end[end].n, n, sizeof n);
-        plan->end[end].n[2] = end ? transform.output_nz : transform.input_nz;
+        memcpy(plan->end[end].n, end ? transform.modes : transform.points, sizeof n);
         plan->end[end].remapped = d->bricks;
         status = gather(plan, end, given[end]);
     }

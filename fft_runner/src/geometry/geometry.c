@@ -86,14 +86,47 @@ void pf_box_lay(const struct pf_geometry *g, int array, pencilfft_box *box)
     }
 }
 
-pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
+int pf_axis_beside_z(const struct pf_geometry *g)
+{
+    const struct pf_decomposition *d = g->decomposition;
+    for (int i = 0; i <= d->exchanges; i++)
+        for (const char *at = d->array[i].axes; *at; at++) {
+            int over = d->array[0].over[*at - 'x'];
+            if (*at != 'z' && (over == PF_WHOLE || g->grid[over] == 1))
+                return *at - 'x';
+        }
+    return -1;
+}
+
+unsigned pf_axes_done(const struct pf_geometry *g, int array)
+{
+    unsigned done = 0;
+    int last = array < PF_BEFORE ? array : array - PF_BEFORE - 1, beside = pf_axis_beside_z(g);
+    for (int i = 0; i <= last; i++)
+        for (const char *at = g->decomposition->array[i].axes; *at; at++)
+            done |= 1U << (*at - 'x');
+    return last >= 0 && beside >= 0 ? done | 1U << beside : done;
+}
+
+static int64_t extent_if(const struct pf_geometry *g, unsigned done, int axis)
+{
+    return done >> axis & 1 || !g->points[axis] ? g->n[axis] : g->points[axis];
+}
+
+int64_t pf_array_extent(const struct pf_geometry *g, int array, int axis)
+{
+    return extent_if(g, pf_axes_done(g, array), axis);
+}
+
+pencilfft_box pf_done_box(const struct pf_geometry *g, int array, unsigned done, int rank)
 {
     pencilfft_box box;
     for (int axis = 0; axis < 3; axis++) {
         int over = g->decomposition->array[array].over[axis];
-        struct pf_block block = {0, g->n[axis]};
+        int64_t n = extent_if(g, done, axis);
+        struct pf_block block = {0, n};
         if (over != PF_WHOLE)
-            block = pf_block_of(g->n[axis], g->grid[over], pf_grid_position(g, over, rank));
+            block = pf_block_of(n, g->grid[over], pf_grid_position(g, over, rank));
         box.offset[axis] = block.offset;
         box.extent[axis] = block.extent;
     }
@@ -101,12 +134,17 @@ pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
     return box;
 }
 
-pencilfft_box pf_planes_box(const struct pf_geometry *of, int64_t z, int64_t z_end, int array, int rank)
+pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
+{
+    return pf_done_box(g, pf_array_number(array), pf_axes_done(g, array), rank);
+}
+
+pencilfft_box pf_planes_box(const struct pf_geometry *of, int64_t z, int64_t z_end, int array, unsigned done, int rank)
 {
     struct pf_geometry g = *of;
     if (array > 0)
         g.n[Z] = z_end - z;
-    pencilfft_box box = pf_array_box(&g, array, rank);
+    pencilfft_box box = pf_done_box(&g, array, done, rank);
     box.offset[Z] += array > 0 ? z : 0;
     return box;
 }

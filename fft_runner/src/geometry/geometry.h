@@ -15,11 +15,34 @@ extern const struct pf_table pf_layouts;
 
 /* Extents, grid of ranks and layout: together they decide the rank and place of every element. */
 struct pf_geometry {
-    int64_t n[3];
+    int64_t n[3]; /* after the transform along the axis */
     const struct pf_decomposition *decomposition;
     int grid[PF_MAX_DIMENSIONS];
     const struct pf_layout *layout; /* NULL: the first row of the table */
+    int64_t points[3]; /* before the transform along the axis; 0: as after it */
 };
+
+/* An array before its lines are transformed, as the exchange before leaves it; an array's number alone means the array after
+ * that. Array 0 before its lines is the input. */
+enum { PF_BEFORE = PENCILFFT_BEFORE };
+
+static inline int pf_array_number(int array)
+{
+    return array < PF_BEFORE ? array : array - PF_BEFORE;
+}
+
+/* The array before and after exchange e of a forward transform. */
+static inline int pf_exchanged_array(int e, int after)
+{
+    return after ? PF_BEFORE + e + 1 : e;
+}
+
+/* The axis that is transformed together with z: the next axis that is whole in array 0; -1 if there is none. */
+int pf_axis_beside_z(const struct pf_geometry *geometry);
+/* The axes that have been transformed in an array, as bits. */
+unsigned pf_axes_done(const struct pf_geometry *geometry, int array);
+/* The global extent of an axis in an array. */
+int64_t pf_array_extent(const struct pf_geometry *geometry, int array, int axis);
 
 /* The limit of elements of an array: a double counts all elements exactly, so that an index is a value. */
 #define PF_MAX_ELEMENTS ((int64_t)1 << 53)
@@ -32,8 +55,11 @@ bool pf_geometry_fills(const struct pf_geometry *geometry);
 int pf_nearest_axis(const struct pf_geometry *geometry, int array);
 void pf_box_lay(const struct pf_geometry *geometry, int array, pencilfft_box *box);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
-/* The same for the planes z to z_end alone, after the z transform; array 0 comes before the transform, and is whole. */
-pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, int rank);
+/* The same in the division of array `array`, if these axes have been transformed. */
+pencilfft_box pf_done_box(const struct pf_geometry *geometry, int array, unsigned done, int rank);
+/* The same for the planes z to z_end alone, after the z transform; array 0 is whole. */
+pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, unsigned done,
+                            int rank);
 /* The grid in the user's notation: "2x4". */
 enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);

@@ -49,6 +49,7 @@ struct pf_pass_form {
     bool z;       /* is z transformed */
     int u;        /* the axis beside z, or PF_NO_AXIS if only z; y lies beside it */
     int exchange; /* of the route, behind the pass, or PF_NO_EXCHANGE */
+    unsigned done; /* the axes that are transformed before, as bits */
 };
 
 /* The place to which a pass writes a rank's own data, if the exchange does not move them: the place of the reader; the same,
@@ -68,7 +69,7 @@ struct pf_route {
     struct pf_share share;
     int exchange[PF_MAX_EXCHANGES]; /* numbers of its exchanges in the plan */
     int nearest[PF_MAX_EXCHANGES]; /* the fastest axis in the messages of each. forms.c */
-    pencilfft_box mine[PF_MAX_ARRAYS]; /* of its planes */
+    pencilfft_box mine[2][PF_MAX_ARRAYS]; /* of its planes, before and after the lines of each array */
     int passes;
     struct pf_pass_form form[PF_MAX_PASSES];
 };
@@ -232,6 +233,13 @@ static inline bool pf_has_direction(const struct pencilfft_plan_s *plan, int bac
     return plan->directions & (backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD);
 }
 
+/* Whether some lines have more points than modes are kept. */
+static inline bool pf_is_padded(const struct pencilfft_plan_s *plan)
+{
+    const struct pf_transform *t = &plan->transform;
+    return t->points[0] > t->n[0] || t->points[1] > t->n[1] || t->points[2] > t->n[2];
+}
+
 static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
 {
     return plan && e >= 0 && e < plan->exchanges;
@@ -259,7 +267,5 @@ static inline bool pf_runs_pairs(const struct pencilfft_plan_s *plan)
 /* A rank's input of a forward transform: the first array, of real numbers if the transform makes complex numbers. */
 static inline pencilfft_box pf_input_box(const struct pencilfft_plan_s *plan, int rank)
 {
-    struct pf_geometry g = plan->geometry;
-    g.n[2] = plan->transform.input_nz;
-    return pf_array_box(&g, 0, rank);
+    return pf_array_box(&plan->geometry, PF_BEFORE, rank);
 }

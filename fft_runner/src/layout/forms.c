@@ -12,41 +12,22 @@
 
 enum { X, Y, Z };
 
-/* Whether an axis is undivided in an array of the route. */
-static bool is_whole(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, int axis)
+static void add(struct pf_route *route, int array, bool z, int u, unsigned *done)
 {
-    int over = route->decomposition->array[array].over[axis];
-    return over == PF_WHOLE || plan->geometry.grid[over] == 1;
-}
-
-static void add(struct pf_route *route, int array, bool z, int u, bool *done)
-{
-    route->form[route->passes++] = (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = PF_NO_EXCHANGE};
-    if (z)
-        done[Z] = true;
-    if (u != PF_NO_AXIS)
-        done[u] = true;
-}
-
-/* The next axis that may be transformed together with z. */
-static int beside_z(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, const bool *done)
-{
-    for (int i = array; i <= plan->exchanges; i++)
-        for (const char *at = route->decomposition->array[i].axes; *at; at++)
-            if (*at != 'z' && !done[*at - 'x'] && is_whole(plan, route, array, *at - 'x'))
-                return *at - 'x';
-    return PF_NO_AXIS;
+    route->form[route->passes++] =
+        (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = PF_NO_EXCHANGE, .done = *done};
+    *done |= (z ? 1U << Z : 0) | (u != PF_NO_AXIS ? 1U << u : 0);
 }
 
 /* Array `first` to array `last` have no exchange between them. */
-static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *route, int first, int last, bool *done)
+static void add_passes(const struct pf_geometry *g, struct pf_route *route, int first, int last, unsigned *done)
 {
     int before = route->passes;
     for (int i = first; i <= last; i++)
         for (const char *at = route->decomposition->array[i].axes; *at; at++)
             if (*at == 'z')
-                add(route, first, true, beside_z(plan, route, first, done), done);
-            else if (!done[*at - 'x'])
+                add(route, first, true, pf_axis_beside_z(g), done);
+            else if (!(*done >> (*at - 'x') & 1))
                 add(route, first, false, *at - 'x', done);
     if (route->passes == before)
         add(route, first, false, PF_NO_AXIS, done);
@@ -64,13 +45,15 @@ static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_r
 
 void pf_forms_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)
 {
-    bool done[3] = {false};
+    unsigned done = 0;
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = route->decomposition;
     route->passes = 0;
     for (int first = 0, last; first <= plan->exchanges; first = last + 1) {
         last = first;
         while (last < plan->exchanges && plan->p[route->exchange[last]] == 1)
             last++;
-        add_passes(plan, route, first, last, done);
+        add_passes(&g, route, first, last, &done);
         if (last < plan->exchanges)
             route->form[route->passes - 1].exchange = last;
     }

@@ -104,7 +104,8 @@ static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool 
     int array = input ? PENCILFFT_INPUT : plan->exchanges;
     if (t->exchange->memory)
         return true;
-    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || (input && plan->input_bytes != plan->element_bytes))
+    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || pf_is_padded(plan) ||
+        (input && plan->input_bytes != plan->element_bytes))
         return false;
     pencilfft_box box = pf_part_of(plan, array, plan->rank, 0).box;
     return lie_as(last ? &t->received : &t->sent, &box);
@@ -136,7 +137,7 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
 /* Whether a rank alone stores this array like a work buffer between passes. */
 static bool is_dense(const struct pencilfft_plan_s *plan, int array)
 {
-    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1)
+    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1 || pf_is_padded(plan))
         return false;
     pencilfft_box box = pf_part_of(plan, array, 0, 0).box;
     return box.stride[2] == 1 && box.stride[1] == box.extent[2] && box.stride[0] == box.extent[1] * box.extent[2];

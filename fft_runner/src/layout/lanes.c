@@ -26,7 +26,7 @@ static bool cuts(const struct pencilfft_plan_s *plan, int array)
 {
     const struct pf_decomposition *d = plan->geometry.decomposition;
     int axis = axis_of[plan->choice.axis];
-    return axis >= 0 && d->array[array].over[axis] == pf_cut_over(d, axis);
+    return axis >= 0 && d->array[pf_array_number(array)].over[axis] == pf_cut_over(d, axis);
 }
 
 /* Block i of the cut axis, divided over the dimension of the grid that cuts it; and the lane's chunk of the block. */
@@ -40,10 +40,15 @@ static int blocks_of(const struct pencilfft_plan_s *plan)
     return over == PF_WHOLE ? 1 : plan->geometry.grid[over];
 }
 
+/* The extent of the cut axis is the same in all exchanges. */
+static struct pf_block block_of(const struct pencilfft_plan_s *plan, int i)
+{
+    return pf_block_of(pf_array_extent(&plan->geometry, 0, axis_of[plan->choice.axis]), blocks_of(plan), i);
+}
+
 static struct piece_of_axis chunk_in(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int i)
 {
-    int axis = axis_of[plan->choice.axis];
-    struct pf_block block = pf_block_of(plan->geometry.n[axis], blocks_of(plan), i);
+    struct pf_block block = block_of(plan, i);
     int64_t start = pf_chunk_start(&plan->choice, block.extent, lane->chunk);
     return (struct piece_of_axis){block.offset, start, pf_chunk_start(&plan->choice, block.extent, lane->chunk + 1) - start};
 }
@@ -63,7 +68,8 @@ static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct 
     const struct pf_route *route = &plan->route[lane->route];
     struct pf_geometry g = plan->geometry;
     g.decomposition = route->decomposition;
-    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, array, rank);
+    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, pf_array_number(array),
+                                      pf_axes_done(&g, array), rank);
     if (array == 0 && plan->routes > 1)
         return pf_box_cut(&box, 2, route->share.z, route->share.z_end - route->share.z);
     if (!is_cut(plan, lane) || !cuts(plan, array))
@@ -81,7 +87,7 @@ static pencilfft_box close_box(const struct pencilfft_plan_s *plan, const struct
     int axis = axis_of[plan->choice.axis], i = 0;
     if (!cuts(plan, array))
         return pf_box_cut(&box, axis, 0, indices_before(plan, lane, blocks_of(plan)));
-    while (i + 1 < blocks_of(plan) && pf_block_of(plan->geometry.n[axis], blocks_of(plan), i + 1).offset <= box.offset[axis])
+    while (i + 1 < blocks_of(plan) && block_of(plan, i + 1).offset <= box.offset[axis])
         i++;
     box.offset[axis] = indices_before(plan, lane, i);
     return box;
@@ -141,9 +147,9 @@ static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
             if (!boxes)
                 return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
             for (int j = 0; j < plan->p[e]; j++) {
-                boxes[j] = lane_box(plan, lane, at + after, pf_member(plan, e, j));
+                boxes[j] = lane_box(plan, lane, pf_exchanged_array(at, after), pf_member(plan, e, j));
                 if (plan->chosen[e]->takes == PF_BOXES)
-                    boxes[j] = close_box(plan, lane, at + after, boxes[j]);
+                    boxes[j] = close_box(plan, lane, pf_exchanged_array(at, after), boxes[j]);
             }
         }
     return PENCILFFT_OK;

@@ -26,7 +26,8 @@ static bool moves(const struct pencilfft_plan_s *plan)
 static int64_t smallest_block(const struct pf_geometry *g, int axis)
 {
     int over = pf_cut_over(g->decomposition, axis);
-    return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? g->n[axis] : pf_larger(1, g->n[axis] / g->grid[over]);
+    int64_t n = pf_array_extent(g, 0, axis);
+    return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? n : pf_larger(1, n / g->grid[over]);
 }
 
 /* Ranks that divide z after the first exchange. */
@@ -40,7 +41,9 @@ static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape
 {
     const struct pf_geometry *g = &plan->geometry;
     const struct pf_decomposition *other = g->decomposition->other_route;
-    int64_t most = 1, bytes = g->n[X] * g->n[Y] * g->n[Z] * plan->fields * (int64_t)plan->element_bytes;
+    int64_t most = 1, bytes = plan->fields * (int64_t)plan->element_bytes;
+    for (int axis = X; axis <= Z; axis++)
+        bytes *= pf_array_extent(g, 0, axis);
     for (int e = 0; e < plan->exchanges; e++)
         most = plan->p[e] > most ? plan->p[e] : most;
     *shape = (struct pf_shape){
@@ -73,12 +76,13 @@ static pencilfft_box part_box(const struct pencilfft_plan_s *plan, int array, in
 {
     struct pf_geometry g = plan->geometry;
     g.decomposition = plan->part[i].decomposition;
-    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, array, rank);
+    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, pf_array_number(array),
+                         pf_axes_done(&g, array), rank);
 }
 
 int pf_parts_of(const struct pencilfft_plan_s *plan, int array)
 {
-    return array == PENCILFFT_INPUT || array == 0 ? 1 : plan->parts;
+    return array == PENCILFFT_INPUT || pf_array_number(array) == 0 ? 1 : plan->parts;
 }
 
 pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
@@ -116,7 +120,9 @@ static void set_route(pencilfft_plan plan, int i, const struct pf_decomposition 
     for (int e = 0; e < plan->exchanges; e++)
         route->exchange[e] = number_of(plan, d->exchange[e].name);
     for (int array = 0; array <= plan->exchanges; array++)
-        route->mine[array] = pf_planes_box(&g, share.z, share.z_end, array, plan->rank);
+        for (int after = 0; after < 2; after++)
+            route->mine[after][array] = pf_planes_box(&g, share.z, share.z_end, array,
+                                                      pf_axes_done(&g, after ? array : PF_BEFORE + array), plan->rank);
     pf_forms_choose(plan, route);
 }
 

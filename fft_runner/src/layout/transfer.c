@@ -69,8 +69,8 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .other_direction = of->transfer[!backward][at].state,
     };
     if (exchange->takes == PF_BOXES) {
-        if (!(status = list_pieces(plan, of, t, at + backward, &t->sent)))
-            status = list_pieces(plan, of, t, at + !backward, &t->received);
+        if (!(status = list_pieces(plan, of, t, pf_exchanged_array(at, backward), &t->sent)))
+            status = list_pieces(plan, of, t, pf_exchanged_array(at, !backward), &t->received);
         return status ? status : exchange->plan(&t->transpose, NULL, NULL, &t->state);
     }
     if (!(status = pf_parts_make(&t->transpose, true, nearest, &t->sent)))

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdbool.h>
+
 #include "lines/fftw_calls.h"
 #include "lines/transforms.h"
 #include "pencilfft.h"
@@ -10,6 +12,12 @@ struct pf_rigor {
 };
 extern const struct pf_table pf_rigors;
 
+/* The modes that are kept of a line's transform: `low` modes from the start, and the rest after the skipped modes. */
+struct pf_modes {
+    int64_t n, low, skipped;
+    bool shared; /* the last of the low modes stands for two: n/2 and -n/2, the last of the skipped modes */
+};
+
 /* A kind of line transform over blocks of lines that differ only in their number. */
 struct pf_lines {
     const struct pf_fftw *fftw;
@@ -17,6 +25,7 @@ struct pf_lines {
     int backward;
     unsigned flags;
     int64_t n;                  /* points of a line, on the real side of r2c */
+    struct pf_modes kept;
     int complex_elements;       /* a PF_R2R transform of complex numbers: real and imaginary parts separately */
     int phase;
     struct pf_lines_plan *plans; /* a list, a plan per number of lines seen */

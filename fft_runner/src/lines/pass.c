@@ -7,6 +7,9 @@
  *        A backward pass is the same in reverse. All data are in rows along z or, if z is not transformed, along the fastest
  *        axis of input and output; lines along the inner axis are transformed for many elements of a row at once, which also
  *        suits vector units. Lines may also be read or written in place (pass_plan.c).
+ *        Padded lines have their full length only inside a block. Forward, the kept modes leave the block, low modes and high
+ *        modes apart; backward, the modes between are set to 0 in the block (keep_modes). In a plane, the inner
+ *        lines are those of the kept modes alone.
  *        Threads share the groups of planes of all fields, each with blocks of its own. If there are too few groups, threads
  *        share the rows, and then the columns, of one group after the other.
  * Cost:  one read and one write of the part, and copies within the cache.
@@ -14,6 +17,7 @@
 #include "lines/pass.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
@@ -52,11 +56,9 @@ static void lap(const struct pf_pass_run *run, int phase, const struct pf_lines 
 }
 
 /* Copy the common part of block and pieces, from the pieces or back. */
-static void move(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side, int field,
-                 const struct block *block, const struct view *view, bool gather)
+static void move_run(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side, int field,
+                     const struct block *block, const struct view *view, bool gather)
 {
-    if (run->planning)
-        return;
     pencilfft_box mine = box_of(pass, block, view);
     for (int i = 0; i < side->n; i++) {
         const struct pf_piece *piece = &side->piece[i];
@@ -73,6 +75,29 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
     }
+}
+
+/* The same, if some modes of the lines are kept: the low modes, then the high modes. */
+static void move(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side, int field,
+                 const struct block *block, const struct view *view, bool gather)
+{
+    const struct pf_lines *lines = pass->u ? &pass->u_lines : &pass->z_lines;
+    const struct pf_modes *kept = &lines->kept;
+    int axis = pass->u ? pass->inner : Z;
+    if (run->planning)
+        return;
+    if (gather == pass->backward && (pass->u || pass->z) && kept->skipped) {
+        struct block part = *block;
+        struct view there = *view;
+        part.n[axis] = kept->low;
+        move_run(pass, run, side, field, &part, &there, gather);
+        part.from[axis] += kept->low;
+        part.n[axis] = kept->n - kept->low;
+        there.data += (kept->low + kept->skipped) * there.stride[axis] * (int64_t)side->element_bytes;
+        if (part.n[axis])
+            move_run(pass, run, side, field, &part, &there, gather);
+    } else
+        move_run(pass, run, side, field, block, view, gather);
     bool beside_z = !pass->u || (pass->z && pass->backward != gather);
     lap(run, side->copied, beside_z ? &pass->z_lines : &pass->u_lines);
 }
@@ -110,7 +135,7 @@ static struct view view_across(const struct pf_pass *pass, char *data, size_t by
     struct view view = {.data = data};
     view.stride[pass->outer] = 1;
     view.stride[pass->inner] = pass->block.group;
-    view.stride[pass->along] = pass->block.group * pass->box.extent[pass->inner] + PF_CACHE_LINE / (int64_t)bytes;
+    view.stride[pass->along] = pass->block.group * pass->points[pass->inner] + PF_CACHE_LINE / (int64_t)bytes;
     return view;
 }
 
@@ -120,14 +145,16 @@ static struct view view_of_lines(const struct pf_pass *pass, char *data, size_t 
     if (across)
         return view_across(pass, data, bytes);
     return turned ? view_of_rows(pass, data, pass->block.u_column, pass->block.along_chunk, bytes, true)
-                  : view_of_rows(pass, data, pass->block.u_row, pass->box.extent[pass->inner], bytes, false);
+                  : view_of_rows(pass, data, pass->block.u_row, pass->points[pass->inner], bytes, false);
 }
 
 static struct view view_of_plane(const struct pf_pass *pass, const struct block *block, size_t bytes)
 {
-    struct view view = view_of_rows(pass, pass->block.plane, pass->block.plane_row, pass->box.extent[pass->inner], bytes,
-                                    false);
-    view.data += (block->from[pass->inner] * view.stride[pass->inner] + block->from[pass->along]) * (int64_t)bytes;
+    struct view view = view_of_rows(pass, pass->block.plane, pass->block.plane_row, pass->points[pass->inner], bytes, false);
+    const struct pf_modes *kept = &pass->z_lines.kept;
+    int64_t column = block->from[pass->along];
+    column += column >= kept->low ? kept->skipped : 0;
+    view.data += (block->from[pass->inner] * view.stride[pass->inner] + column) * (int64_t)bytes;
     return view;
 }
 
@@ -169,13 +196,14 @@ static bool has_factor(const struct pf_pass_run *run)
     return run->factor != 0 && run->factor != 1 && !run->planning;
 }
 
-/* Results in the caches, or in the array of the side itself. */
-static void normalise(const struct pf_pass *pass, const struct pf_pass_run *run, const struct block *block,
-                      const struct view *view)
+/* Results of lines along an axis, in the caches, or in the array of the side itself; with the modes that are left out. */
+static void normalise(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_lines *lines, int axis,
+                      struct block block, const struct view *view)
 {
+    if (!pass->backward && pf_lines_drop(lines))
+        block.n[axis] += lines->kept.skipped;
     if (has_factor(run))
-        pf_multiply(block->n, view->stride, view->data, pass->out.element_bytes, pass->z_lines.fftw->real_bytes,
-                    run->factor);
+        pf_multiply(block.n, view->stride, view->data, pass->out.element_bytes, pass->z_lines.fftw->real_bytes, run->factor);
 }
 
 /* Results that went to the pieces without a copy in the caches. */
@@ -192,6 +220,56 @@ static void normalise_pieces(const struct pf_pass *pass, const struct pf_pass_ru
         pf_multiply(part.extent, piece->box.stride, run->buffer[piece->buffer] + at * (int64_t)pass->out.element_bytes,
                     pass->out.element_bytes, pass->z_lines.fftw->real_bytes, run->factor);
     }
+}
+
+/* ---- padded lines ------------------------------------------------------------------------------------------------ */
+
+/* A mode that stands for two. Without the opposite mode, that is the conjugate of this one, because the line is real. */
+#define SHARE(name, real)                                       \
+    static void name(void *mode, void *opposite, bool backward) \
+    {                                                           \
+        real *here = mode, *there = opposite;                   \
+        if (backward) {                                         \
+            here[0] /= 2;                                       \
+            here[1] = there ? here[1] / 2 : 0;                  \
+            if (there)                                          \
+                memcpy(there, here, 2 * sizeof *here);          \
+        } else {                                                \
+            here[0] += there ? there[0] : here[0];              \
+            here[1] = there ? here[1] + there[1] : 0;           \
+        }                                                       \
+    }
+SHARE(share_double, double)
+SHARE(share_float, float)
+
+/* Some axis of a view in the caches is dense. */
+static void clear(const struct block *block, const struct view *view, size_t bytes)
+{
+    int dense = view->stride[0] == 1 ? 0 : view->stride[1] == 1 ? 1 : 2, a = dense == 0, b = 3 - dense - a;
+    for (int64_t i = 0; i < block->n[a]; i++)
+        for (int64_t k = 0; k < block->n[b]; k++)
+            memset(view->data + (i * view->stride[a] + k * view->stride[b]) * (int64_t)bytes, 0,
+                   (size_t)block->n[dense] * bytes);
+}
+
+/* Padded lines after a forward transform, or before a backward transform. */
+static void keep_modes(const struct pf_lines *lines, int axis, const struct block *block, const struct view *view)
+{
+    const struct pf_modes *kept = &lines->kept;
+    bool wide = lines->fftw->real_bytes == sizeof(double), opposite = lines->line.kind == PF_DFT;
+    int64_t bytes = 2 * (int64_t)lines->fftw->real_bytes, step = view->stride[axis] * bytes;
+    int a = axis == 0, b = 3 - axis - a;
+    struct block skipped = *block;
+    struct view there = *view;
+    skipped.n[axis] = kept->skipped;
+    there.data += kept->low * step;
+    if (lines->backward)
+        clear(&skipped, &there, (size_t)bytes);
+    for (int64_t i = 0; i < block->n[a] && kept->shared; i++)
+        for (int64_t k = 0; k < block->n[b]; k++) {
+            char *mode = view->data + (i * view->stride[a] + k * view->stride[b]) * bytes + (kept->low - 1) * step;
+            (wide ? share_double : share_float)(mode, opposite ? mode + kept->skipped * step : NULL, lines->backward);
+        }
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
@@ -234,8 +312,8 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
 {
     bool first = !pass->backward || !pass->u, last = pass->backward || !pass->u;
     struct block in_block = *block, out_block = *block;
-    in_block.n[Z] = pass->backward ? pass->box.extent[Z] : pass->input_nz;
-    out_block.n[Z] = pass->backward ? pass->input_nz : pass->box.extent[Z];
+    in_block.n[Z] = pass->backward ? pass->box.extent[Z] : pass->points[Z];
+    out_block.n[Z] = pass->backward ? pass->points[Z] : pass->box.extent[Z];
     struct view in, out;
     if (first && pass->block.read_direct)
         in = view_of_array(pass, run, &pass->in, field, &in_block);
@@ -252,9 +330,13 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
         out = view_of_plane(pass, &out_block, pass->out.element_bytes);
     if (first && !pass->block.read_direct)
         move(pass, run, &pass->in, field, &in_block, &in, true);
+    if (pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
+        keep_modes(&pass->z_lines, Z, &in_block, &in);
     int status = transform(pass, run, &pass->z_lines, Z, pass->inner, block, &in, &out);
+    if (!pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
+        keep_modes(&pass->z_lines, Z, &out_block, &out);
     if (last)
-        normalise(pass, run, &out_block, &out);
+        normalise(pass, run, &pass->z_lines, Z, out_block, &out);
     if (last && !pass->block.write_direct)
         move(pass, run, &pass->out, field, &out_block, &out, false);
     return status;
@@ -266,6 +348,9 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     int status = PENCILFFT_OK;
     bool first = !pass->z || pass->backward, last = !pass->z || !pass->backward;
     size_t bytes = pass->backward ? pass->in.element_bytes : pass->out.element_bytes;
+    struct block in_block = *block, out_block = *block;
+    in_block.n[pass->inner] = pass->backward ? pass->box.extent[pass->inner] : pass->points[pass->inner];
+    out_block.n[pass->inner] = pass->backward ? pass->points[pass->inner] : pass->box.extent[pass->inner];
     struct view in, out;
     if (first && pass->block.read_direct)
         in = view_of_array(pass, run, &pass->in, field, block);
@@ -280,19 +365,23 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     else
         out = view_of_plane(pass, block, bytes);
     if (first && !pass->block.read_direct)
-        move(pass, run, &pass->in, field, block, &in, true);
+        move(pass, run, &pass->in, field, &in_block, &in, true);
     if (first && pass->block.read_direct && pass->block.from_memory && !run->planning)
-        ask_for(pass, block, &in, bytes);
+        ask_for(pass, &in_block, &in, bytes);
     if (last && pass->block.write_direct && pass->block.to_memory && !run->planning && out.data != in.data)
-        ask_for(pass, block, &out, bytes);
+        ask_for(pass, &out_block, &out, bytes);
+    if (pass->u && pass->backward && pf_lines_drop(&pass->u_lines) && !run->planning)
+        keep_modes(&pass->u_lines, pass->inner, &in_block, &in);
     if (pass->u)
         status = transform(pass, run, &pass->u_lines, pass->inner, pass->along, block, &in, &out);
+    if (pass->u && !pass->backward && pf_lines_drop(&pass->u_lines) && !run->planning)
+        keep_modes(&pass->u_lines, pass->inner, &out_block, &out);
     if (last && pass->u)
-        normalise(pass, run, block, &out);
+        normalise(pass, run, &pass->u_lines, pass->inner, out_block, &out);
     if (last && !pass->block.write_direct)
-        move(pass, run, &pass->out, field, block, pass->u ? &out : &in, false);
+        move(pass, run, &pass->out, field, &out_block, pass->u ? &out : &in, false);
     if (last && !pass->u)
-        normalise_pieces(pass, run, field, block);
+        normalise_pieces(pass, run, field, &out_block);
     return status;
 }
 
@@ -325,6 +414,8 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
     for (int64_t at = part->column; at < part->column_end && !status; at += block.n[pass->along]) {
         block.from[pass->along] = at;
         block.n[pass->along] = pf_smaller(pass->block.along_chunk, part->column_end - at);
+        if (pass->z && at < pass->z_lines.kept.low) /* high modes lie apart in a plane */
+            block.n[pass->along] = pf_smaller(block.n[pass->along], pass->z_lines.kept.low - at);
         status = u_block(pass, run, field, &block);
     }
     return status;
@@ -375,7 +466,7 @@ static int64_t all_groups(const struct team *team)
 
 static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
 {
-    const struct part whole = {0, pass->box.extent[pass->inner], team->range->along, team->range->along_end};
+    const struct part whole = {0, pass->points[pass->inner], team->range->along, team->range->along_end};
     int64_t end = pf_share_start(all_groups(team), share + 1, team->shares);
     int field, status = PENCILFFT_OK;
     for (int64_t i = pf_share_start(all_groups(team), share, team->shares); i < end && !status; i++) {
@@ -391,7 +482,7 @@ static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, 
 /* Cut columns at whole cache lines, because FFTW's plans need this alignment. */
 static int share_of_group(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
 {
-    int64_t rows = pass->box.extent[pass->inner], from = team->range->along, n = team->range->along_end - from;
+    int64_t rows = pass->points[pass->inner], from = team->range->along, n = team->range->along_end - from;
     int64_t unit = PF_CACHE_LINE / (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t units = (n + unit - 1) / unit;
     const struct part part = {

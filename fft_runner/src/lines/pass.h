@@ -38,13 +38,13 @@ struct pf_side {
 };
 
 struct pf_pass {
-    pencilfft_box box;  /* extents along z as in the output of a forward transform */
+    pencilfft_box box;  /* extents as in the output of a forward transform */
+    int64_t points[3];  /* extents as in its input */
     int outer, inner;   /* the axis across planes, and the axis within a plane other than the rows' axis */
     int along;          /* the axis of the rows: z, if z is transformed */
     bool backward;      /* z comes last */
     bool z, u;          /* transform z, transform the inner axis */
     struct pf_lines z_lines, u_lines;
-    int64_t input_nz;   /* z extent on the side of the input of a forward transform */
     int fields; /* of in and out; a range selects fields */
     int threads; /* that share the pass, 1 or more */
     struct pf_side in, out;
@@ -79,6 +79,12 @@ struct pf_pass_run {
 /* box, axes, lines and sides are set: choose blocks, allocate, make FFTW's plans (buffers are overwritten). The pass will be
  * run by these ranges, which together are all of the pass. */
 int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const struct pf_range *range, int ranges);
+/* Whether lines have modes that are not kept as they are. */
+static inline bool pf_lines_drop(const struct pf_lines *lines)
+{
+    return lines->kept.skipped || lines->kept.shared;
+}
+
 /* All of a pass. */
 struct pf_range pf_pass_all(const struct pf_pass *pass);
 /* The clock counts for the calling thread; its waits for other threads go to the phase of the output. */

@@ -88,6 +88,13 @@ static bool is_across(const struct pf_pass *pass, const struct pf_side *side)
            stride[pass->outer] < stride[pass->along];
 }
 
+/* Elements of a row in a block, before and after its transform. */
+static int64_t longest_row(const struct pf_pass *pass)
+{
+    int64_t after = pass->box.extent[pass->along] + (pass->z ? pass->z_lines.kept.skipped : 0);
+    return pf_larger(pass->points[pass->along], after);
+}
+
 /* The part of a plane in a block, so that the block fills the cache without overflow; if a plane is smaller, the number of
  * planes. A chunk of a row consists of whole cache lines, because FFTW prefers these. If neighbours belong to other planes,
  * a block has several planes. */
@@ -95,8 +102,8 @@ static void choose_blocks(struct pf_pass *pass)
 {
     int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t smallest = (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
-    int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
-    int64_t nz = pf_larger(pass->box.extent[pass->along], pass->input_nz), unit = PF_CACHE_LINE / smallest;
+    int64_t rows = pass->points[pass->inner], planes = pass->box.extent[pass->outer];
+    int64_t nz = longest_row(pass), unit = PF_CACHE_LINE / smallest;
     int64_t room = pf_tuning.block_bytes / bytes;
     int64_t together = pass->block.in_across || pass->block.out_across ? ACROSS * unit : 1;
     room *= together > 1 ? ROOM_ACROSS : 1;
@@ -109,7 +116,7 @@ static void choose_blocks(struct pf_pass *pass)
 
 static int allocate_blocks(struct pf_pass *pass)
 {
-    int64_t rows = pass->box.extent[pass->inner], nz = pf_larger(pass->box.extent[pass->along], pass->input_nz);
+    int64_t rows = pass->points[pass->inner], nz = longest_row(pass);
     size_t bytes = pass->in.element_bytes > pass->out.element_bytes ? pass->in.element_bytes : pass->out.element_bytes;
     pass->block.plane_row = padded_row(nz, bytes);
     pass->block.z_row = padded_row(nz, bytes);
@@ -183,9 +190,9 @@ static bool is_both_or_none(const struct pf_pass *pass)
 /* Of all fields on this side. */
 static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
 {
-    bool is_input = pass->z && side == (pass->backward ? &pass->out : &pass->in);
-    int64_t rows = pass->box.extent[pass->outer] * pass->box.extent[pass->inner] * pass->fields;
-    return rows * (is_input ? pass->input_nz : pass->box.extent[pass->along]) * (int64_t)side->element_bytes;
+    bool is_input = side == (pass->backward ? &pass->out : &pass->in);
+    const int64_t *n = is_input ? pass->points : pass->box.extent;
+    return n[0] * n[1] * n[2] * pass->fields * (int64_t)side->element_bytes;
 }
 
 /* Arrays that do not stay in the caches are always faster in blocks. */
@@ -324,7 +331,7 @@ static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const stru
         candidate[n] = (struct candidate){.pass = *pass};
         take_ways(&candidate[n].pass, ways);
         if (ways.reads && ways.writes)
-            candidate[n].pass.u_lines.flags = FFTW_ESTIMATE;
+            candidate[n].pass.u_lines.flags = FFTW_ESTIMATE | (pass->u_lines.flags & FFTW_UNALIGNED);
         status = make_plans(&candidate[n++].pass, run, &trials->by);
     }
     if (!status)
@@ -357,8 +364,10 @@ static int choose_by_groups(struct pf_pass *pass, struct pf_pass_run *run, const
 static void look_at_sides(struct pf_pass *pass)
 {
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
-    int64_t n_read = pass->backward ? pass->box.extent[pass->along] : pass->input_nz;
-    int64_t n_written = pass->backward ? pass->input_nz : pass->box.extent[pass->along];
+    int64_t n_read = pass->backward ? pass->box.extent[pass->along] : pass->points[pass->along];
+    int64_t n_written = pass->backward ? pass->points[pass->along] : pass->box.extent[pass->along];
+    z_reads &= !(pass->backward && pf_lines_drop(&pass->z_lines));
+    z_writes &= pass->backward || !pf_lines_drop(&pass->z_lines);
     pass->block.from_memory = bytes_of(pass, &pass->in) >= pf_tuning.ask_bytes;
     pass->block.to_memory = bytes_of(pass, &pass->out) >= pf_tuning.ask_bytes;
     pass->block.past_caches = leaves_caches(pass);
@@ -378,9 +387,10 @@ static struct ways ways_of(const struct pf_pass *pass, int ranges)
 {
     bool all = pf_tuning.direct == PF_ALWAYS, small = is_worth_a_trial(pass);
     bool reads = pass->u && (!pass->z || pass->backward), writes = pass->u && (!pass->z || !pass->backward);
+    bool drop = pf_lines_drop(&pass->u_lines); /* in the block */
     struct ways may = {
-        .reads = (all || small) && reads && u_direct(pass, &pass->in, ranges),
-        .writes = (all || small) && writes && u_direct(pass, &pass->out, ranges),
+        .reads = (all || small) && reads && !(drop && pass->backward) && u_direct(pass, &pass->in, ranges),
+        .writes = (all || small) && writes && !(drop && !pass->backward) && u_direct(pass, &pass->out, ranges),
         .turns = (all || (!small && !(pass->u_lines.flags & FFTW_ESTIMATE))) && writes && !pass->block.out_turned &&
                  !pass->block.out_across,
     };

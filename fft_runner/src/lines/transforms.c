@@ -2,6 +2,7 @@
  * Idea:  a transform is three line transforms; a row of the table lists the three. r2c halves z, so that y and x work on
  *        nz/2 + 1 complex numbers; the cosine and sine transforms stay real. Chebyshev and empty are r2c along z, then y,
  *        and a cosine transform or nothing along x, the third axis.
+ *        Padded lines are longer than the modes of the spectrum that they become (pass.c).
  * Source: names and scales of the real transforms: FFTW's manual, "1d Real-even DFTs" and "1d Real-odd DFTs"; Chebyshev and
  *         empty: P3DFFT's user guide.
  * Needs: at least 2 points for a cosine transform of kind I. */
@@ -93,6 +94,26 @@ static int take_skipped(const char *axes, struct pf_transform *t)
     return PENCILFFT_OK;
 }
 
+/* Lines may be longer than the modes that are kept. */
+static int take_padding(const pencilfft_desc *desc, struct pf_transform *t)
+{
+    const int64_t padded[3] = {desc->padded_nx, desc->padded_ny, desc->padded_nz};
+    for (int axis = X; axis <= Z; axis++) {
+        if (padded[axis] == 0 || padded[axis] == t->n[axis])
+            continue;
+        if (padded[axis] < t->n[axis])
+            return pf_fail(PENCILFFT_BAD_SIZE, "padded_n%c is %lld; give 0 or at least n%c, which is %lld", "xyz"[axis],
+                           (long long)padded[axis], "xyz"[axis], (long long)t -> n[axis]);
+        if (t->line[axis].kind != PF_DFT && t->line[axis].kind != PF_R2C)
+            return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                           "padded_n%c is %lld, but only DFTs are padded, and along %c there is %s; omit padded_n%c",
+                           "xyz"[axis], (long long)padded[axis], "xyz"[axis],
+                           t -> line[axis].kind == PF_SKIP ? "no transform" : "a cosine or sine transform", "xyz"[axis]);
+        t->points[axis] = padded[axis];
+    }
+    return PENCILFFT_OK;
+}
+
 static double line_scale(const struct pf_line *line, int64_t n)
 {
     if (line->kind == PF_SKIP)
@@ -117,7 +138,10 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
     const struct type *type = pf_table_find(&pf_types, desc->type);
     if (!type)
         return PENCILFFT_UNKNOWN_NAME;
-    *t = (struct pf_transform){.input_nz = desc->nz, .output_nz = desc->nz, .scale = 1};
+    *t = (struct pf_transform){.scale = 1};
+    memcpy(t->n, n, sizeof n);
+    memcpy(t->points, n, sizeof n);
+    memcpy(t->modes, n, sizeof n);
     bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
     if (desc->kinds && !free_kinds)
         return pf_fail(PENCILFFT_BAD_CALL,
@@ -129,11 +153,13 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
         t->line[axis].kind = type->kind[axis];
     if (!status)
         status = take_skipped(desc->skip ? desc->skip : "", t);
+    if (!status)
+        status = take_padding(desc, t);
     t->real_input = type->kind[Z] != PF_DFT;
     t->real_output = type->kind[Y] == PF_R2R;
     if (type->kind[Z] == PF_R2C)
-        t->output_nz = desc->nz / 2 + 1;
+        t->modes[Z] = desc->nz / 2 + 1;
     for (int axis = X; axis <= Z; axis++)
-        t->scale *= line_scale(&t->line[axis], n[axis]);
+        t->scale *= line_scale(&t->line[axis], t->points[axis]);
     return status ? status : check_lines(n, t);
 }

@@ -19,8 +19,9 @@ struct pf_transform {
     struct pf_line line[3];
     bool real_input;    /* the forward input is real */
     bool real_output;   /* the forward output is real, and so are all arrays between */
-    int64_t input_nz;   /* z extent of the forward input; x and y are the same on both sides */
-    int64_t output_nz;
+    int64_t n[3];       /* extents without padding */
+    int64_t points[3];  /* extents of the forward input, the lengths of the lines */
+    int64_t modes[3];   /* extents of the forward output */
     double scale;       /* backward after forward gives this times the input */
 };
 

@@ -11,6 +11,7 @@
 #include "common/failure.h"
 
 enum { X, Y, Z };
+enum { ALIGNMENT = 16 }; /* that FFTW's plans depend on */
 
 /* ---- input and output ----------------------------------------------------------------------------------------------- */
 
@@ -53,13 +54,28 @@ static int array_side(const struct place *at, bool input, int buffer, struct pf_
     return status;
 }
 
+/* The part of a pass before or after its lines; stored in x y z order, for any layout of the caller's arrays. */
+static pencilfft_box pass_box(const struct pencilfft_plan_s *plan, const struct pf_route *route,
+                              const struct pf_pass_form *form, bool after)
+{
+    unsigned lines = (form->z ? 1U << Z : 0) | (form->u != PF_NO_AXIS ? 1U << form->u : 0);
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = route->decomposition;
+    pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, form->array,
+                                      after ? form->done | lines : form->done, plan->rank);
+    box.stride[Z] = 1;
+    box.stride[Y] = box.extent[Z];
+    box.stride[X] = box.extent[Z] * box.extent[Y];
+    return box;
+}
+
 /* The array in a work buffer between two passes without an exchange. */
-static int dense_side(const struct place *at, const pencilfft_box *box, int buffer, struct pf_side *side)
+static int dense_side(const struct place *at, pencilfft_box box, int buffer, struct pf_side *side)
 {
     int status = side_make(side, 1, at->plan->element_bytes, -1);
     if (!status)
         side->piece[side->n++] =
-            (struct pf_piece){.buffer = buffer, .box = *box, .fields = at->plan->fields, .field = pf_box_elements(box)};
+            (struct pf_piece){.buffer = buffer, .box = box, .fields = at->plan->fields, .field = pf_box_elements(&box)};
     return status;
 }
 
@@ -87,45 +103,46 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
 }
 
 /* Data that a pass writes into the joint j behind the pass, or reads from the joint before the pass. */
-static int joint_side(const struct place *at, const pencilfft_box *box, int j, bool writes, struct pf_side *side)
+static int joint_side(const struct place *at, int j, bool writes, struct pf_side *side)
 {
     const struct pf_joint *joint = &at->plan->sequence[at->backward].joint[at->route][j];
-    return joint->exchange < 0 ? dense_side(at, box, joint->from, side) : message_side(at, writes, j, side);
+    const struct pf_route *route = &at->plan->route[at->route];
+    const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
+    return joint->exchange < 0 ? dense_side(at, pass_box(at->plan, route, form, writes != at->backward), joint->from, side)
+                               : message_side(at, writes, j, side);
 }
 
 static int make_sides(const struct place *at, struct pf_pass *pass)
 {
     int last = at->plan->sequence[at->backward].n - 1;
-    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in)
-                            : joint_side(at, &pass->box, at->i - 1, false, &pass->in);
+    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in) : joint_side(at, at->i - 1, false, &pass->in);
     if (status)
         return status;
-    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
-                         : joint_side(at, &pass->box, at->i, true, &pass->out);
+    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out) : joint_side(at, at->i, true, &pass->out);
 }
 
 /* ---- the passes ----------------------------------------------------------------------------------------------------- */
 
-static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int backward, int axis, int64_t n)
+static struct pf_modes kept_along(const struct pf_transform *t, int axis)
+{
+    int64_t n = t->n[axis], points = t->points[axis], modes = t->line[axis].kind == PF_R2C ? points / 2 + 1 : points;
+    if (points == n)
+        return (struct pf_modes){.n = t->modes[axis]};
+    return (struct pf_modes){t->modes[axis], n / 2 + 1, modes - t->modes[axis], n % 2 == 0};
+}
+
+static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int backward, int axis)
 {
     return (struct pf_lines){
         .fftw = plan->precision->fftw,
         .line = plan->transform.line[axis],
         .backward = backward,
         .flags = plan->rigor->flag,
-        .n = n,
+        .n = plan->transform.points[axis],
+        .kept = kept_along(&plan->transform, axis),
         .complex_elements = plan->transform.line[axis].kind == PF_R2R && !plan->transform.real_output,
         .phase = plan->phases.fft[axis],
     };
-}
-
-/* Stored in x y z order, for any layout of the caller's arrays. */
-static pencilfft_box dense_box(pencilfft_box box)
-{
-    box.stride[Z] = 1;
-    box.stride[Y] = box.extent[Z];
-    box.stride[X] = box.extent[Z] * box.extent[Y];
-    return box;
 }
 
 /* The axis of the rows of the last forward pass: the axis of its messages, unless they are boxes. */
@@ -140,22 +157,25 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
     pencilfft_plan plan = at->plan;
     const struct pf_route *route = &plan->route[at->route];
     const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
-    const pencilfft_box *box = &route->mine[form->array];
     int u = form->u == X ? X : Y, along = along_of(plan, route, form);
     *pass = (struct pf_pass){
-        .box = dense_box(*box),
+        .box = pass_box(plan, route, form, true),
         .outer = X + Y + Z - u - along,
         .inner = u,
         .along = along,
         .backward = at->backward,
         .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
-        .input_nz = form->z ? plan->transform.input_nz : box->extent[along],
         .fields = plan->fields,
         .threads = plan->threads,
     };
-    pass->z_lines = lines_along(plan, at->backward, Z, pass->input_nz);
-    pass->u_lines = lines_along(plan, at->backward, u, pass->box.extent[u]);
+    pencilfft_box before = pass_box(plan, route, form, false);
+    memcpy(pass->points, before.extent, sizeof pass->points);
+    pass->z_lines = lines_along(plan, at->backward, Z);
+    pass->u_lines = lines_along(plan, at->backward, u);
+    if (plan->element_bytes % ALIGNMENT && pass->z && pass->z_lines.kept.skipped &&
+        pass->z_lines.kept.n > pass->z_lines.kept.low)
+        pass->u_lines.flags |= FFTW_UNALIGNED; /* the high modes in a plane */
 }
 
 bool pf_pass_is_shared(const struct pencilfft_plan_s *plan, int backward, int i)

@@ -44,8 +44,8 @@ static bool is_copied(const struct pencilfft_plan_s *plan, int backward, bool sa
 static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
 {
     enum pf_line_kind kind = common_kind(plan);
-    int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
-    return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && kind != PF_SKIP &&
+    int64_t bytes = pf_box_elements(&plan->route[0].mine[1][0]) * (int64_t)plan->element_bytes;
+    return plan->ranks == 1 && !pf_is_padded(plan) && plan->parts == 1 && plan->fields == 1 && kind != PF_SKIP &&
            (plan->work[0] || !is_copied(plan, backward, false)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
            bytes <= pf_tuning.whole_bytes;
 }
@@ -70,7 +70,7 @@ static int transformed(const struct pencilfft_plan_s *plan, int axes)
 static void set_stages(const struct pencilfft_plan_s *plan, int backward, struct pf_whole *whole)
 {
     const int planes = transformed(plan, 1 << Y | 1 << Z), lines = transformed(plan, 1 << X);
-    int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
+    int64_t bytes = pf_box_elements(&plan->route[0].mine[1][0]) * (int64_t)plan->element_bytes;
     whole->shares = pf_threads_worth(plan->threads, bytes);
     if (whole->shares == 1 || !planes || !lines) {
         whole->stages = 1;
@@ -127,7 +127,7 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const s
         const struct pf_line *line = &plan->transform.line[axis];
         fftw_iodim64 dim = {axis == stage->shared ? shared : in->extent[axis], in->stride[axis], out->stride[axis]};
         if (axis == Z && has_reals(plan, stage))
-            dim.n = plan->transform.input_nz;
+            dim.n = plan->transform.points[Z];
         if (stage->axes >> axis & 1) {
             shape->r2r[shape->rank] = line->r2r[backward];
             shape->line[shape->rank++] = dim;

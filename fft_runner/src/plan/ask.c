@@ -18,6 +18,8 @@ int pf_array_of(const struct pencilfft_plan_s *plan, int array)
         return 0;
     if (array == PENCILFFT_OUTPUT || array == PENCILFFT_INNER_OUTPUT)
         return plan->exchanges;
+    if (array > PF_BEFORE && array <= PF_BEFORE + plan->exchanges)
+        return array;
     return array >= 0 && array <= plan->exchanges ? array : -1;
 }
 
@@ -110,8 +112,9 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
         .field_stride = parts_of(plan, array) > 1 ? 0 : part_of(plan, array, plan->rank, 0).field_stride,
-        .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
+    for (int axis = 0; axis < 3; axis++)
+        format->n[axis] = pf_array_extent(&plan->geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
     return PENCILFFT_OK;
 }
 
@@ -210,6 +213,7 @@ int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_of: null plan or result, or no such axis");
     const struct pf_line *own = &plan->transform.line[axis];
     bool numbered = own->kind == PF_R2R;
-    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0};
+    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0, plan->transform.n[axis],
+                             plan->transform.points[axis]};
     return PENCILFFT_OK;
 }

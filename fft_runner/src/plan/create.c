@@ -61,12 +61,13 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
         status = pf_transform_make(desc, &transform);
     if (status)
         return status;
-    g->n[2] = transform.output_nz; /* at most nz */
+    memcpy(g->n, transform.modes, sizeof g->n);
+    memcpy(g->points, transform.points, sizeof g->points);
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
-    if (pf_bounded_product((int64_t[]){desc->nx, desc->ny, desc->nz}, PF_MAX_ELEMENTS / desc->fields) < 0)
+    if (pf_bounded_product(g->points, PF_MAX_ELEMENTS / desc->fields) < 0)
         return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
-                       (long long)desc->nx, (long long)desc->ny, (long long)desc->nz, desc->fields);
+                       (long long)g->points[0], (long long)g->points[1], (long long)g->points[2], desc->fields);
     pf_transform_bytes(plan, &transform);
     plan->fields = desc->fields;
     return PENCILFFT_OK;

@@ -21,8 +21,7 @@ struct pencilfft_halo_s {
 /* The spectrum of real numbers holds half of the modes, and the modes beyond are no copies of the modes at the other end. */
 static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 {
-    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&
-           plan->transform.output_nz != plan->transform.input_nz;
+    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT && plan->transform.modes[2] != plan->transform.n[2];
 }
 
 static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
@@ -35,7 +34,7 @@ static int check_width(const struct pencilfft_plan_s *plan, int array, int axis,
             PENCILFFT_NOT_POSSIBLE,
             "a halo of %lld planes %s along z of a spectrum of real numbers, which has %lld of %lld modes and is not "
             "periodic there; give 0 along z",
-            (long long)width, side, (long long)n, (long long)plan->transform.input_nz);
+            (long long)width, side, (long long)n, (long long)plan->transform.n[2]);
     return PENCILFFT_OK;
 }
 
@@ -94,7 +93,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
             .ranks = plan->ranks,
             .me = plan->rank,
             .geometry = &plan->geometry,
-            .array = pf_array_of(plan, array),
+            .array = pf_array_number(pf_array_of(plan, array)),
             .n = {format->n[0], format->n[1], format->n[2]},
             .boxes = boxes,
             .low = {low[0], low[1], low[2]},

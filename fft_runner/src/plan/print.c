@@ -40,6 +40,8 @@ static void print_lines(const struct pf_lines *lines, char axis, FILE *out)
     default: fprintf(out, "alone");
     }
     fprintf(out, " of %lld", (long long)lines->n);
+    if (lines->kept.skipped)
+        fprintf(out, ", %lld kept", (long long)lines->kept.n);
 }
 
 static void print_side(const struct pencilfft_plan_s *plan, const struct pf_side *side, bool direct, FILE *out)
@@ -228,12 +230,16 @@ static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
 static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
 {
     const struct pf_geometry *g = &plan->geometry;
+    const struct pf_transform *t = &plan->transform;
     char grid[PF_GRID_TEXT];
     fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s", g->decomposition->name,
-            pf_grid_text(g, grid), plan->rank, (long long)g->n[0], (long long)g->n[1], (long long)plan->transform.input_nz,
+            pf_grid_text(g, grid), plan->rank, (long long)t->n[0], (long long)t->n[1], (long long)t->n[2],
             plan->precision->name, plan->transform.real_input ? "real" : "complex",
             plan->transform.real_output ? "real" : "complex", g->layout->name, plan->fields,
             plan->fields == 1 ? "field" : "fields");
+    if (pf_is_padded(plan))
+        fprintf(out, ", padded to %lld %lld %lld", (long long)t->points[0], (long long)t->points[1],
+                (long long)t->points[2]);
     if (plan->threads > 1)
         fprintf(out, ", %d threads", plan->threads);
     fprintf(out, "\n");

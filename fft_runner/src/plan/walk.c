@@ -8,7 +8,7 @@
  * DFTs" and "1d Real-odd DFTs". */
 static double waves_of(pencilfft_plan plan, int axis, int64_t index)
 {
-    int64_t n = axis == 2 ? plan->transform.input_nz : plan->geometry.n[axis];
+    int64_t n = plan->transform.n[axis];
     pencilfft_line line;
     pencilfft_line_of(plan, axis, &line);
     double mode = (double)index, length = (double)n;
@@ -30,7 +30,7 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
 {
     if (!plan || !waves || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: null plan or result, or an axis that is not 0, 1 or 2");
-    int64_t n = axis == 2 ? plan->transform.output_nz : plan->geometry.n[axis];
+    int64_t n = plan->transform.modes[axis];
     if (index < 0 || index >= n)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: index %lld; along axis %d the spectrum has 0..%lld",
                        (long long)index, axis, (long long)n - 1);

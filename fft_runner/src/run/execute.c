@@ -58,8 +58,8 @@ static void copy_pieces(pencilfft_plan plan, const struct pf_step *step, bool ou
     const struct pf_transfer *t = step->transfer;
     const struct pf_lane *lane = &plan->lane[step->lane];
     const struct pf_joint joint = {.from = step->from, .to = step->to, .kept = step->kept};
-    int array = t->number + (step->backward == out), array_buffer = out ? PF_IN : PF_OUT;
-    const pencilfft_box *whole = &plan->route[lane->route].mine[array];
+    int array_buffer = out ? PF_IN : PF_OUT, after = step->backward == out; /* of the exchange, forward */
+    const pencilfft_box *whole = &plan->route[lane->route].mine[!after][t->number + after];
     char *const *buffer = plan->walk.run[step->backward].buffer;
     for (int i = 0; i < pf_transfer_pieces(t, out); i++) {
         struct pf_piece piece = pf_transfer_piece(lane, t, &joint, out, i);

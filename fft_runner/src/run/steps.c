@@ -117,7 +117,7 @@ static void add_move(void *list, enum pf_move move, int at, int lane)
 static bool is_early(const struct pencilfft_plan_s *plan, int backward)
 {
     const int64_t bytes[2] = {pf_box_elements(&plan->input) * (int64_t)plan->input_bytes,
-                              pf_box_elements(&plan->route[0].mine[plan->exchanges]) * (int64_t)plan->element_bytes};
+                              pf_box_elements(&plan->route[0].mine[1][plan->exchanges]) * (int64_t)plan->element_bytes};
     bool fields = plan->choice.axis == PF_CUT_FIELD;
     return !pf_pass_runs_by_lanes(plan, backward, 0) || (fields && bytes[!backward] <= bytes[backward]);
 }

@@ -12,6 +12,8 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
     optional: true if rank 0 does all; the other ranks then hold no data and sleep
 ``meet()``
     optional: return after all threads have met, as the ranks meet at their barrier
+``grid``
+    optional: the process grid, if the library chose it
 ``phases()``
     seconds of the calling rank by phase name in the last run; empty if the library has no phases
 
@@ -27,11 +29,13 @@ from pencilmap.model.algorithms import ALGORITHMS
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
 PAGES = ("normal", "huge")
+PEERS = ("accfft", "decomp2d", "heffte", "p3dfft", "pfft")  # with a driver, see peers.py
 CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
-               "dtfft": "dtfft_arrays", "peer": "peer"}  # name: module here
+               "dtfft": "dtfft_arrays", **dict.fromkeys(PEERS, "peers")}  # name: module here
 BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"  # words of ours.py
 CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", *BY_ONE), "fftw": ("", "threads", "omp")}  # after a colon
 ADDED = {"pencilfft": (DESTROY, STRIDE1)}  # after a choice and +, or in its place
+OURS = "pencilfft"
 FAILED = "benchmark worker: "  # before the reason for the end of the benchmark
 
 
@@ -40,7 +44,7 @@ class NotOffered(Exception):
 
 
 class WrongResult(Exception):
-    """A contestant that must be right gives a wrong result."""
+    """Our library gives a wrong result."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def refusal(name: str) -> str | None:
     if library not in CONTESTANTS:
         return f"unknown contestant {name!r}; known: {', '.join(CONTESTANTS)}"
     added = ADDED.get(library, ())
-    known = tuple(_peers()) if library == "peer" else CHOICES.get(library, ("",))
+    known = CHOICES.get(library, ("",))
     if "+".join(word for word in choice.split("+") if word not in added) in known:
         return None
     names = ", ".join(f"{library}:{word}" if word else library for word in known)
@@ -115,8 +119,4 @@ def refusal(name: str) -> str | None:
 def contestant(name: str, case: Case, comm: Any) -> Any:
     """Plan a contestant; the text after a colon is its own, as in ``pencilfft:EXCHANGE``. Collective."""
     library, _, choice = name.partition(":")
-    return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)
-
-
-def _peers():
-    return import_module(f"{__name__}.peers").PEERS  # imported late, because peers is also a program
+    return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, library if library in PEERS else choice)

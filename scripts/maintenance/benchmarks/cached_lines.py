@@ -69,5 +69,8 @@ class CachedLines:
             for _ in range(times):
                 execute(plan)
 
+    def keep(self) -> None:
+        """Do nothing: there is no result."""
+
     def phases(self) -> dict[str, float]:
         return {}

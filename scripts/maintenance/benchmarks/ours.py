@@ -1,8 +1,9 @@
 """libpencilfft by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
 
-The choice is the exchange, or ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is
-``threads`` with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others may.
-``stride1`` selects the stride-1 layout in the same way.
+Without a choice, the library chooses everything, even the grid. The choice is the exchange, on the grid of the case, or
+``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is ``threads`` with one thread.
+With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others may. ``stride1`` selects the
+stride-1 layout in the same way.
 """
 
 from functools import partial
@@ -27,6 +28,8 @@ class Ours:
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
             comm = _of_rank(comm, 0)
+        elif not exchange:
+            grid = (0, 0)
         self.input, self.output = np.zeros((0, 0, 0), case.input_dtype), np.zeros((0, 0, 0), case.output_dtype)
         nothing: tuple[slice, ...] = (slice(0, 0),) * 3
         self.input_part = self.output_part = nothing
@@ -37,6 +40,7 @@ class Ours:
         self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
                          directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads,
                          destroy_input=DESTROY in words, layout=STRIDE1 if STRIDE1 in words else "natural")
+        self.grid = self.plan.grid
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
         addresses = [self.plan._place(array, name, array is self.output).address

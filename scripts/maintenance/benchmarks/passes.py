@@ -31,20 +31,21 @@ class Pass:
         return self.phases[0].startswith("exchange")
 
 
-def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pass]:
+def passes(case: Case, grid: tuple[int, int], seconds: dict[str, float], stream_copy: float) -> list[Pass]:
     """The passes of a transform.
 
-    `seconds` are the times of the phases, `stream_copy` the bytes per second read and written by all ranks together.
+    `grid` is the one of the plan, `seconds` are the times of the phases, `stream_copy` the bytes per second read and written
+    by all ranks together.
 
     >>> from pencilmap.scripts.maintenance.benchmarks import Case
     >>> spent = {"fft_z": 1.0, "fft_y": 1.0, "pack_column": 0.5, "exchange_column": 1.0, "unpack_column": 1.0, "fft_x": 1.0}
-    >>> for part in passes(Case((64, 64, 64), (1, 2)), spent, 2 * 16 * 64**3):
+    >>> for part in passes(Case((64, 64, 64), (1, 2)), (1, 2), spent, 2 * 16 * 64**3):
     ...     print(part.phases, part.seconds, part.limit_s)
     ('fft_z', 'fft_y', 'pack_column') 2.5 1.0
     ('exchange_column',) 1.0 0.5
     ('unpack_column', 'fft_x') 2.0 1.0
     """
-    R, C = case.grid
+    R, C = grid
     parts = {"exchange_row": (R - 1) / R, "exchange_column": (C - 1) / C}
     found = []
     for phases in PASSES[R > 1, C > 1]:

@@ -1,93 +1,127 @@
-"""Build drivers of peers that are installed: AccFFT, 2DECOMP&FFT, heFFTe, P3DFFT, and of plain FFTW with MPI_Alltoallv.
+"""Peers that are installed: their drivers, which this module compiles, and the transforms that the drivers give.
 
-    python -m pencilmap.scripts.maintenance.benchmarks.peers --prefix /opt/heffte --prefix ~/2decomp-fft/build/opt
-    python scripts/maintenance/benchmark_fft.py --contestant peer:heffte --contestant peer:decomp2d
-
-The code of the peers is not part of this tree. The plain way is part of its driver and always builds. A prefix is a folder
-with include and lib (or lib64), from `cmake --install` or `make install`; the prefixes of the system are searched, too. A
-driver is a small shared library in build/peers, so the peers must be shared libraries or have position-independent code.
-The program reports each driver that cannot be built, with the reason.
+``benchmark_fft.py --peers DIR`` names a folder with one installed peer, or several in folders of their own; each has
+``include`` and ``lib`` (or ``lib64``). The peers are shared libraries or have position-independent code. Their code is no
+part of this tree. A driver is a small shared library in ``DIR/drivers``; it is compiled if it is missing or older than its
+source. Drivers have double precision only.
 """
 
+import ctypes
+import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterator
+from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import click
+import numpy as np
 
+from pencilmap.scripts.maintenance.benchmarks import PEERS, Case, NotOffered
 from pencilmap.scripts.networks.build import tail
 
-ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "build" / "peers"
-DRIVERS = Path(__file__).resolve().parent / "drivers"
-FFTW = ("fftw3", "fftw3f", "fftw3_threads")
+VARIABLE = "PENCILMAP_PEERS"  #: of the environment: the folder of the installed peers
+SOURCES = Path(__file__).resolve().parent / "drivers"
+TIMEOUT_S = 300
+COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpifort"}
 
 
 @dataclass(frozen=True)
-class Peer:
-    """A peer's driver, the compiler wrapper, and the libraries to link."""
+class Driver:
+    """Source and libraries of a driver, and the compiler's options: the first that compile, for versions differ."""
 
     source: str
-    compilers: tuple[str, ...]
     libraries: tuple[str, ...]
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ("-O2",)
 
 
-PEERS = {
-    "accfft": Peer("accfft.cpp", ("mpicxx.openmpi", "mpicxx"), ("accfft", "accfft_utils", *FFTW, "gomp"), ("-fopenmp",)),
-    "decomp2d": Peer("decomp2d.f90", ("mpifort.openmpi", "mpifort"), ("decomp2d", *FFTW)),
-    "heffte": Peer("heffte.cpp", ("mpicxx.openmpi", "mpicxx"), ("heffte", *FFTW), ("-std=c++17",)),
-    "p3dfft": Peer("p3dfft.c", ("mpicc.openmpi", "mpicc"), ("p3dfft", *FFTW, "gfortran", "mpi_mpifh"), ("-DGNU",)),
-    "plain": Peer("plain.c", ("mpicc.openmpi", "mpicc"), ("fftw3",)),
-}
+DRIVERS = dict(zip(PEERS, (
+    Driver("accfft.cpp", ("accfft", "accfft_utils", "fftw3f", "fftw3_threads", "fftw3f_threads", "gomp"), ("-fopenmp",)),
+    Driver("decomp2d.F90", ("decomp2d", "fftw3f"), ("-DPOOL", "-O2")),
+    Driver("heffte.cpp", ("heffte", "fftw3f"), ("-std=c++17",)),
+    Driver("p3dfft.c", ("p3dfft", "gfortran", "mpi_mpifh")),
+    Driver("pfft.c", ("pfft", "fftw3_mpi")),
+), strict=True))
 
 
-def library_of(name: str) -> Path:
-    """Return the path of a peer's driver, built or not."""
-    return FOLDER / f"libpeer_{name}.so"
+def driver_of(name: str) -> Path:
+    """Return the path of a peer's compiled driver; compile it first if it is missing or older than its source.
+
+    Raises
+    ------
+    NotOffered
+        If no folder of peers is named, or the compiler refuses the driver: the peer is then missing, or another version.
+    """
+    if not os.environ.get(VARIABLE):
+        raise NotOffered("no folder of installed peers is named; give --peers DIR")
+    folder, driver = Path(os.environ[VARIABLE]).expanduser().absolute(), DRIVERS[name]
+    source, made = SOURCES / driver.source, folder / "drivers" / f"{name}.so"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        wrapper = COMPILERS[source.suffix.lower()]
+        compiler = shutil.which(f"{wrapper}.openmpi") or shutil.which(wrapper)
+        if compiler is None:
+            raise NotOffered(f"{wrapper} is missing")
+        try:
+            made.parent.mkdir(exist_ok=True)
+            for option in driver.options:
+                done = subprocess.run(
+                    [compiler, "-O2", "-shared", "-fPIC", option, f"-I{SOURCES}", *_options(folder), source, "-o", made,
+                     *(f"-l{library}" for library in (*driver.libraries, "fftw3"))],
+                    capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, cwd=made.parent)
+                if not done.returncode:
+                    return made
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotOffered(f"its driver cannot be compiled: {error}") from error
+        errors = [line for line in done.stderr.splitlines() if "rror" in line or "cannot find" in line]
+        raise NotOffered(f"it is not installed in {folder}, or has another version: "
+                         f"{errors[0] if errors else tail(done.stderr, 1)}")
+    return made
 
 
-def build(name: str, prefixes: tuple[str, ...]) -> str | None:
-    """Build the driver of a peer; return None, or the reason if the build fails."""
-    peer = PEERS[name]
-    compiler = next(filter(None, map(shutil.which, peer.compilers)), None)
-    if compiler is None:
-        return f"no {peer.compilers[-1]}"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    library_of(name).unlink(missing_ok=True)
-    where = [option for prefix in prefixes for option in _options(Path(prefix).expanduser())]
-    done = subprocess.run([compiler, "-O2", "-shared", "-fPIC", *peer.options, DRIVERS / peer.source, f"-J{FOLDER}"
-                           if peer.source.endswith("f90") else f"-I{DRIVERS}", *where, "-o", library_of(name),
-                           *(f"-l{library}" for library in peer.libraries)], capture_output=True, text=True, check=False)
-    errors = [line for line in done.stderr.splitlines() if "rror" in line]
-    return (errors[0] if errors else tail(done.stderr, 1)) if done.returncode else None
+def _options(folder: Path) -> Iterator[str]:
+    for prefix in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        for include in ("include", "include/p3dfft"):
+            if (prefix / include).is_dir():
+                yield f"-I{prefix / include}"
+        for lib in ("lib", "lib64"):
+            if (prefix / lib).is_dir():
+                yield from (f"-L{prefix / lib}", f"-Wl,-rpath,{prefix / lib}")
 
 
-def _options(prefix):
-    for folder in ("include", "mod", "include/p3dfft", "opt/include"):
-        if (prefix / folder).is_dir():
-            yield f"-I{prefix / folder}"
-    for folder in ("lib", "lib64", "opt/lib"):
-        if (prefix / folder).is_dir():
-            yield from (f"-L{prefix / folder}", f"-Wl,-rpath,{prefix / folder}")
+class _Array(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("start", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
 
 
-@click.command(help=__doc__.split("\n\n")[0])
-@click.option("--prefix", "prefixes", multiple=True, metavar="DIR", help="Where peers are installed; may be repeated.")
-@click.argument("names", nargs=-1, type=click.Choice(list(PEERS)))
-def main(prefixes: tuple[str, ...], names: tuple[str, ...]) -> None:
-    built = 0
-    for name in names or PEERS:
-        why = build(name, prefixes)
-        if why is None:
-            built += 1
-            click.echo(f"{name}: {library_of(name)}")
-        else:
-            click.echo(f"NOT BUILT: {name}: {why}", err=True)
-    sys.exit(0 if built == len(names or PEERS) else 1)
+class Peer:
+    """The arrays of the peer's plan."""
+
+    def __init__(self, case: Case, comm: Any, name: str) -> None:
+        if case.precision != "double":
+            raise NotOffered("its driver has double precision only")
+        library = ctypes.CDLL(str(driver_of(name)))
+        make = library.peer_make
+        make.argtypes = [POINTER(c_int), POINTER(c_int), c_char_p, c_int, POINTER(_Array), POINTER(_Array)]
+        first, last = _Array(), _Array()
+        if make((c_int * 3)(*case.shape), (c_int * 2)(*case.grid), case.type.encode(), comm.py2f(), byref(first),
+                byref(last)):
+            raise NotOffered(f"it has no {case.type}")
+        self.input, self.input_part = _laid(first, case.input_dtype)
+        self.output, self.output_part = _laid(last, case.output_dtype)
+        self.run = library.peer_run
+        self.run.restype, self.run.argtypes = None, []
+
+    def phases(self) -> dict[str, float]:
+        return {}
 
 
-if __name__ == "__main__":
-    main()
+def _laid(array, dtype):
+    size = np.dtype(dtype).itemsize
+    extent, stride = list(array.extent), list(array.stride)
+    n = 1 + sum((e - 1) * s for e, s in zip(extent, stride, strict=True)) if all(extent) else 0
+    memory = (ctypes.c_char * (n * size)).from_address(array.data) if n else b""
+    whole = np.ndarray(extent, dtype, memory, strides=[s * size for s in stride])
+    return whole, tuple(slice(s, s + e) for s, e in zip(array.start, extent, strict=True))
+
+
+make = Peer

@@ -17,8 +17,8 @@ MOST_NODES = 256
 HEADQUARTERS = "hq"  # the node of mpirun, with an unshaped link to every node, as Blue Gene has a service network
 TIES = ("parity", "plus")
 IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux adds
-HEADERS = 14 + IP_AND_TCP  # with those of Ethernet
-ACKNOWLEDGEMENT = HEADERS / 2  # a packet without data for every two with data
+ETHERNET = 14
+ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # a packet without data for every two with data
 
 
 class EmulationError(PencilmapError):
@@ -89,7 +89,7 @@ class EmulatedNetwork:
     @property
     def payload_share(self) -> float:
         """Payload bytes per byte on a link: the rest are headers and acknowledgements."""
-        return (self.mtu - IP_AND_TCP) / (self.mtu - IP_AND_TCP + HEADERS + ACKNOWLEDGEMENT)
+        return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
 
     @property
     def payload_bytes_per_s(self) -> float:

@@ -22,6 +22,7 @@ from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.program_records import Measured, record_of
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict.program import predict_program
+from pencilmap.model.predict.route_tables import largest_loads
 from pencilmap.model.routing import routing
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available, run_boxed
@@ -31,6 +32,7 @@ from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, Emula
 from pencilmap.scripts.networks.tracer import OPEN_MPI, Launch, library_for, trace
 
 INPUTS = Path(__file__).resolve().parent / "programs"
+HEADER = 24  # bytes before the data of a message: 8 of Open MPI's TCP module (btl tcp), 16 for matching (pml ob1)
 BUSY = 0.05  # part of the busiest link's load from which a link is checked
 
 
@@ -72,9 +74,9 @@ class Row:
     program, placement : str
         The placement is ``default``, ``best`` (by the launcher) or ``best, renumbered``.
     predicted_bytes, carried_bytes : float
-        Of the busiest link: in all phases together, and by the counters without headers.
+        Of the busiest link: of the program's messages in all phases, and by the counters, with the headers of messages.
     ratios : list of float
-        Carried over predicted bytes of the links above `BUSY` of the busiest.
+        Carried over predicted bytes, both with the headers of messages, of the links above `BUSY` of the busiest.
     link_s : float
         Time of the links, by phases.
     measured_s : float
@@ -172,12 +174,15 @@ def _runs(network, name, folder, timeout_s):
 def _row(network, name, placement, mapping, traffic, run, printed):
     program = PROGRAMS[name]
     rule = routing(network.routing, network.network)
-    loads = [rule.loads(network.network, phase.exchange, mapping.ends) for phase in traffic.phases if phase.bytes.nnz]
+    phases = [replace(phase, pairs=replace(phase.pairs, bytes=phase.pairs.bytes + HEADER * phase.pairs.messages))
+              for phase in traffic.phases if phase.pairs.messages.any()]
+    loads = [rule.loads(network.network, phase.exchange, mapping.ends) for phase in phases]
     links = check_links(network, run["sent_bytes"], loads, [], 1)
     most = max(link.predicted_bytes for link in links)
     results = [re.findall(program.results, text, re.MULTILINE) for text in (printed, run["printed"])]
     prediction = predict_program(mapping, traffic, network.routing)
-    return Row(name, placement, float(most), max(link.carried_bytes for link in links),
+    bare = largest_loads(network.network, rule.loads(network.network, traffic.total.exchange, mapping.ends))
+    return Row(name, placement, bare, max(link.carried_bytes for link in links),
                [link.ratio for link in links if link.predicted_bytes > BUSY * most],
                prediction.link_bytes / network.payload_bytes_per_s, run["seconds"], program.tolerance,
                results[0] == results[1] != [])

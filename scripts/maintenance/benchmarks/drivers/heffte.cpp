@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <complex>
-#include <memory>
 #include <vector>
 
 #include "peer.h"
 
 using backend = heffte::backend::fftw;
-static std::unique_ptr<heffte::fft3d<backend>> whole;
-static std::unique_ptr<heffte::fft3d_r2c<backend>> halved;
+static heffte::fft3d<backend> *whole; // both are never deleted: that frees communicators, at exit after MPI's end
+static heffte::fft3d_r2c<backend> *halved;
 static std::vector<std::complex<double>> spectrum[2], room;
 static std::vector<double> real;
 static bool backward;
@@ -50,14 +49,14 @@ int peer_make(const int n[3], const int grid[2], const char *type, int fortran_c
     heffte::box3d<> first = pencil(n, 0, 1, rank % R, rank / R, R, C), last = pencil(kept, 1, 2, rank % R, rank / R, R, C);
     spectrum[1].resize(last.count());
     if (complex) {
-        whole.reset(new heffte::fft3d<backend>(first, last, comm));
+        whole = new heffte::fft3d<backend>(first, last, comm);
         spectrum[0].resize(first.count());
         room.resize(whole->size_workspace());
         set(in, first, spectrum[0].data());
         set(out, last, spectrum[1].data());
         return 0;
     }
-    halved.reset(new heffte::fft3d_r2c<backend>(first, last, 0, comm));
+    halved = new heffte::fft3d_r2c<backend>(first, last, 0, comm);
     real.resize(first.count());
     room.resize(halved->size_workspace());
     set(backward ? out : in, first, real.data());

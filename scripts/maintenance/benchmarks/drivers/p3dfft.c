@@ -1,5 +1,4 @@
-/* P3DFFT 2 (https://github.com/sdsc/p3dfft): real transforms; its x is our z. Its header calls the routines of Fortran by
- * FORT_MOD_NAME in all versions, while the names of its wrappers for C differ. */
+/* P3DFFT 2 (https://github.com/sdsc/p3dfft): real transforms; its x is our z. */
 #include <p3dfft.h>
 
 #include "peer.h"
@@ -10,7 +9,7 @@ static double *in_data, *out_data;
 static void real_space(struct peer_array *a, double *data)
 {
     int start[3], end[3], size[3], conf = 1;
-    FORT_MOD_NAME(p3dfft_get_dims)(start, end, size, &conf);
+    p3dfft_get_dims(start, end, size, &conf);
     for (int i = 0; i < 3; i++)
         a->start[i] = start[2 - i] - 1, a->extent[i] = size[2 - i];
     a->data = data;
@@ -21,7 +20,7 @@ static void real_space(struct peer_array *a, double *data)
 static void spectrum(struct peer_array *a, int nz, double *data)
 {
     int start[3], end[3], size[3], conf = 2;
-    FORT_MOD_NAME(p3dfft_get_dims)(start, end, size, &conf);
+    p3dfft_get_dims(start, end, size, &conf);
     int z_first = size[0] == nz && size[2] != nz;
     for (int i = 0; i < 3; i++) {
         int axis = z_first ? i : 2 - i;
@@ -43,7 +42,7 @@ int peer_make(const int n[3], const int grid[2], const char *type, int fortran_c
     backward = !strcmp(type, "c2r");
     if (!backward && strcmp(type, "r2c"))
         return 1;
-    FORT_MOD_NAME(p3dfft_setup)(dims, &nx, &ny, &nz, &fortran_comm, &nx, &ny, &nz, &overwrite, memory);
+    p3dfft_setup(dims, &nx, &ny, &nz, &fortran_comm, &nx, &ny, &nz, &overwrite, memory);
     size_t bytes = sizeof(double) * (size_t)memory[0] * (size_t)memory[1] * (size_t)memory[2] * 2;
     double *first = malloc(bytes), *last = malloc(bytes);
     if (!first || !last)
@@ -57,7 +56,7 @@ int peer_make(const int n[3], const int grid[2], const char *type, int fortran_c
 void peer_run(void)
 {
     if (backward)
-        FORT_MOD_NAME(p3dfft_btran_c2r)(in_data, out_data, (unsigned char *)"tff");
+        p3dfft_btran_c2r(in_data, out_data, (unsigned char *)"tff");
     else
-        FORT_MOD_NAME(p3dfft_ftran_r2c)(in_data, out_data, (unsigned char *)"fft");
+        p3dfft_ftran_r2c(in_data, out_data, (unsigned char *)"fft");
 }

@@ -1,4 +1,5 @@
 !> 2DECOMP&FFT 2 (https://github.com/2decomp-fft/2decomp-fft), in double precision; its x is our z. It works on MPI_COMM_WORLD.
+!> POOL: versions with a pool of memory, which must hold complex numbers for c2c.
 module peer
     use, intrinsic :: iso_c_binding
     use decomp_2d
@@ -34,7 +35,11 @@ contains
         end select
         rows = grid(1) ! it may change them
         columns = grid(2)
+#ifdef POOL
+        call decomp_2d_init(n(3), n(2), n(1), rows, columns, complex_pool=kind == 0)
+#else
         call decomp_2d_init(n(3), n(2), n(1), rows, columns)
+#endif
         call decomp_2d_fft_init(PHYSICAL_IN_X)
         if (kind == 0) then
             allocate (first(xsize(1), xsize(2), xsize(3)), last(zsize(1), zsize(2), zsize(3)))
