@@ -1,6 +1,5 @@
 """Records of the runs of programs of others: a line for each program, with its traffic and its run in each placement."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -105,6 +104,8 @@ def _program(line, where):
         record = parse_json(line)
         if record["schema"] != SCHEMA:
             raise RecordError(f"the schema is {record['schema']!r}")
+        if not record["runs"]:
+            raise RecordError("there are no runs")
         network = network_named(record["network"], bandwidth=record["bandwidth"])
         traffic = parse_traffic(Document(record["traffic"].encode(), where), "trace")
         grid, nodes = ProcessGrid(traffic.n_ranks, 1), np.zeros(traffic.n_ranks, int)
@@ -116,6 +117,6 @@ def _program(line, where):
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
         return ProgramRuns(str(record["program"]), found, runs)
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError, PencilmapError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, PencilmapError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise RecordError(f"{where} is not a record of {SCHEMA}: {reason}") from error

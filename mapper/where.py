@@ -120,8 +120,9 @@ class Where:
         if not takes_objective(text):
             return place(text, self.site, grid)
         name, _, argument = text.partition(":")
-        if self.robust and name == "search":
-            return self._fastest([search(argument, self.site, grid, wanted, robust=True)
+        if name == "search":
+            uneven = self.transform if self.transform and not self.transform.divides_evenly(grid) else None
+            return self._fastest([search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
                                   for wanted in objectives(schedule, grid)], schedule)
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 

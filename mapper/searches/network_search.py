@@ -56,7 +56,8 @@ MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
-HOT, COLD = 0.004, 4e-6   # temperatures in units of the cost
+HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
+COLD_BY_ROUTES = 4e-6
 ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 MOST_KEPT = 32           # results
@@ -441,13 +442,14 @@ class _Search:
         return found
 
     def _anneal(self, swaps, board, slots, parts, hot=HOT):
-        number = self.evaluations // parts
+        number, cold = self.evaluations // parts, COLD
         if board.routes is not None:
+            cold = COLD_BY_ROUTES
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
             changed = 4 * swaps.state.size.sum() * row * (FAR if len(board.routes.link) > MOST_NEAR else 1)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
-        found = swaps.anneal(slots, number, hot, enough=self.enough * (1 + board.both), is_over=self._is_over)
+        found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
         self.report(f"cost {swaps.state.best[0]:.4g}")
         return found
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
+from math import ceil, prod
 
 import numpy as np
 
 from pencilmap.model.base.errors import GridError, near
-from pencilmap.model.decompositions.decomposition import AXES
+from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid
 
 COMPLEX_DOUBLE_BYTES = 16
@@ -55,6 +55,8 @@ class Transform:
 
     >>> Transform(512, 512, 512, type="r2c").exchanged
     (512, 512, 257)
+
+    `points` are the extents of a padded input (the 3/2 rule): a line of more points keeps the modes of nx, ny or nz.
     """
 
     nx: int
@@ -63,6 +65,7 @@ class Transform:
     element_bytes: int = COMPLEX_DOUBLE_BYTES
     type: str = "c2c"
     fields: int = 1
+    points: tuple[int, int, int] | None = None
 
     def __post_init__(self) -> None:
         if self.type not in TYPES:
@@ -70,6 +73,8 @@ class Transform:
                             f"{', '.join(TYPES)}")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
+        if self.points is not None and min(self.points) < 1:
+            raise GridError(f"transform {self} has an axis without points")
         if self.fields < 1:
             raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
 
@@ -82,6 +87,24 @@ class Transform:
     def exchanged(self) -> tuple[int, int, int]:
         """Extents of the exchanged array."""
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
+
+    def extents(self, stage: LocalPass | ExchangeStage, grid: ProcessGrid) -> dict[str, int]:
+        """Return the extents x, y, z at the beginning of a stage: modes of transformed axes, points of the others.
+
+        >>> grid = ProcessGrid(2, 2)
+        >>> row, column = grid.decomposition.exchanges
+        >>> [Transform(4, 4, 4, points=(6, 6, 6)).extents(stage, grid) for stage in (row, column)]
+        [{'x': 6, 'y': 6, 'z': 4}, {'x': 6, 'y': 4, 'z': 4}]
+        """
+        if self.points is None:
+            return dict(zip(AXES, self.exchanged))
+        stages = grid.decomposition.stages
+        done = "".join(one.axes for one in stages[:stages.index(stage)] if isinstance(one, LocalPass))
+        order = "".join(one.axes for one in stages if isinstance(one, LocalPass)).replace("z", "")
+        letters = dict(zip(AXES, grid.decomposition.start))
+        whole = [axis for axis in order if not letters[axis] or grid.extent(letters[axis]) == 1]
+        done += whole[0] if done and whole else ""  # transformed together with z
+        return {axis: n if axis in done else m for axis, n, m in zip(AXES, self.exchanged, self.points)}
 
     @property
     def precision(self) -> str:
@@ -124,12 +147,14 @@ class Transform:
 
     def divides_evenly(self, grid: ProcessGrid) -> bool:
         """Return whether every task gets blocks of the same size in every stage."""
-        return not any(n % extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
+        return self.points is None and not any(n % extent for axis, n in zip(AXES, self.exchanged)
+                                               for extent in self._divides(axis, grid).values())
 
     def __str__(self) -> str:
         single = ":single" if self.precision == "single" else ""
         fields = f":fields={self.fields}" if self.fields != 1 else ""
-        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + fields
+        points = f":points={'x'.join(map(str, self.points))}" if self.points else ""
+        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + points + fields
 
 
 def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "double", fields: int = 1) -> Transform:
@@ -163,7 +188,9 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
 
 
 def parse_transform(text: str) -> Transform:
-    """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields if other than c2c, double and 1.
+    """Read ``512`` (a cube) or ``512x256x128``, with type, precision, padding and fields if other than c2c, double, none, 1.
+
+    ``padding=1.5`` has 1.5 points for each mode along x, y and z, rounded up; ``points=768x512x256`` are their numbers.
 
     Raises
     ------
@@ -174,11 +201,15 @@ def parse_transform(text: str) -> Transform:
     --------
     >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single:fields=3"))
     ('512x512x512', '512x256x128:r2c:single:fields=3')
+    >>> str(parse_transform("64:r2c:padding=1.5"))
+    '64x64x64:r2c:points=96x96x96'
     """
     size, *words = text.split(":")
     parts = size.split("x")
     fields = re.fullmatch(r"fields=([0-9]{1,6})", words[-1]) if words else None
     words = words[:-1] if fields else words
+    padded = re.fullmatch("padding=([0-9.]{1,9})|points=" + "x".join(["([0-9]{1,9})"] * 3), words[-1]) if words else None
+    words = words[:-1] if padded else words
     if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
         raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c "
                         "or 512:dct:single for other transforms than c2c in double precision")
@@ -187,7 +218,21 @@ def parse_transform(text: str) -> Transform:
     if words:
         raise GridError(f"transform {text[:40]!r} is not understood; write extents, type and precision, e.g. 512:dct:single")
     n = [int(p) for p in parts]
-    return transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
+    plain = transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
+    return _padded(plain, padded) if padded else plain
+
+
+def _padded(plain, words):
+    try:
+        factor = float(words[1] or 1)
+    except ValueError:
+        factor = 0
+    n = plain.nx, plain.ny, plain.nz
+    points = tuple(ceil(one * factor - 1e-6) for one in n) if words[1] else tuple(map(int, words.groups()[1:]))
+    if any(m < one for m, one in zip(points, n)) or TYPES[plain.type].parts == 1:
+        raise GridError(f"{words[0]} of transform {plain}: only DFTs are padded, to at least as many points as modes; give "
+                        "e.g. 64:r2c:padding=1.5 or 64:points=96x96x64")
+    return replace(plain, points=None if points == n else points)
 
 
 def block_lengths(n: int, parts: int) -> np.ndarray:

@@ -203,7 +203,7 @@ def _only(i, axis, length, grid, transform):
         elif axis == stage.divided:
             which, blocks = "receive_weight", weights["receive_weight"]
         else:
-            letter, n = division[axis], dict(zip(AXES, transform.exchanged))[axis]
+            letter, n = division[axis], transform.extents(stage, grid)[axis]
             which = "group_weight"
             blocks = block_lengths(n, grid.extent(letter))[grid.coordinate(letter)[exchange.members[:, 0]]]
         return replace(exchange, **{which: np.where(blocks == length, weights[which], 0)})

@@ -374,9 +374,10 @@ def _packed(transform, grid):
 
 def _lines(transform, grid):
     """Return, for each local pass and axis, the elements of the busiest task and the length of a line."""
-    extents = dict(zip(AXES, transform.exchanged))
-    return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
-             for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
+    lengths = dict(zip(AXES, transform.points or transform.exchanged))
+    return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in transform.extents(stage, grid).items()),
+              lengths[along]) for along in stage.axes]
+            for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
 
 
 def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:

@@ -105,7 +105,7 @@ def _even(stage, grid):
 
 
 def _of_transform(stage, division, grid, transform):
-    members, extents = grid.groups(stage.letters), dict(zip(AXES, transform.exchanged))
+    members, extents = grid.groups(stage.letters), transform.extents(stage, grid)
     weight = np.ones(len(members), dtype=np.int64)
     for axis in set(AXES) - {stage.gathered, stage.divided}:
         letter = division[axis]  # none if the axis is whole

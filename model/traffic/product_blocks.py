@@ -56,10 +56,10 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlock
     >>> row.send.tolist(), row.receive.tolist(), row.groups["c"].tolist()
     ([4, 3], [2, 2], [2, 2, 1])
     """
-    extents = dict(zip(AXES, transform.exchanged))
     for stage, division in grid.decomposition.layouts():
         if not isinstance(stage, ExchangeStage):
             continue
+        extents = transform.extents(stage, grid)
         unit, groups = transform.point_bytes, {}
         for axis in sorted(set(AXES) - {stage.gathered, stage.divided}):
             if division[axis]:

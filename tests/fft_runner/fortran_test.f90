@@ -299,7 +299,7 @@ contains
         complex(c_double_complex), pointer :: a(:, :, :), b(:, :, :)
         real(c_double) :: scaling
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="estimate", padded=[14, 8, 20]))
-        call need(pencilfft_line_of(plan, 0, line))
+        call need(pencilfft_line_of(plan, 1, line))
         call check(line%n == n(1) .and. line%points == 14, "points of a padded line")
         call need(pencilfft_scale(plan, scaling))
         call check(scaling == 14*8*20, "scale of padded lines")

@@ -1,5 +1,5 @@
 """Started by test_python_binding.py under mpirun: padded plans against serial sums of NumPy, and a product by the 3/2 rule
-against the direct convolution.
+against the direct convolution; the bytes of messages against those of the model.
 """
 
 from itertools import product
@@ -7,7 +7,11 @@ from itertools import product
 import numpy as np
 from mpi4py import MPI
 
-from pencilfft import Plan, PencilfftError
+from pencilfft import PencilfftError, Plan
+from pencilmap.model.decompositions.slab import SLAB
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.traffic.exchange import exchanges
 
 comm = MPI.COMM_WORLD
 
@@ -65,21 +69,40 @@ def check_product(shape, grid, kind):
         assert abs((mine - direct[half][part]) * low[half][part]).max(initial=0) < 1e-12 * abs(direct).max()
 
 
+def check_traffic(n, points, grid, kind, decomposition):
+    """Compare the bytes of each message with those of the model."""
+    names = dict(zip(("padded_nx", "padded_ny", "padded_nz"), points, strict=True))
+    tasks = ProcessGrid(*grid) if decomposition == "pencil" else parse_grid(str(comm.size), SLAB)
+    transform = parse_transform(f"{'x'.join(map(str, n))}:{kind}:points={'x'.join(map(str, points))}")
+    with Plan(n, grid if decomposition == "pencil" else comm.size, comm, type=kind, decomposition=decomposition,
+              rigor="estimate", **names) as plan:
+        for name, exchange in zip(plan.exchanges, exchanges(tasks, transform), strict=True):
+            [group], [a] = np.nonzero(exchange.members == comm.rank)
+            expected = np.zeros(comm.size, int)
+            expected[exchange.members[group]] = (exchange.unit_bytes * exchange.group_weight[group] * exchange.send_weight[a]
+                                                 * exchange.receive_weight)
+            expected[comm.rank] = 0
+            assert plan.traffic(name)[0] == expected.tolist(), (n, points, grid, kind, name)
+
+
 grids = sorted({(r, comm.size // r) for r in range(1, comm.size + 1) if comm.size % r == 0})
 EXTENTS = [((4, 5, 6), (4, 5, 6)), ((4, 5, 6), (6, 8, 9)), ((5, 4, 7), (10, 8, 14)), ((6, 3, 4), (7, 3, 5)),
            ((1, 2, 1), (3, 5, 2)), ((2, 6, 5), (2, 9, 11)), ((8, 1, 2), (31, 7, 3))]
 for (n, points), grid, kind, layout in product(EXTENTS, grids, ("c2c", "r2c"), ("natural", "stride1")):
     check_sums(n, points, grid, type=kind, layout=layout, rigor="estimate")
+for (n, points), grid, kind in product(EXTENTS, grids, ("c2c", "r2c")):
+    check_traffic(n, points, grid, kind, "pencil")
+    check_traffic(n, points, grid, kind, "slab")
 for n, points in EXTENTS[1:4]:
     check_sums(n, points, comm.size, type="r2c", decomposition="slab")
     check_sums(n, points, (0, 0), type="c2c", decomposition="brick")
 for grid, kind in product(grids, ("c2c", "r2c")):
     check_product((6, 7, 8), grid, kind)
-for padding, said in [(0.9, "give a factor of 1 or more"), ((1.5, 1), "three for x, y and z"), ("2", "give a factor of 1 or more")]:
+for padding in (0.9, (1.5, 1), "2"):
     try:
         Plan((4, 4, 4), comm, padding=padding)
     except PencilfftError as error:
-        assert said in str(error), error
+        assert "give a factor of 1 or more, or three for x, y and z" in str(error), error
     else:
         raise AssertionError(f"padding {padding} is taken")
 if comm.rank == 0:

@@ -103,7 +103,8 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
     where = replace(setting(**given), costs=costs)
     best = plan(where).best
     again = pencilmap.plan(replace(pencilmap.setting(**given), costs=costs)).best
-    assert (again.key, again.placement, again.worth) == (best.key, best.placement, best.worth)
+    assert str(again.network) == str(best.network)  # equal networks of switches are different objects
+    assert (again.key[1:], again.placement, again.worth) == (best.key[1:], best.placement, best.worth)
     assert where.grid() == best.grid
     first = where.predictions("best", ["best", "default"])[0]
     assert (first.grid, first.placement, first.schedule.name) == (best.grid, best.prediction.placement, best.schedule)

@@ -172,7 +172,7 @@ def test_a_blue_gene_tells_coordinates_and_slot_in_the_name_of_its_processor(mon
 
 
 @pytest.mark.parametrize("nodes, tasks, message", [
-    ([0, 0, 1, 2], 1, "rank 0: node (0,) runs 2 processes, not 1; give tasks_per_node"),
+    ([0, 0, 1, 2], 1, "rank 0: node (0) runs 2 processes, not 1; give tasks_per_node"),
     ([0, 1, 2, 9], None, "rank 3: "),
 ])
 def test_what_does_not_fit_is_refused_on_all_ranks(nodes, tasks, message):

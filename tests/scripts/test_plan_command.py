@@ -13,7 +13,7 @@ from tests.documents import ROOT
 
 SHAPES = ("4x4", "4x4:mesh", "6x2", "4x2x2", "8x2", "3x4", "2x2x2", "4wx3")
 SWITCHED = ("fat-tree:leaves=4,hosts=4,up=2", "fat-tree:leaves=3,hosts=4,up=4", "dragonfly:a=2,p=2,h=1",
-            "hyperx:2x2,hosts=3", "4x2x2:twisted")
+            "hyperx:2x2,hosts=3")
 QUICK = ("--effort", "quick")
 
 
@@ -24,8 +24,6 @@ def questions(number):
         network, tasks = rng.choice(rng.choice((SHAPES, SWITCHED))), rng.choice((1, 1, 2))
         size = "x".join(str(rng.choice((16, 24, 32, 36))) for _ in range(3))
         costs = rng.choice((["--bandwidth", f"{rng.randint(1, 9)} GB/s"], ["-m", "bluegene-l"]))
-        if network == "4x2x2:twisted":
-            costs = ["--bandwidth", "2 GB/s"]  # the machine twists nothing
         named = network if costs[0] == "--bandwidth" or ":" in network or "w" in network else f"{network}:torus"
         yield ["--network", named, "-t", str(tasks), "--fft", size, *costs]
 

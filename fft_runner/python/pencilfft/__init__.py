@@ -1075,8 +1075,8 @@ class Plan(_Handled):
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
         source, target : parts of the arrays before and after the exchange
-            Array e and array e + 1, or ``BEFORE + e + 1`` with padding; or the reverse. The contents of `source` are lost. The
-            two must not share memory.
+            Array e and array e + 1, or ``BEFORE + e + 1`` with padding; or the reverse. The contents of `source` are lost.
+            The two must not share memory.
         """
         def arguments() -> tuple[int, int, int, int]:
             e = self._number(exchange)
