@@ -24,6 +24,8 @@ module pencilfft
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
     !> Direction of an exchange; of a plan both, added up.
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
+    !> Factors of a transform: 1, 1/N, 1/sqrt(N), where N is pencilfft_scale.
+    integer(c_int), parameter, public :: pencilfft_norm_none = 0, pencilfft_norm_n = 1, pencilfft_norm_sqrt_n = 2
     !> Arrays of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
     !> As a number of threads: as many as OpenMP would take.
@@ -63,6 +65,13 @@ module pencilfft
         integer(c_int64_t) :: start
         integer(c_int) :: first_field, fields
         integer(c_int64_t) :: field_stride
+    end type
+
+    !> Times of whole transforms on a grid that "auto" tried, in seconds; spread is the distance of the quartiles. Without
+    !! runs the grid was refused or not tried.
+    type, bind(C), public :: pencilfft_grid_trial
+        integer(c_int) :: R, C, runs
+        real(c_double) :: least, median, spread
     end type
 
     !> The format of an array: bytes of an element and of a real number, fields with their distance (0 if the array has
@@ -127,6 +136,8 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
+    public :: pencilfft_set_norm, pencilfft_grid_trials, pencilfft_grid_trial_of
+    public :: pencilfft_start, pencilfft_start_pair, pencilfft_progress, pencilfft_wait
     public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
@@ -327,6 +338,53 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
+        end function
+        !> A transform in flight, of a plan with `nonblocking`; direction is pencilfft_direction_forward or
+        !! pencilfft_direction_backward. The arrays belong to the plan until pencilfft_wait, and need the attribute
+        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All ranks
+        !! start and wait in the same order. Collective.
+        integer(c_int) function pencilfft_start(plan, direction, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+        end function
+        !> The same for a pair.
+        integer(c_int) function pencilfft_start_pair(plan, forward_from, forward_to, backward_from, backward_to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
+        end function
+        !> Does the work whose messages have arrived, without waiting; done is 1 if the results of this rank are complete.
+        !! Local.
+        integer(c_int) function pencilfft_progress(plan, done) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(out) :: done
+        end function
+        !> Completes what is in flight. Collective.
+        integer(c_int) function pencilfft_wait(plan) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+        end function
+        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the last
+        !! pass. Local; the same on all ranks.
+        integer(c_int) function pencilfft_set_norm(plan, direction, norm) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction, norm
+        end function
+        !> The number of grids that "auto" tried because R and C were 0, and one of them, counted from 0. Local.
+        integer(c_int) function pencilfft_grid_trials(plan, trials) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(inout) :: trials
+        end function
+        integer(c_int) function pencilfft_grid_trial_of(plan, i, trial) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: i
+            type(pencilfft_grid_trial), intent(inout) :: trial
         end function
         !> One exchange alone; the contents of `from` are lost.
         integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)
@@ -673,7 +731,7 @@ contains
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
-                                                  destroy_input, padded) &
+                                                  destroy_input, padded, nonblocking) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
@@ -682,7 +740,7 @@ contains
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
-        logical, intent(in), optional :: destroy_input
+        logical, intent(in), optional :: destroy_input, nonblocking
         integer, intent(in), optional :: padded(3)
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
@@ -697,6 +755,7 @@ contains
         call set_integer(desc, "fields", fields)
         call set_integer(desc, "threads", threads)
         if (present(destroy_input)) call set_integer(desc, "destroy_input", merge(1, 0, destroy_input))
+        if (present(nonblocking)) call set_integer(desc, "nonblocking", merge(1, 0, nonblocking))
         if (present(padded)) call set_integer(desc, "padded_nx", padded(1))
         if (present(padded)) call set_integer(desc, "padded_ny", padded(2))
         if (present(padded)) call set_integer(desc, "padded_nz", padded(3))

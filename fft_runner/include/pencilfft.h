@@ -65,7 +65,7 @@
  *
  * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from these.
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
- * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
+ * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
  * Padding
@@ -98,7 +98,7 @@
  * The plans on one communicator share a duplicate of the communicator and its groups of ranks. So any number of plans can be
  * alive at once, although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate
  * is freed when the program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan
- * has its own.
+ * has its own, and so has each plan with `nonblocking`.
  *
  * Threads
  * -------
@@ -161,6 +161,9 @@ enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 /* A number of threads: as many as OpenMP would take. */
 enum { PENCILFFT_OMP_THREADS = -1 };
 
+/* The factor of a transform: 1, 1/N or 1/sqrt(N), where N is pencilfft_scale(). */
+typedef enum { PENCILFFT_NORM_NONE, PENCILFFT_NORM_N, PENCILFFT_NORM_SQRT_N } pencilfft_norm;
+
 /* No decomposition has more exchanges, and no transform has more phases. */
 enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
 
@@ -213,6 +216,8 @@ typedef struct {
                   * omp_set_num_threads() */
     int destroy_input; /* 1: a transform between two buffers may overwrite its input, which saves the plan its work buffer
                         * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
+    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils, two
+                      * for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default): it may not */
     int64_t padded_nx, padded_ny, padded_nz; /* points along an axis with a DFT, at least nx, ny, nz: see Padding; 0
                                               * (default): no more than nx, ny, nz */
 } pencilfft_desc;
@@ -271,8 +276,10 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* The process grid: as given, or chosen for numbers that were 0. If a single number was 0, the other number decides. If both
- * were 0 and torus and node are given, the loads of the busiest links decide. Otherwise the grid is the squarest whose rows
- * stay inside nodes, or the squarest of all if a node has one rank. Slabs have R = 1. Local. */
+ * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
+ * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there is
+ * one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the squarest
+ * of all if a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -336,11 +343,27 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
+/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before the
+ * first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the same
+ * on all ranks. */
+int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm);
 /* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
  * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The
  * phases add up both transforms. Collective. */
 int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                            void *backward_out);
+/* A transform, or a pair, in flight: start begins and returns; progress does the work whose messages have arrived, never
+ * waits, and sets *done to 1 when the results of this rank are complete; wait does the rest. Arrays are as for execute, and
+ * belong to the plan until wait returns. Between start and wait the plan can do nothing else, but other plans on the same
+ * communicator may be in flight or execute, and the program may send its own messages. For plans with `nonblocking`. start
+ * and wait are collective: all ranks call them in the same order, among execute and other calls of the library that are
+ * collective. progress is local, any number of times. MPI may do little while no call of it runs: for the most overlap call
+ * progress now and then. PENCILFFT_HIDDEN phases include the time between the calls. */
+int pencilfft_start(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
+int pencilfft_start_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
+                         void *backward_out);
+int pencilfft_progress(pencilfft_plan plan, int *done);
+int pencilfft_wait(pencilfft_plan plan);
 /* The number of exchanges of a transform, and the name of an exchange: "row", "column"; "slab". Exchanges are numbered from
  * 0 in the order of a forward transform. Remaps are not counted. In any argument for an exchange, PENCILFFT_REMAP_IN and
  * PENCILFFT_REMAP_OUT mean the remaps, with the names "remap_in" and "remap_out". The name is NULL for other numbers and for
@@ -398,6 +421,16 @@ const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
  * backward together if the plan has both. 0 if untried, infinity after a refusal. During such a trial the exchanges before
  * this exchange use their chosen algorithms, and later exchanges use the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
+/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom knew
+ * the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan has
+ * both, of the slowest rank. Local. */
+typedef struct {
+    int R, C;
+    int runs; /* 0: refused, or not tried */
+    double least, median, spread; /* spread: between the quartiles */
+} pencilfft_grid_trial;
+int pencilfft_grid_trials(pencilfft_plan plan, int *n);
+int pencilfft_grid_trial_of(pencilfft_plan plan, int i, pencilfft_grid_trial *trial);
 /* The schedule as it runs, with all choices: "overlap:4:x". NULL for a null plan. */
 const char *pencilfft_schedule_chosen(pencilfft_plan plan);
 /* The MPI calls of an exchange's algorithm, if they depend on the MPI; NULL otherwise. */

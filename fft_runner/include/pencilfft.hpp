@@ -388,6 +388,47 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
         expect<U>(output);
         check(pencilfft_execute_pair(get(), forward_in, forward_out, backward_in, backward_out));
     }
+    // In flight until wait(), for a plan with `nonblocking`. An element type of a forward input first.
+    template <class In, class Out> void start_forward(const In *in, Out *out) const
+    {
+        expect<In>(input);
+        expect<Out>(output);
+        check(pencilfft_start(get(), PENCILFFT_FORWARD, in, out));
+    }
+    template <class In, class Out> void start_backward(const Out *in, In *out) const
+    {
+        expect<In>(input);
+        expect<Out>(output);
+        check(pencilfft_start(get(), PENCILFFT_BACKWARD, in, out));
+    }
+    template <class T, class U>
+    void start_pair(const T *forward_in, U *forward_out, const U *backward_in, T *backward_out) const
+    {
+        expect<T>(input);
+        expect<U>(output);
+        check(pencilfft_start_pair(get(), forward_in, forward_out, backward_in, backward_out));
+    }
+    bool progress() const
+    {
+        return asked<int>(pencilfft_progress) != 0;
+    }
+    void wait() const
+    {
+        check(pencilfft_wait(get()));
+    }
+    // The factor of all later transforms in this direction.
+    void set_norm(direction way, pencilfft_norm norm) const
+    {
+        check(pencilfft_set_norm(get(), static_cast<pencilfft_direction>(way), norm));
+    }
+    // Grids that exchange "auto" tried because R and C were 0.
+    std::vector<pencilfft_grid_trial> grid_trials() const
+    {
+        std::vector<pencilfft_grid_trial> found(static_cast<std::size_t>(asked<int>(pencilfft_grid_trials)));
+        for (std::size_t i = 0; i < found.size(); i++)
+            check(pencilfft_grid_trial_of(get(), static_cast<int>(i), &found[i]));
+        return found;
+    }
     // One exchange alone, whose input is lost.
     template <class T> void transpose(int exchange, direction way, T *in, T *out) const
     {

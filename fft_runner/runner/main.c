@@ -84,9 +84,12 @@ static int take_choices(struct run *run)
     int bricks[3] = {0}, R, C, status = pencilfft_grid(run->problem.plan, &R, &C);
     if (!status)
         status = pencilfft_bricks(run->problem.plan, bricks);
+    if (!status && pencilfft_grid_numbers(o->fft.decomposition) == 1)
+        o->grid = (struct grid){.dims = 1, .extent = {C}, .letters = "s"};
+    else if (!status)
+        o->grid = (struct grid){.dims = 2, .extent = {R, C}, .letters = "rc"};
     if (status || !bricks[0])
         return status;
-    o->grid = (struct grid){.dims = 2, .extent = {R, C}, .letters = "rc"};
     snprintf(run->decomposition, sizeof run->decomposition, "brick:%dx%dx%d", bricks[0], bricks[1], bricks[2]);
     o->fft.decomposition = run->decomposition;
     return status;

@@ -216,7 +216,7 @@ static int take_coordinates(struct options *o, const struct option_row *row, cha
 static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required); N of a line"},
     {"grid", "RxC", 1, take_grid,
-     .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
+     .help = "process grid: R tasks in a row, C in a column; P tasks of slabs; chosen, or tried by auto, without it"},
     {"decomposition", "NAME", 1, take_desc_text, "decomposition",
      .help = "how the array is divided; brick:PxQxS is remapped to pencils; line: one array of N: @decomposition"},
     {"algorithm", "NAME", 1, take_text, AT(algorithm),
@@ -485,8 +485,6 @@ static int check_options(struct options *o)
         return pf_fail(PF_REFUSED, "--%s is for --decomposition line or brick:PxQxS", o->algorithm ? "algorithm" : "order");
     if (!o->fft.nz)
         return pf_fail(PF_REFUSED, "--size needs 3 words: NX NY NZ");
-    if (!o->fft.R && strncmp(o->fft.decomposition, "brick", 5))
-        return pf_fail(PF_REFUSED, "--grid RxC is required; see --help");
     int numbers = pencilfft_grid_numbers(o->fft.decomposition); /* 0 for a name that the library will refuse */
     if (numbers && o->fft.R && numbers != o->grid.dims)
         return pf_fail(PF_REFUSED, "--grid: decomposition %s has a grid of %s; %d %s given", o->fft.decomposition,

@@ -95,8 +95,20 @@ static json_t *stages(const struct report *r)
     return array;
 }
 
+/* The grids that "auto" tried. */
+static json_t *grids_tried(const struct report *r)
+{
+    json_t *array = json_array();
+    pencilfft_grid_trial t;
+    for (int i = 0; pencilfft_grid_trial_of(r->plan, i, &t) == PENCILFFT_OK; i++)
+        json_array_append_new(array, json_pack("{s:o, s:i, s:f, s:f, s:f}", "grid", integers((int[]){t.R, t.C}, 2), "runs",
+                                               t.runs, "least_s", t.least, "median_s", t.median, "spread_s", t.spread));
+    return array;
+}
+
 json_t *record_details(const struct report *r)
 {
-    return json_pack("{s:o, s:f, s:o, s:o, s:o}", "stages", stages(r), "auto_budget_s", r->options->fft.auto_budget_s,
-                     "hosts", record_hosts(r->processes), "warnings", record_warned(r->warnings), "wisdom", wisdom(r));
+    return json_pack("{s:o, s:f, s:o, s:o, s:o, s:o}", "stages", stages(r), "auto_budget_s", r->options->fft.auto_budget_s,
+                     "grids_tried", grids_tried(r), "hosts", record_hosts(r->processes), "warnings",
+                     record_warned(r->warnings), "wisdom", wisdom(r));
 }

@@ -84,6 +84,25 @@ static void print_tried(const struct report *r, int e, FILE *file)
         fputc('\n', file);
 }
 
+/* The table of the grids that "auto" tried. */
+static void print_grids(const struct report *r, FILE *file)
+{
+    pencilfft_grid_trial trial;
+    int n = 0;
+    pencilfft_grid_trials(r->plan, &n);
+    if (n)
+        fprintf(file, "grid tried        least       median       spread   ms of a transform, runs\n");
+    for (int i = 0; i < n && pencilfft_grid_trial_of(r->plan, i, &trial) == PENCILFFT_OK; i++) {
+        char grid[GRID_TEXT];
+        grid_text(&(struct grid){.dims = 2, .extent = {trial.R, trial.C}, .letters = "rc"}, grid);
+        if (trial.runs)
+            fprintf(file, "%-10s %12.4f %12.4f %12.4f   %d\n", grid, 1e3 * trial.least, 1e3 * trial.median,
+                    1e3 * trial.spread, trial.runs);
+        else
+            fprintf(file, "%-10s not tried\n", grid);
+    }
+}
+
 /* The algorithm of each exchange, if chosen by "auto", and its traffic. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
@@ -164,6 +183,7 @@ void report_table(const struct report *r, FILE *file)
     report_placement(r, file);
     if (r->options->print_plan)
         pencilfft_plan_print(r->plan, file);
+    print_grids(r, file);
     print_exchanges(r, file);
     print_phases(r, file);
     print_rate(r, file);

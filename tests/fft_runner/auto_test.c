@@ -22,6 +22,7 @@ static int R, C, rank;
 static double now = 1000; /* s */
 static double shares_ms; /* time of SHARES; 0: refuses */
 static bool on_two_nodes; /* every other rank */
+static bool grid_is_open;
 static int runs[2][N_EXCHANGES]; /* row, column */
 static int runs_before[N_EXCHANGES]; /* of any, before a row's first run by this algorithm */
 enum { HISTORY = 1000 };
@@ -147,7 +148,7 @@ static pencilfft_plan make_plan_again(double budget_s, const char *skip)
     pencilfft_plan plan = NULL;
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = 12;
-    desc.R = R, desc.C = C;
+    desc.R = grid_is_open ? 0 : R, desc.C = grid_is_open ? 0 : C;
     desc.exchange = "auto";
     desc.rigor = "estimate";
     desc.skip = skip;
@@ -343,6 +344,35 @@ static void the_plan_works(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
+/* A grid of one exchange takes half the time of the base; the table has all grids, and wisdom keeps the choice. */
+static void an_open_grid_is_tried(void)
+{
+    int grid[2][2], n = 0;
+    grid_is_open = true;
+    for (int again = 0; again < 2; again++) {
+        pencilfft_plan plan = again ? make_plan_again(60, NULL) : make_plan(60);
+        CHECK_INT(pencilfft_grid(plan, &grid[again][0], &grid[again][1]), PENCILFFT_OK);
+        CHECK(grid[again][0] == 1 || grid[again][1] == 1);
+        CHECK_INT(pencilfft_grid_trials(plan, &n), PENCILFFT_OK);
+        CHECK_INT(n, again ? 0 : R * C == 4 ? 3 : 4);
+        for (int i = 0; i < n; i++) {
+            pencilfft_grid_trial t;
+            CHECK_INT(pencilfft_grid_trial_of(plan, i, &t), PENCILFFT_OK);
+            double seconds = DIRECTIONS * 5e-3 * ((t.R > 1) + (t.C > 1));
+            CHECK(t.R * t.C == R * C && t.runs > 1 && t.spread < 1e-9);
+            CHECK(fabs(t.least - seconds) < 1e-9 && fabs(t.median - seconds) < 1e-9);
+        }
+        pencilfft_grid_trial none;
+        CHECK_INT(pencilfft_grid_trial_of(plan, n, &none), PENCILFFT_BAD_CALL);
+        if (!again)
+            CHECK(!strcmp(pencilfft_exchange_chosen(plan, grid[0][0] > 1 ? PENCILFFT_ROW : PENCILFFT_COLUMN),
+                          grid[0][0] > 1 ? "rows" : "columns"));
+        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    }
+    CHECK(grid[0][0] == grid[1][0]);
+    grid_is_open = false;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -362,6 +392,7 @@ int main(int argc, char **argv)
     they_are_tried_in_the_order_of_the_table();
     what_was_chosen_is_known_again();
     the_plan_works();
+    an_open_grid_is_tried();
     MPI_Finalize();
     return check_result();
 }

@@ -154,11 +154,11 @@ static void run_alone(struct transfer both[DIRECTIONS])
 static void run_at_once(struct transfer both[DIRECTIONS])
 {
     for (int run = 0; run < RUNS; run++) {
-        int first = run % 2;
+        int first = run % 2, done;
         start(&both[0], 2 * run);
         start(&both[1], 2 * run + 1);
         for (int i = 0; i < TESTS * DIRECTIONS; i++)
-            CHECK_INT(both[0].exchange->progress(both[i % DIRECTIONS].state), PENCILFFT_OK);
+            CHECK_INT(both[0].exchange->progress(both[i % DIRECTIONS].state, &done), PENCILFFT_OK);
         finish(&both[first], 2 * run + first);
         finish(&both[!first], 2 * run + !first);
     }

@@ -42,7 +42,7 @@ static pencilfft::plan made(const char *type, const char *schedule = nullptr)
     pencilfft::description wanted(12, 10, 9);
     wanted.type = type;
     wanted.schedule = schedule;
-    wanted.rigor = "estimate";
+    wanted.rigor = "estimate", wanted.nonblocking = 1;
     return pencilfft::plan(wanted, MPI_COMM_WORLD);
 }
 
@@ -109,6 +109,17 @@ static void pairs_transposes_and_halos(int ranks)
         a[w.at] = complex(static_cast<double>(w.index[0]), static_cast<double>(w.index[2]));
     plan.forward(a, d);
     plan.execute_pair(a.data(), c.data(), d.data(), e.data());
+    auto again = plan.make<complex>(pencilfft::output), back = plan.make<complex>(pencilfft::input);
+    plan.set_norm(direction::backward, PENCILFFT_NORM_N);
+    plan.start_pair(a.data(), again.data(), d.data(), back.data());
+    plan.progress();
+    plan.wait();
+    expect(std::equal(c.begin(), c.end(), again.begin()), "a pair in flight");
+    plan.start_backward(d.data(), back.data());
+    plan.wait();
+    for (const auto &w : plan.elements(pencilfft::input))
+        expect(std::abs(back[w.at] - a[w.at]) < 1e-12, "backward, divided by N");
+    expect(plan.grid_trials().empty(), "no grid was tried");
     for (const auto &w : plan.elements(pencilfft::input))
         expect(std::abs(e[w.at] / plan.scale() - a[w.at]) < 1e-12, "backward in a pair");
     plan.transpose(PENCILFFT_ROW, direction::forward, d.data(), c.data());

@@ -50,6 +50,7 @@ program fortran_test
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
+    call two_are_in_flight()
     call boxes_are_remapped()
     call halos_are_exchanged()
     call lines_are_transformed("transpose", "natural", 31)
@@ -87,6 +88,7 @@ contains
     subroutine print_layout()
         type(pencilfft_box), target :: box
         type(pencilfft_part), target :: part
+        type(pencilfft_grid_trial), target :: trial
         type(pencilfft_format), target :: form
         type(pencilfft_line), target :: line
         type(pencilfft_walk), target :: walk
@@ -98,6 +100,11 @@ contains
         print '(a,6(1x,i0))', "pencilfft_part", c_sizeof(part), transfer(c_loc(part%box), start) - start, &
             transfer(c_loc(part%start), start) - start, transfer(c_loc(part%first_field), start) - start, &
             transfer(c_loc(part%fields), start) - start, transfer(c_loc(part%field_stride), start) - start
+        start = transfer(c_loc(trial), start)
+        print '(a,7(1x,i0))', "pencilfft_grid_trial", c_sizeof(trial), transfer(c_loc(trial%R), start) - start, &
+            transfer(c_loc(trial%C), start) - start, transfer(c_loc(trial%runs), start) - start, &
+            transfer(c_loc(trial%least), start) - start, transfer(c_loc(trial%median), start) - start, &
+            transfer(c_loc(trial%spread), start) - start
         start = transfer(c_loc(form), start)
         print '(a,7(1x,i0))', "pencilfft_format", c_sizeof(form), transfer(c_loc(form%element_bytes), start) - start, &
             transfer(c_loc(form%real_bytes), start) - start, transfer(c_loc(form%is_complex), start) - start, &
@@ -118,6 +125,7 @@ contains
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible
+        print '(a,*(1x,i0))', "norm", pencilfft_norm_none, pencilfft_norm_n, pencilfft_norm_sqrt_n
         print '(a,*(1x,i0))', "direction", pencilfft_direction_forward, pencilfft_direction_backward
         print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
             pencilfft_output, pencilfft_inner_input, pencilfft_inner_output, pencilfft_before
@@ -663,6 +671,56 @@ contains
         status = pencilfft_plan_destroy(plan)
     end subroutine
 
+    !> Two plans in flight, the second in the other direction, give what execute gives.
+    subroutine two_are_in_flight()
+        type(pencilfft_plan) :: one, other
+        type(c_ptr) :: buffer(6)
+        complex(c_double), pointer :: a(:), b(:)
+        integer(c_int) :: status, done, i
+        integer(c_int64_t) :: shape(3)
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, one, rigor="estimate", nonblocking=.true.))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, other, rigor="estimate", nonblocking=.true.))
+        do i = 1, 6
+            call need(pencilfft_alloc(one, buffer(i)))
+        end do
+        shape = pencilfft_shape(one, pencilfft_input)
+        call c_f_pointer(buffer(1), a, [product(shape)])
+        a = [(cmplx(i + rank, -i, c_double), i=1, size(a))]
+        call need(pencilfft_forward(one, buffer(1), buffer(2)))
+        call need(pencilfft_start(one, pencilfft_direction_forward, buffer(1), buffer(3)))
+        call need(pencilfft_start(other, pencilfft_direction_backward, buffer(2), buffer(4)))
+        call check(pencilfft_forward(one, buffer(1), buffer(5)) == pencilfft_bad_call, "a plan in flight does nothing else")
+        call need(pencilfft_progress(other, done))
+        call need(pencilfft_wait(other))
+        call need(pencilfft_wait(one))
+        call c_f_pointer(buffer(4), b, [product(shape)])
+        call check(all(abs(b/product(n) - a) < 1d-9*size(a)), "backward in flight")
+        shape = pencilfft_shape(one, pencilfft_output)
+        call c_f_pointer(buffer(2), a, [product(shape)])
+        call c_f_pointer(buffer(3), b, [product(shape)])
+        call check(all(a == b), "forward in flight")
+        call need(pencilfft_set_norm(one, pencilfft_direction_backward, pencilfft_norm_n))
+        call need(pencilfft_backward(one, buffer(2), buffer(4)))
+        call need(pencilfft_set_norm(one, pencilfft_direction_backward, pencilfft_norm_none))
+        call check(real_part_is_back(buffer(1), buffer(4), pencilfft_shape(one, pencilfft_input)), "backward with 1/N")
+        call need(pencilfft_start_pair(one, buffer(1), buffer(5), buffer(2), buffer(6)))
+        call need(pencilfft_wait(one))
+        call c_f_pointer(buffer(5), b, [product(shape)])
+        call check(all(a == b), "a pair in flight")
+        call check(pencilfft_wait(one) == pencilfft_bad_call, "nothing to wait for")
+        call need(pencilfft_plan_destroy(other))
+        call need(pencilfft_plan_destroy(one))
+    end subroutine
+
+    logical function real_part_is_back(before, after, shape) result(same)
+        type(c_ptr), intent(in) :: before, after
+        integer(c_int64_t), intent(in) :: shape(3)
+        complex(c_double), pointer :: a(:), b(:)
+        call c_f_pointer(before, a, [product(shape)])
+        call c_f_pointer(after, b, [product(shape)])
+        same = all(abs(a - b) < 1d-9*size(a))
+    end function
+
     subroutine what_happened_is_told()
         type(pencilfft_plan) :: plan
         type(pencilfft_box) :: box, same
@@ -848,6 +906,17 @@ contains
 
     subroutine zero_is_chosen()
         type(pencilfft_plan) :: plan
+        type(pencilfft_grid_trial) :: trial
+        integer(c_int) :: trials, i
+        call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, rigor="estimate", exchange="auto", &
+                                        auto_budget_s=0.01_c_double))
+        call need(pencilfft_grid_trials(plan, trials))
+        call check(trials >= merge(1, 0, R*C > 1), "grids are tried")
+        do i = 0, trials - 1
+            call need(pencilfft_grid_trial_of(plan, i, trial))
+            call check(trial%R*trial%C == R*C .and. trial%least <= trial%median, "a trial of a grid")
+        end do
+        call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_plan_create(n, 0, C, MPI_COMM_WORLD, plan, rigor="estimate"))
         call check(all(pencilfft_grid(plan) == [R, C]), "R follows from C")
         call check(pencilfft_waves(plan, 1, n(1) - 1_c_int64_t) == -1 .and. pencilfft_waves(plan, 3, 1_c_int64_t) == 1, &

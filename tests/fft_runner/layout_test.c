@@ -10,6 +10,9 @@ int main(void)
 {
     printf("pencilfft_box %zu %zu %zu %zu\n", sizeof(pencilfft_box), AT(pencilfft_box, offset), AT(pencilfft_box, extent),
            AT(pencilfft_box, stride));
+    printf("pencilfft_grid_trial %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_grid_trial), AT(pencilfft_grid_trial, R),
+           AT(pencilfft_grid_trial, C), AT(pencilfft_grid_trial, runs), AT(pencilfft_grid_trial, least),
+           AT(pencilfft_grid_trial, median), AT(pencilfft_grid_trial, spread));
     printf("pencilfft_part %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_part), AT(pencilfft_part, box),
            AT(pencilfft_part, start), AT(pencilfft_part, first_field), AT(pencilfft_part, fields),
            AT(pencilfft_part, field_stride));
@@ -27,6 +30,7 @@ int main(void)
     printf("status %d %d %d %d %d %d %d %d %d %d %d\n", PENCILFFT_OK, PENCILFFT_BAD_CALL, PENCILFFT_BAD_SIZE,
            PENCILFFT_BAD_GRID, PENCILFFT_UNKNOWN_NAME, PENCILFFT_MISMATCH, PENCILFFT_TOO_LARGE, PENCILFFT_NO_MEMORY,
            PENCILFFT_FFTW_ERROR, PENCILFFT_MPI_ERROR, PENCILFFT_NOT_POSSIBLE);
+    printf("norm %d %d %d\n", PENCILFFT_NORM_NONE, PENCILFFT_NORM_N, PENCILFFT_NORM_SQRT_N);
     printf("direction %d %d\n", PENCILFFT_FORWARD, PENCILFFT_BACKWARD);
     printf("pencil %d %d %d %d %d %d %d %d\n", PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL, PENCILFFT_INPUT,
            PENCILFFT_OUTPUT, PENCILFFT_INNER_INPUT, PENCILFFT_INNER_OUTPUT, PENCILFFT_BEFORE);

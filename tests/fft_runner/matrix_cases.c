@@ -236,10 +236,10 @@ static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
     int n = snprintf(c->plan.name, sizeof c->plan.name,
-                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d%s", d->R, d->C,
+                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d%s%s", d->R, d->C,
                      d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
                      d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields, d->threads,
-                     d->destroy_input ? " destroy_input" : "");
+                     d->destroy_input ? " destroy_input" : "", d->nonblocking ? " nonblocking" : "");
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -271,6 +271,14 @@ static int destroys_input(int number)
     return value_hash(value_hash(value_hash((uint64_t)number))) % ONE_IN == 0;
 }
 
+/* Every third of the cases that may be started. */
+static int is_nonblocking(const pencilfft_desc *desc, int number)
+{
+    enum { ONE_IN = 3 };
+    bool may = !strcmp(desc->sync, "none") && strcmp(desc->exchange, "node") && strcmp(desc->exchange, "fftw");
+    return may && value_hash(value_hash((uint64_t)number) + 1) % ONE_IN == 0;
+}
+
 void matrix_case_make(int number, struct matrix_case *c)
 {
     pencilfft_desc *desc = &c->plan.desc;
@@ -290,6 +298,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->fields = 1 + c->value[FIELDS];
     desc->threads = threads_of(number);
     desc->destroy_input = destroys_input(number);
+    desc->nonblocking = is_nonblocking(desc, number);
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;

@@ -1,5 +1,6 @@
 #include "plan_check.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,142 @@ static void check_pair(const struct plan_case *c, struct problem *p)
         fail("a pair of transforms is not what they are one by one");
 }
 
+/* Reals of the array that are not those of `expected` times the factor, to the last digits. */
+static bool is_scaled(const struct problem *p, int array, const void *got, const void *expected, double factor)
+{
+    struct side side;
+    bool right = true;
+    if (side_of(p, array, &side))
+        abort_with_message();
+    size_t single = side.format.real_bytes == sizeof(float);
+    int64_t reals = side_elements(&side) * (int64_t)(side.format.element_bytes / side.format.real_bytes);
+    for (int64_t i = 0; i < reals; i++) {
+        double mine = single ? ((const float *)got)[i] : ((const double *)got)[i];
+        double its = factor * (single ? ((const float *)expected)[i] : ((const double *)expected)[i]);
+        right &= fabs(mine - its) <= (single ? 1e-6 : 1e-15) * fabs(its) + (single ? 1e-37 : 0);
+    }
+    return right;
+}
+
+/* The last pass multiplies the result by 1/N or 1/sqrt N, into another array and in place. */
+static void check_norm(const struct plan_case *c, struct problem *p)
+{
+    bool wrong = false;
+    void *in, *expected, *out, *place;
+    double n;
+    if (pencilfft_alloc(p->plan, &in) || pencilfft_alloc(p->plan, &expected) || pencilfft_alloc(p->plan, &out) ||
+        pencilfft_alloc(p->plan, &place) || pencilfft_scale(p->plan, &n))
+        abort_with_message();
+    pencilfft_norm norm = check->plans % 2 ? PENCILFFT_NORM_N : PENCILFFT_NORM_SQRT_N;
+    start(c, NULL);
+    for (int backward = 0; backward < 2; backward++) {
+        pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        int array = backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+        if (!(c->desc.directions & (int)direction))
+            continue;
+        for (int in_place = 0; in_place < 2; in_place++) {
+            void *to[2] = {in_place ? in : expected, in_place ? place : out};
+            for (int scaled = 0; scaled < 2; scaled++) {
+                p->direction = direction;
+                p->in = scaled && in_place ? place : in;
+                if (fill_input(p) || pencilfft_set_norm(p->plan, direction, scaled ? norm : PENCILFFT_NORM_NONE) ||
+                    pencilfft_execute(p->plan, direction, p->in, to[scaled]))
+                    abort_with_message();
+            }
+            wrong |= !is_scaled(p, array, to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
+        }
+        if (pencilfft_set_norm(p->plan, direction, PENCILFFT_NORM_NONE))
+            abort_with_message();
+    }
+    if (somewhere(wrong))
+        fail("a normalised transform is not the transform times its factor");
+}
+
+/* One transform of a plan, by execute and then in flight. */
+struct flight {
+    pencilfft_plan plan;
+    pencilfft_direction direction;
+    void *in, *out, *expected;
+};
+
+static void fill(const struct flight *f, struct problem *p)
+{
+    p->direction = f->direction;
+    p->in = f->in;
+    if (fill_input(p))
+        abort_with_message();
+}
+
+static void prepare_flight(struct flight *f, struct problem *p, bool destroys)
+{
+    if (pencilfft_alloc(f->plan, &f->in) || pencilfft_alloc(f->plan, &f->out) || pencilfft_alloc(f->plan, &f->expected))
+        abort_with_message();
+    fill(f, p);
+    if (pencilfft_execute(f->plan, f->direction, f->in, f->expected))
+        abort_with_message();
+    if (destroys)
+        fill(f, p);
+}
+
+static bool arrived_wrong(const struct flight *f, const struct problem *p)
+{
+    bool forward = f->direction == PENCILFFT_FORWARD;
+    return !same_array(p, forward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, f->out, f->expected);
+}
+
+/* Each rank makes progress with other plans, and as often as it likes; the own message is a blocking one to a neighbour. */
+static bool progress_and_own_message(const struct flight f[2])
+{
+    int next = (check->rank + 1) % check->ranks, before = (check->rank + check->ranks - 1) % check->ranks, got = -1, done;
+    for (int i = 0; i < check->rank * 7 % 5; i++)
+        if (pencilfft_progress(f[(i + check->rank) % 2].plan, &done))
+            abort_with_message();
+    CHECK_MPI(MPI_Sendrecv(&check->rank, 1, MPI_INT, next, 0, &got, 1, MPI_INT, before, 0, check->grid, MPI_STATUS_IGNORE));
+    return got == before;
+}
+
+/* Two plans in flight on the same communicator, and a pair. */
+static void check_flights(const struct plan_case *c, struct problem *p)
+{
+    bool both = c->desc.directions == (PENCILFFT_FORWARD | PENCILFFT_BACKWARD), wrong = false;
+    int last = c->desc.directions & PENCILFFT_BACKWARD ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+    struct flight f[2] = {{.plan = p->plan, .direction = both ? PENCILFFT_FORWARD : (pencilfft_direction)last},
+                          {.direction = (pencilfft_direction)last}};
+    if (!c->desc.nonblocking)
+        return;
+    start(c, NULL);
+    if (pencilfft_plan_create(&c->desc, check->grid, &f[1].plan))
+        abort_with_message();
+    for (int i = 0; i < 2; i++)
+        prepare_flight(&f[i], p, c->desc.destroy_input);
+    for (int i = 0; i < 2; i++)
+        if (pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out))
+            abort_with_message();
+    wrong = !progress_and_own_message(f);
+    if (pencilfft_wait(f[1].plan) || pencilfft_wait(f[0].plan))
+        abort_with_message();
+    for (int i = 0; i < 2; i++)
+        wrong |= arrived_wrong(&f[i], p);
+    if (somewhere(wrong))
+        fail("transforms in flight are not what they are by execute");
+    if (pencilfft_plan_destroy(f[1].plan))
+        abort_with_message();
+    if (!both)
+        return;
+    f[1].plan = p->plan;
+    for (int i = 0; i < 2; i++)
+        prepare_flight(&f[i], p, c->desc.destroy_input);
+    if (pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out))
+        abort_with_message();
+    wrong = !progress_and_own_message(f);
+    if (pencilfft_wait(p->plan))
+        abort_with_message();
+    for (int i = 0; i < 2; i++)
+        wrong |= arrived_wrong(&f[i], p);
+    if (somewhere(wrong))
+        fail("a pair in flight is not what its transforms are by execute");
+}
+
 /* For the taken or the given side of a transform: write index values, or count wrong values. */
 static int64_t index_values(const struct problem *p, bool taken, pencilfft_direction direction, void *array, bool fill)
 {
@@ -339,6 +476,8 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
         abort_with_message();
     check_variants(c, &p);
     check_pair(c, &p);
+    check_norm(c, &p);
+    check_flights(c, &p);
     check_moved(c, &p);
     check->plans++;
 }

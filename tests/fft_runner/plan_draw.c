@@ -219,10 +219,11 @@ static void add_number(char *words, const char *member, int64_t value)
 static void set_name(struct plan_case *plan)
 {
     const pencilfft_desc *d = &plan->desc;
-    snprintf(plan->name, sizeof plan->name,
-             "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d directions=%d pieces=%s", d->R, d->C,
-             (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input, d->directions,
-             plan->tiny_pieces ? "tiny" : "usual");
+    snprintf(
+        plan->name, sizeof plan->name,
+        "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d nonblocking=%d directions=%d pieces=%s",
+        d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input,
+        d->nonblocking, d->directions, plan->tiny_pieces ? "tiny" : "usual");
     add_number(plan->name, "padded_nx", d->padded_nx);
     add_number(plan->name, "padded_ny", d->padded_ny);
     add_number(plan->name, "padded_nz", d->padded_nz);
@@ -300,6 +301,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_skip(dice, drawn);
     draw_torus(dice, drawn);
     draw_padding(dice, d);
+    d->nonblocking = one_in(dice, 3);
 }
 
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn)

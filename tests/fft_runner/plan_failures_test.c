@@ -105,6 +105,7 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(fields, 2);
     DIFFERENT(threads, 2);
     DIFFERENT(destroy_input, 1);
+    DIFFERENT(nonblocking, 1);
 }
 
 /* A value that no plan has, of a member, on all ranks. */
@@ -151,6 +152,7 @@ static void nonsense_is_refused(void)
     NONSENSE(threads, -2, PENCILFFT_BAD_CALL);
     NONSENSE(threads, INT_MAX, PENCILFFT_BAD_CALL);
     NONSENSE(destroy_input, 2, PENCILFFT_BAD_CALL);
+    NONSENSE(nonblocking, 2, PENCILFFT_BAD_CALL);
     NONSENSE(input_box, &outside, PENCILFFT_BAD_SIZE);
     NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE);
 }
@@ -235,7 +237,55 @@ static void a_choice_that_is_not_possible_now_is_made_anew(void)
     pencilfft_wisdom_forget();
 }
 
-enum call { FORWARD, BACKWARD, IN_PLACE, NULL_BUFFER, ROW, ROW_BACKWARD, COLUMN, PAIR, DESTROY, CALLS };
+/* Between start and wait a plan can do nothing else; wait needs a start, and start a plan made for it. */
+static void plans_in_flight_do_nothing_else(void)
+{
+    pencilfft_desc desc = description("alltoallv");
+    pencilfft_plan plan = NULL;
+    void *b[4];
+    int done;
+    for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+        desc.nonblocking = nonblocking;
+        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+        for (int i = 0; i < 4; i++) {
+            CHECK_INT(pencilfft_alloc(plan, &b[i]), PENCILFFT_OK);
+            memset(b[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
+        }
+        CHECK_INT(pencilfft_wait(plan), PENCILFFT_BAD_CALL);
+        CHECK_INT(pencilfft_progress(plan, &done), PENCILFFT_BAD_CALL);
+        CHECK_CONTAINS(pencilfft_error_message(), "is not in flight");
+        CHECK_INT(pencilfft_progress(plan, NULL), PENCILFFT_BAD_CALL);
+        if (!nonblocking) {
+            CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_BAD_CALL);
+            CHECK_CONTAINS(pencilfft_error_message(), "set nonblocking");
+            CHECK_INT(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
+            CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+        }
+    }
+    CHECK_INT(pencilfft_start(NULL, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_wait(NULL), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_set_norm(NULL, PENCILFFT_FORWARD, PENCILFFT_NORM_N), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_set_norm(plan, PENCILFFT_FORWARD, (pencilfft_norm)3), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_OK);
+    CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[2], b[3]), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "in flight; call pencilfft_wait() first");
+    CHECK_INT(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_backward(plan, b[2], b[3]), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_execute_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_transpose(plan, 0, PENCILFFT_FORWARD, b[2], b[3]), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "in flight; call pencilfft_wait() first");
+    do
+        CHECK_INT(pencilfft_progress(plan, &done), PENCILFFT_OK);
+    while (!done);
+    CHECK_INT(pencilfft_backward(plan, b[2], b[3]), PENCILFFT_BAD_CALL); /* complete here, but not on all ranks */
+    CHECK_INT(pencilfft_wait(plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_wait(plan), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_forward(plan, b[0], b[1]), PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+enum call { FORWARD, BACKWARD, IN_PLACE, NULL_BUFFER, ROW, ROW_BACKWARD, COLUMN, PAIR, DESTROY, START, CALLS };
 
 static int make_call(enum call call, pencilfft_plan plan, void *b[4])
 {
@@ -248,6 +298,7 @@ static int make_call(enum call call, pencilfft_plan plan, void *b[4])
     case ROW_BACKWARD: return pencilfft_transpose(plan, 0, PENCILFFT_BACKWARD, b[0], b[1]);
     case COLUMN: return pencilfft_transpose(plan, 1, PENCILFFT_FORWARD, b[0], b[1]);
     case PAIR: return pencilfft_execute_pair(plan, b[0], b[1], b[2], b[3]);
+    case START: return pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]);
     default: return pencilfft_plan_destroy(plan);
     }
 }
@@ -258,6 +309,7 @@ static void calls_that_differ_fail_on_all_where_they_are_compared(void)
     pencilfft_desc desc = description("alltoallv");
     pencilfft_plan plan = NULL;
     void *buffer[4];
+    desc.nonblocking = 1;
     CHECK_INT(setenv("PENCILFFT_CHECK_CALLS", rank ? "0" : "1", 1), 0);
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
@@ -276,9 +328,16 @@ static void calls_that_differ_fail_on_all_where_they_are_compared(void)
                            null ? "null plan or buffer" : "the calls differ between ranks: pencilfft_");
             CHECK(same_message_on_all());
         }
-    for (int call = 0; call < CALLS; call++)
+    CHECK_INT(make_call(START, plan, buffer), PENCILFFT_OK);
+    CHECK_INT(rank ? pencilfft_wait(plan) : pencilfft_plan_destroy(plan), PENCILFFT_BAD_CALL); /* first: in flight */
+    CHECK(same_message_on_all());
+    CHECK_INT(pencilfft_wait(plan), PENCILFFT_OK);
+    for (int call = 0; call < START; call++) {
+        if (call == DESTROY)
+            CHECK_INT(pencilfft_start(plan, PENCILFFT_BACKWARD, buffer[0], buffer[1]) + pencilfft_wait(plan), PENCILFFT_OK);
         if (call != NULL_BUFFER)
             CHECK_INT(make_call(call, plan, buffer), PENCILFFT_OK);
+    }
 }
 
 int main(int argc, char **argv)
@@ -292,6 +351,7 @@ int main(int argc, char **argv)
         a_choice_that_is_not_possible_now_is_made_anew();
         nonsense_is_refused();
         grids_that_differ_and_null_descriptors_get_no_plan();
+        plans_in_flight_do_nothing_else();
         calls_that_differ_fail_on_all_where_they_are_compared();
     }
     MPI_Finalize();

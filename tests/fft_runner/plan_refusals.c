@@ -177,6 +177,18 @@ static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
     return !is_free(d) && !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
 }
 
+static bool cannot_be_started(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->nonblocking && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+}
+
+static bool waits_for_all(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->nonblocking && strcmp(d->sync, "none");
+}
+
 static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
 {
     return absent && !strcmp(d->exchange, absent);
@@ -209,6 +221,8 @@ static const struct reason {
     {all_planes_go_one_way, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
     {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
     {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
+    {cannot_be_started, PENCILFFT_NOT_POSSIBLE, "as a nonblocking plan needs it"},
+    {waits_for_all, PENCILFFT_NOT_POSSIBLE, "waits for all ranks"},
     {without_openmp, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
     {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
 };

@@ -264,8 +264,12 @@ def check_chosen_grid():
         assert all(np.array_equal(np.abs(ours.ravel()), np.abs(theirs)) for ours, theirs in zip(plan.waves(), waves))
         assert sum(plan.waves()).shape == plan.shape("output")
         assert comm.size == R * C and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
+        assert plan.grid_trials == []
     with Plan(SHAPE, 0, comm, decomposition="slab", rigor="estimate") as plan:
         assert plan.grid == (1, comm.size)
+    with Plan(SHAPE, comm, exchange="auto", auto_budget_s=0.01, rigor="estimate") as plan:
+        assert {trial.grid[0] * trial.grid[1] for trial in plan.grid_trials} == ({comm.size} if comm.size > 1 else set())
+        assert all(trial.least <= trial.median and trial.spread >= 0 for trial in plan.grid_trials)
 
 
 def check_slab():
@@ -355,7 +359,40 @@ def check_one_part(grid):
         again = plan.empty("output")
         plan.execute_pair(source, again, target, back)
         assert np.array_equal(again, target) and np.abs(back / plan.scale - source).max() < 1e-13
+        refused("set nonblocking", plan.start_forward, source, again)
+        assert np.abs(plan.backward(target, norm="1/N") - source).max() < 1e-14
+        assert np.allclose(plan.forward(source, norm="1/sqrt(N)"), target / np.sqrt(plan.scale), rtol=0, atol=1e-13)
+        assert np.array_equal(plan.forward(source), target)  # a norm is for its call alone
+        refused("unknown 'ortho'; known: none, 1/N", plan.forward, source, None, "ortho")
         assert plan.schedule_chosen == ("sequence" if comm.size == 1 else "overlap:2:x")  # nothing to exchange
+
+
+def check_flight(grid):
+    """Transforms in flight give the results of `forward`, `backward` and `execute_pair`, and a plan in flight waits."""
+    plans = [Plan(SHAPE, grid, comm, nonblocking=True, rigor="estimate") for _ in range(2)]
+    one, other = plans
+    source = one.empty("input")
+    source[...] = whole(1, "c2c")[0][one.part("input")]
+    expected = one.forward(source)
+    back = other.backward(expected)
+    targets = one.empty("output"), other.empty("input")
+    refused("not in flight", one.progress)
+    refused("not in flight", one.wait)
+    one.start_forward(source, targets[0])
+    other.start_backward(np.asfortranarray(expected))  # copied
+    refused("in flight; call wait() first", one.start_forward, source)
+    refused("in flight", one.forward, source, one.empty("output"))
+    refused("in flight; call wait() first", one.destroy)
+    message = comm.sendrecv(comm.rank, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+    while not one.progress():
+        other.progress()
+    assert message == (comm.rank - 1) % comm.size
+    assert np.array_equal(other.wait(), back) and one.wait() is targets[0] and np.array_equal(targets[0], expected)
+    one.start_pair(source, one.empty("output"), expected, targets[1])
+    again, there = one.wait()
+    assert there is targets[1] and np.array_equal(again, expected) and np.array_equal(there, back)
+    for plan in plans:
+        plan.destroy()
 
 
 def check_telling(grid):
@@ -489,6 +526,7 @@ for grid in GRIDS:
     check_threads(grid)
     check_destroyed_input(grid)
     check_one_part(grid)
+    check_flight(grid)
     for schedule, kind, layout, fields, in_place in [
             ("two-way", "c2c", "natural", 1, False), ("two-way:2", "r2c", "stride1", 2, True),
             ("two-way:4", "r2c", "natural", 1, False), ("opposite", "r2c", "natural", 3, True),

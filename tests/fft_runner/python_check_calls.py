@@ -31,7 +31,7 @@ def check(both, wrong, right):
     right[0](*right[1:])
 
 
-with Plan((8, 8, 8), (1, comm.size), comm, rigor="estimate") as plan:
+with Plan((8, 8, 8), (1, comm.size), comm, rigor="estimate", nonblocking=True) as plan:
     source, target, other = plan.empty("input"), plan.empty("output"), plan.empty("input")
     for array in (source, target):
         array[...] = 0
@@ -43,6 +43,9 @@ with Plan((8, 8, 8), (1, comm.size), comm, rigor="estimate") as plan:
     check([(plan.forward, source, target), (plan.forward, source, plan.view(source, "output"))],
           (plan.forward, source, narrow), (plan.forward, source, target))
     check([(plan.forward, source, target), (plan.destroy,)], (plan.forward, target, narrow), (plan.forward, source, target))
+    check([(plan.forward, source, target), (plan.start_forward, source, target)], (plan.start_forward, narrow, target),
+          (plan.start_forward, source, target))
+    plan.wait()
     z, y = plan.empty("z"), plan.empty("y")
     check([(plan.transpose, "row", FORWARD, z, y), (plan.transpose, "column", FORWARD, y, plan.empty("x"))],
           (plan.transpose, "row", FORWARD, z, narrow), (plan.transpose, "row", FORWARD, z, y))

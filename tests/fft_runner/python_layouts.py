@@ -11,9 +11,10 @@ def print_structure(name, structure):
 
 print_structure("pencilfft_box", pencilfft._Box)
 print_structure("pencilfft_part", pencilfft._Part)
+print_structure("pencilfft_grid_trial", pencilfft._GridTrial)
 print_structure("pencilfft_format", pencilfft._Format)
 print_structure("pencilfft_line", pencilfft._Line)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
 print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name]
-                  for name in ("z", "y", "x", "input", "output", "inner input", "inner output")))
-print("names", len(pencilfft.PENCILS) + len(pencilfft.ENDS))
+                  for name in ("z", "y", "x", "input", "output", "inner input", "inner output")), pencilfft.BEFORE)
+print("names", len(pencilfft.PENCILS) + len(pencilfft.ENDS) + 1)

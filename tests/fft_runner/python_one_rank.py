@@ -156,10 +156,10 @@ def check_plan():
     texts = {name: NOT_TEXTS for name, (kind, _) in pencilfft.MEMBERS.items() if kind == "text"}
     boxes = (5, "xyz", [1, 2, 3], [slice(0, 1)] * 2, [slice(0, 1)] * 4, [slice(0, 1.5)] * 3, [slice(None, 4)] * 3,
              [slice(0, 4, 2)] * 3, [slice(CUT, CUT + 1)] * 3, [slice(-2**63, 2**63 - 1)] * 3, count())
-    more = dict(destroy_input=("yes", 2, 1.0, CUT), auto_budget_s=("3", 1j, True, 10**400), input_box=boxes,
-                output_box=boxes)
+    more = dict(destroy_input=("yes", 2, 1.0, CUT), nonblocking=("yes", 2), auto_budget_s=("3", 1j, True, 10**400),
+                input_box=boxes, output_box=boxes)
     creation("Plan", Plan, (SHAPE, GRID), dict(rigor="estimate"), {**integers, **texts, **more, "rigor": ()})
-    with Plan(SHAPE, GRID, comm, rigor="estimate") as plan:
+    with Plan(SHAPE, GRID, comm, rigor="estimate", nonblocking=True) as plan:
         f, g, h, k = (plan.empty(name) for name in ("input", "output", "output", "input"))
         z, y = plan.empty("z"), plan.empty("y")
         for array in (f, g, h, k, z, y):
@@ -169,6 +169,12 @@ def check_plan():
         transform("Plan.execute_pair", lambda *two, **other: plan.execute_pair(*two, h, k, **other), f, g)
         collective("Plan.execute_pair", lambda: plan.execute_pair(f, g, h, k), lambda: plan.execute_pair(f, g, g, k),
                    lambda: plan.execute_pair(f, g, h, plan.view(g, "input")), lambda: plan.execute_pair(f, g, h))
+        transform("Plan.start_forward", lambda *two, **other: plan.start_forward(*two, **other) or plan.wait(), f, g)
+        transform("Plan.start_backward", lambda *two, **other: plan.start_backward(*two, **other) or plan.wait(), g, f)
+        collective("Plan.start_pair", lambda: plan.start_pair(f, g, h, k) or plan.wait(),
+                   lambda: plan.start_pair(f, g, g, k))
+        collective("Plan.wait", lambda: plan.transpose("row", FORWARD, z, y), plan.wait, lambda: plan.wait(5))
+        local("Plan.progress", plan.progress)
         exchange("Plan.transpose", partial(plan.transpose, "column", FORWARD), y, plan.empty("x"))
         collective("Plan.transpose", lambda: plan.transpose("row", FORWARD, z, y),
                    *each(lambda name: plan.transpose(name, FORWARD, z, y), NOT_NAMES),
@@ -252,7 +258,7 @@ def public():
     """Return all functions with arguments."""
     for name in pencilfft.__all__:
         found = getattr(pencilfft, name)
-        if inspect.isclass(found) and found is not PencilfftError:
+        if inspect.isclass(found) and found not in (PencilfftError, pencilfft.GridTrial):
             yield name
             yield from (f"{name}.{method}" for method, function in inspect.getmembers(found, inspect.isfunction)
                         if not method.startswith("_") and (len(inspect.signature(function).parameters) > 1

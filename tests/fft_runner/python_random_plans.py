@@ -71,7 +71,8 @@ def random_plan(draw):
     choices = dict(decomposition=decomposition, type=one_of(draw, names("type")), layout=one_of(draw, names("layout")),
                    precision=one_of(draw, list(TOLERANCE)), exchange=one_of(draw, names("exchange")), schedule=schedule,
                    skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
-                   destroy_input=bool(draw.integers(2)), rigor="estimate", auto_budget_s=0.01)
+                   destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
+                   rigor="estimate", auto_budget_s=0.01)
     if choices["type"] in ("c2c", "r2c", "c2r") and not draw.integers(3):
         choices["padding"] = [1 if "xyz"[axis] in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in range(3)]
     return made(Plan, shape, grid, **choices), choices
@@ -100,6 +101,10 @@ def use_plan(draw):
             for array in arrays:
                 array[...] = 0
             plan.execute_pair(*arrays)
+            if choices["nonblocking"]:
+                plan.start_pair(*arrays)
+                plan.progress()
+                plan.wait()
         if plan.parts("output") == 1:
             use_exchange(draw, plan)
             use_halo(draw, plan)

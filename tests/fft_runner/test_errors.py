@@ -16,7 +16,6 @@ ARGUMENTS = [  # ranks, arguments, pattern of the message
     (4, [*PLAIN, "--verify=yes"], "--verify takes no value"),
     (4, [*PLAIN, "--json"], "--json needs a value"),
     (4, GRID, "--size NX NY NZ is required"),
-    (4, CUBE, "--grid RxC is required"),
     (4, ["--size", 8, 8, *GRID], "--size needs 3 words"),
     (4, ["--size", 8, 8, "eight", *GRID], "'eight' is not an integer"),
     (4, ["--size", 8, 8, 0, *GRID], "'0' is not an integer of 1.."),

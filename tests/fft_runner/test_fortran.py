@@ -56,4 +56,4 @@ def test_structures_and_numbers_are_those_of_c_in_python(programs, run_python):
     in_c = layouts(programs / "layout_test")
     in_python = parsed(run_python(1, Path(__file__).with_name("python_layouts.py")))
     assert in_python.pop("names") == (len(in_c["pencil"]),)
-    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 6
+    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 7

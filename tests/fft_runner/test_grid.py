@@ -138,11 +138,13 @@ def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, r
 
 
 def test_grids_without_a_torus(all_chosen):
-    """The squarest grid of one node, if every rank has data or no grid gives data to all; a given number stays."""
+    """Inside a node one exchange, if every rank has data or no grid gives data to all, and two where its messages would be
+    short; a given number stays."""
     expected = {
-        words(): "3x4", words(size=(64, 60, 2)): "2x6",
-        words(size=(64, 60, 4), type="r2c"): "3x4",   # three complex numbers along z
-        words(size=(64, 60, 3), type="r2c"): "2x6",
+        words(size=(48, 48, 48)): "1x12", words(size=(48, 48, 7)): "1x12", words(size=(7, 60, 60)): "12x1",
+        words(): "12x1",  # the blocks of z and y are even, those of x are not
+        words(size=(7, 60, 2)): "2x6", words(size=(12, 12, 12)): "3x4", words(size=(7, 60, 4), type="r2c"): "3x4",
+        words(size=(7, 60, 24), type="r2c"): "3x4",  # 13 complex numbers
         words(given=(6, 0)): "6x2", words(given=(0, 3)): "4x3", words(given=(2, 6)): "2x6",
         words(decomposition="slab"): "1x12", words(decomposition="slab", given=(1, 0)): "1x12",
         words(size=(3, 3, 3)): "3x4", words(size=(1, 64, 60)): "12x1"}

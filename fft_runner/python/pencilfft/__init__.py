@@ -53,7 +53,7 @@ from numbers import Real
 from operator import index
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
 from weakref import finalize, ref
 
 import numpy as np
@@ -71,11 +71,13 @@ Ready = TypeVar("Ready")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "BEFORE", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "Halo", "LinePlan", "PencilfftError", "Plan",
-           "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
+__all__ = ["BACKWARD", "BEFORE", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan",
+           "PencilfftError", "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
+#: Factors of a transform, for the argument `norm`; N is `Plan.scale`.
+NORMS = {"none": 0, "1/N": 1, "1/sqrt(N)": 2}
 #: The opposite direction.
 BACKWARD = 2
 #: Number of threads that follows ``OMP_NUM_THREADS``.
@@ -128,6 +130,7 @@ class Choices(TypedDict, total=False):
     fields: int | None
     threads: int | None
     destroy_input: bool | None
+    nonblocking: bool | None
     auto_budget_s: float | None
     input_box: Sequence[slice] | None
     output_box: Sequence[slice] | None
@@ -139,6 +142,22 @@ class _Box(ctypes.Structure):
 
 class _Part(ctypes.Structure):
     _fields_ = [("box", _Box), ("start", c_int64), ("first_field", c_int), ("fields", c_int), ("field_stride", c_int64)]
+
+
+class _GridTrial(ctypes.Structure):
+    _fields_ = [("R", c_int), ("C", c_int), ("runs", c_int), ("least", c_double), ("median", c_double), ("spread", c_double)]
+
+
+class GridTrial(NamedTuple):
+    """Times of whole transforms on a grid, in seconds of the slowest rank, forward and backward together if the plan has
+    both. `spread` is the distance of the quartiles. Without `runs` the grid was refused or not tried.
+    """
+
+    grid: tuple[int, int]
+    runs: int
+    least: float
+    median: float
+    spread: float
 
 
 class _Line(ctypes.Structure):
@@ -174,6 +193,13 @@ SIGNATURES: dict[str, list[Any]] = {
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
     "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
+    "start": [c_void_p, c_int, c_void_p, c_void_p],
+    "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
+    "progress": [c_void_p, POINTER(c_int)],
+    "set_norm": [c_void_p, c_int, c_int],
+    "wait": [c_void_p],
+    "grid_trials": [c_void_p, POINTER(c_int)],
+    "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
     "phase_kind": [c_void_p, c_int],
@@ -378,7 +404,7 @@ MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
                      "schedule", "torus", "node"), ("text", _text)),
     **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
     **dict.fromkeys(("padded_nx", "padded_ny", "padded_nz"), ("integer", _integer)), "padding": ("factors", _factors),
-    "destroy_input": ("integer", _truth), "auto_budget_s": ("real", _real),
+    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth), "auto_budget_s": ("real", _real),
     "input_box": ("box", _box), "output_box": ("box", _box)}
 
 
@@ -466,7 +492,7 @@ class _Handled:
     def destroy(self) -> None:
         """Free the handle; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
-            handle, team = self._agreed("destroy", self._alive), self._running()
+            handle, team = self._agreed("destroy", self._at_rest), self._running()
             self._handle = self._team = None
             _call(f"{self._kind}_destroy", handle)
             team.leave()
@@ -486,6 +512,10 @@ class _Handled:
         if self._handle is None:
             raise PencilfftError(f"the {self._kind} was destroyed")
         return self._handle
+
+    def _at_rest(self) -> c_void_p:
+        """Return the handle, unless something is in flight."""
+        return self._alive()
 
     def _begin(self, arguments: tuple[Any, ...], prepare: Callable[[], Callable[[c_void_p], None]]) -> None:
         """Make the handle with the function that `prepare` returns for the arguments."""
@@ -575,6 +605,8 @@ class Plan(_Handled):
     destroy_input : bool, optional
         Whether a transform into another array may overwrite its input. This saves the work buffer with most exchanges, and
         a copy for ``c2r`` on a single rank; False.
+    nonblocking : bool, optional
+        Whether transforms may be started (`start_forward`). The plan then has communicators of its own; False.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 3.0.
     input_box, output_box : three slices, optional
@@ -594,6 +626,7 @@ class Plan(_Handled):
     def __init__(self, shape: Sequence[int], grid: "int | Sequence[int] | Comm" = (0, 0), comm: "Comm | None" = None,
                  **choices: Unpack[Choices]) -> None:
         self._told = "not made"
+        self._flight: tuple[_Ends, ...] = ()  # what is in flight, which keeps the arrays
         if comm is None:
             comm, grid = _comm_and_grid(grid)
         given = {name: value for name, value in choices.items() if value is not None}
@@ -765,6 +798,13 @@ class Plan(_Handled):
         _call("phase_seconds", self._handle, seconds)
         return dict(zip(names, seconds, strict=True))
 
+    @property
+    def grid_trials(self) -> list[GridTrial]:
+        """Grids that exchange ``auto`` tried because none was given, the grid of the rule first. Empty if wisdom knew it."""
+        found = _asked("grid_trials", self._alive(), c_int()).value
+        rows = [_asked("grid_trial_of", self._alive(), _GridTrial(), i) for i in range(found)]
+        return [GridTrial((row.R, row.C), row.runs, row.least, row.median, row.spread) for row in rows]
+
     def phase_kinds(self) -> dict[str, str]:
         """Return the work that each phase measures: ``fft``, ``pack``, ``exchange``, ``unpack``, ``total``, ``wait`` or
         ``hidden``. Local.
@@ -864,7 +904,7 @@ class Plan(_Handled):
                         self._loses_input)
 
     @_collective
-    def forward(self, source: Array, target: Array | None = None) -> Array:
+    def forward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
         """Transform forward. Collective.
 
         Parameters
@@ -875,6 +915,8 @@ class Plan(_Handled):
             type of the plan is copied.
         target : part of ``output``, optional
             A new array by default. The result is copied into an array with other strides, less memory or another type.
+        norm : str, optional
+            The factor of the result, applied in the last pass: ``none``, ``1/N`` or ``1/sqrt(N)``, with N = `scale`.
 
         Returns
         -------
@@ -887,22 +929,31 @@ class Plan(_Handled):
             On all ranks, if an array on any rank has another shape or a type that cannot be cast; if the target is
             read-only; if arrays overlap partly; if the plan was made without this direction or was destroyed.
         """
-        ends = self._agreed("forward", partial(self._ends, source, "input", target, "output"), _in_place)
-        _call("execute", self._alive(), FORWARD, *ends.addresses)
-        return ends.result()
+        return self._execute("forward", "execute", FORWARD, source, "input", target, "output", norm).result()
+
+    def _execute(self, call: str, name: str, direction: int, source: Any, first: str, target: Any, last: str,
+                 norm: Any) -> "_Ends":
+        def ready() -> "tuple[_Ends, int]":
+            self._at_rest()
+            return self._ends(source, first, target, last), _known(NORMS, norm)
+
+        ends, factor = self._agreed(call, ready, lambda made: _in_place(made[0]) + (f", norm {norm}" if made[1] else ""))
+        _call("set_norm", self._alive(), direction, factor)
+        _call(name, self._alive(), direction, *ends.addresses)
+        return ends
 
     @_collective
-    def backward(self, source: Array, target: Array | None = None) -> Array:
-        """Transform backward, not normalised (`scale`); results and errors as in `forward`. Collective.
+    def backward(self, source: Array, target: Array | None = None, norm: str = "none") -> Array:
+        """Transform backward; results and errors as in `forward`. Collective.
 
         Parameters
         ----------
         source : part of ``output``
         target : part of ``input``, optional
+        norm : str, optional
+            ``none``, ``1/N``, with which backward after forward gives the input, or ``1/sqrt(N)``.
         """
-        ends = self._agreed("backward", partial(self._ends, source, "output", target, "input"), _in_place)
-        _call("execute", self._alive(), BACKWARD, *ends.addresses)
-        return ends.result()
+        return self._execute("backward", "execute", BACKWARD, source, "output", target, "input", norm).result()
 
     @_collective
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
@@ -915,17 +966,102 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
+        for ends in self._pair("execute_pair", forward_source, forward_target, backward_source, backward_target):
+            ends.result()
+
+    def _pair(self, name: str, *arrays: Array) -> "tuple[_Ends, _Ends]":
         def both() -> "tuple[_Ends, _Ends]":
-            one = self._ends(forward_source, "input", _given(forward_target), "output")
-            other = self._ends(backward_source, "output", _given(backward_target), "input")
+            one = self._ends(arrays[0], "input", _given(arrays[1]), "output")
+            other = self._ends(arrays[2], "output", _given(arrays[3]), "input")
             if any(abs(mine - its) < self._buffer_bytes for mine in one.addresses for its in other.addresses):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
             return one, other
 
-        pair = self._agreed("execute_pair", both, lambda ready: _in_place(ready[0]))
-        _call("execute_pair", self._alive(), *pair[0].addresses, *pair[1].addresses)
-        for ends in pair:
-            ends.result()
+        pair = self._agreed(name, both, lambda ready: _in_place(ready[0]))
+        for direction in (FORWARD, BACKWARD):
+            _call("set_norm", self._alive(), direction, NORMS["none"])
+        _call(name, self._alive(), *pair[0].addresses, *pair[1].addresses)
+        return pair
+
+    @_collective
+    def start_forward(self, source: Array, target: Array | None = None, norm: str = "none") -> None:
+        """Start a forward transform, for a plan with `nonblocking`. Until `wait` returns, the arrays belong to the plan, and
+        the plan can do nothing else. Other plans may be in flight meanwhile, and the program may send its own messages. All
+        ranks start and wait in the same order. Arguments and errors as in `forward`. Collective.
+
+        Parameters
+        ----------
+        source : part of ``input``
+        target : part of ``output``, optional
+        norm : str, optional
+        """
+        self._flight = (self._execute("start_forward", "start", FORWARD, source, "input", target, "output", norm),)
+
+    @_collective
+    def start_backward(self, source: Array, target: Array | None = None, norm: str = "none") -> None:
+        """Start a backward transform, as `start_forward` does. Collective.
+
+        Parameters
+        ----------
+        source : part of ``output``
+        target : part of ``input``, optional
+        norm : str, optional
+        """
+        self._flight = (self._execute("start_backward", "start", BACKWARD, source, "output", target, "input", norm),)
+
+    @_collective
+    def start_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
+                   backward_target: Array) -> None:
+        """Start a pair with the arrays of `execute_pair`, as `start_forward` starts a transform. Collective."""
+        self._flight = self._pair("start_pair", forward_source, forward_target, backward_source, backward_target)
+
+    def progress(self) -> bool:
+        """Do the work whose messages have arrived, without waiting. Local.
+
+        Returns
+        -------
+        bool
+            Whether the transform in flight is complete on this rank; `wait` is due all the same.
+
+        Raises
+        ------
+        PencilfftError
+            If nothing is in flight.
+        """
+        done = c_int()
+        _call("progress", self._alive(), byref(done))
+        return bool(done.value)
+
+    @_collective
+    def wait(self) -> "Array | tuple[Array, Array]":
+        """Complete what is in flight. Collective.
+
+        Returns
+        -------
+        array, or two arrays of a pair
+            The target; of a pair, the forward target and the backward target.
+
+        Raises
+        ------
+        PencilfftError
+            On all ranks, if nothing is in flight.
+        """
+        flight = self._agreed("wait", self._in_flight)
+        _call("wait", self._alive())
+        self._flight = ()
+        results = tuple(ends.result() for ends in flight)
+        return results[0] if len(results) == 1 else (results[0], results[1])
+
+    def _in_flight(self) -> "tuple[_Ends, ...]":
+        self._alive()
+        if not self._flight:
+            raise PencilfftError("the plan is not in flight; call start_forward(), start_backward() or start_pair() first")
+        return self._flight
+
+    def _at_rest(self) -> c_void_p:
+        if self._flight:
+            raise PencilfftError("the plan is in flight; call wait() first")
+        return self._alive()
 
     @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:

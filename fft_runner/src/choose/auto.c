@@ -1,7 +1,7 @@
-/* Exchange and schedule "auto": try the candidates when the plan is made, and take the fastest.
+/* Grid, exchange and schedule "auto": try the candidates when the plan is made, and take the fastest.
  * Idea:  the speed of the transform counts, not the speed of the exchange alone: some candidates have no packing to fuse
  *        with the FFTs, others lend their memory to the passes. So each candidate gets a complete plan, and whole transforms
- *        are timed, in both directions if both are planned. The exchanges are chosen first, in sequence; then the schedules
+ *        are timed, in both directions if both are planned. The grid is chosen first, if it is open, then the exchanges, in sequence; then the schedules
  *        that keep the boxes are tried. All ranks use the times of the slowest rank, so that all make the same choice. No
  *        candidate starts after the budget is used up.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends in the same way.
@@ -42,14 +42,19 @@ static bool may_run_beside(const struct pencilfft_plan_s *plan)
     return moves && (plan->exchange->plan ? plan->exchange->beside : beside);
 }
 
-int pf_auto_choose(pencilfft_plan plan, double budget_s, bool anew)
+/* Shares of the budget: of the grid, and of the schedules, which also get the rest from the exchanges. */
+static const double for_grid = 0.4, for_schedules = 0.2;
+
+int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
 {
     struct pf_trial trial = {.plan = plan, .anew = anew};
-    bool schedules = plan->any_schedule && may_run_beside(plan);
-    double for_schedules = schedules ? 0.2 * budget_s : 0; /* of the budget, plus the rest from the exchanges */
+    double budget_s = desc->auto_budget_s;
     int nodes, status = count_nodes(plan->all, &nodes);
+    if (!status && plan->open_grid)
+        status = pf_auto_grid(&trial, desc, for_grid * budget_s, nodes);
+    bool schedules = plan->any_schedule && may_run_beside(plan);
     if (!status && !plan->exchange->plan)
-        status = pf_auto_exchanges(&trial, budget_s - for_schedules, nodes);
+        status = pf_auto_exchanges(&trial, schedules ? (1 - for_schedules) * budget_s : budget_s, nodes);
     if (!status && schedules)
         status = pf_auto_schedule(&trial, budget_s, nodes);
     pf_trial_release(&trial);

@@ -1,14 +1,8 @@
-/* The algorithm of each exchange: successive halving.
+/* The algorithm of each exchange, by races (race.c).
  * Idea:  each exchange of a transform is tried alone, because some exchanges stay inside nodes and others do not: the
  *        candidates for the first exchange run beside the first algorithm of the table, the candidates for the next exchange
- *        beside the algorithm just chosen. All candidates run a few times, in turn. The better half, by the median of a
- *        candidate's time over the usual time at that moment, runs again, longer, until a single candidate is left. So
- *        disturbances of the machine hit all candidates alike, and close candidates get the most runs: the last two several
- *        times, each time with new plans, because two plans of the same exchange may differ more than two exchanges do. A
- *        candidate that takes twice as long as another is not repeated, and a round takes no more than its share of the
- *        remaining time. If the runs cannot separate two candidates, prefer a candidate whose messages are written directly
- *        to the reader. A choice is kept as wisdom.
- * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
+ *        beside the algorithm just chosen. If the runs cannot separate two candidates, prefer a candidate whose messages are
+ *        written directly to the reader. A choice is kept as wisdom. */
 #include "choose/auto.h"
 
 #include <math.h>
@@ -18,10 +12,6 @@
 
 #include "choose/wisdom.h"
 #include "common/failure.h"
-
-/* Of each round; each turn has new plans. For the share of fastest choices see docs/passes-and-trials.md. */
-enum { TURNS = 2, MOST_TURNS = 6, LAST_TURNS = 12, REPS = 4 };
-static const double hopeless = 2; /* times as long as the fastest */
 
 /* An open choice. */
 struct choice {
@@ -48,109 +38,38 @@ static int number_of(const struct pf_exchange *exchange)
 
 /* ---- a single exchange -------------------------------------------------------------------------------------- */
 
-/* The candidates of a round. */
-struct round {
+/* The candidates for exchange e. */
+struct candidates {
     struct choice *choice;
-    int e, n, alive[PF_MOST_EXCHANGES]; /* numbers of exchanges */
-    struct pf_times *times[PF_MOST_EXCHANGES]; /* of those candidates */
+    int e;
 };
 
-static void list_times(struct round *r)
+static void take(void *of, int number)
 {
-    for (int k = 0; k < r->n; k++)
-        r->times[k] = &r->choice->times[r->alive[k]];
+    const struct candidates *c = of;
+    c->choice->plan->chosen[c->e] = row_at(number);
 }
 
-static void take(void *of, int k)
+/* An exchange whose messages are written directly to the reader gets the benefit of the doubt. */
+static bool is_favoured(void *of, int number)
 {
-    struct round *r = of;
-    r->choice->plan->chosen[r->e] = row_at(r->alive[k]);
-}
-
-/* Time of an exchange over the usual time. An exchange whose messages are written directly to the reader gets the benefit of
- * the doubt. */
-static double judged(const struct round *r, int k)
-{
-    bool moves_nothing = row_at(r->alive[k])->memory && r->choice->one_node;
-    return pf_times_beside(r->times[k], r->times, r->n) * (1 - (moves_nothing ? pf_times_doubt(r->times[k]) : 0));
-}
-
-/* The faster half of the candidates, the fastest first, without refusals and hopeless candidates. At least one candidate. */
-static void keep_half(struct round *r)
-{
-    int kept = 0, half = (r->n + 1) / 2;
-    double over[PF_MOST_EXCHANGES];
-    list_times(r);
-    for (int k = 0; k < r->n; k++)
-        over[k] = judged(r, k);
-    for (; kept < half; kept++) {
-        int next = kept;
-        for (int k = kept + 1; k < r->n; k++)
-            if (over[k] < over[next])
-                next = k;
-        double its = over[next];
-        int number = r->alive[next];
-        if (kept && !(its <= hopeless * over[0]))
-            break;
-        memmove(over + kept + 1, over + kept, (size_t)(next - kept) * sizeof *over);
-        memmove(r->alive + kept + 1, r->alive + kept, (size_t)(next - kept) * sizeof *r->alive);
-        over[kept] = its;
-        r->alive[kept] = number;
-    }
-    r->n = kept;
-    list_times(r);
-}
-
-static int halvings(int n)
-{
-    int rounds = 0;
-    for (; n > 1; n = (n + 1) / 2)
-        rounds++;
-    return rounds;
-}
-
-/* One turn; at least `parts` such turns are to come, this turn included. */
-static int run_turn(struct round *r, int parts)
-{
-    struct pf_trial *trial = r->choice->trial;
-    struct pf_candidates candidates = {.n = r->n, .take = take, .of = r, .times = r->times};
-    struct pf_patience patience = {REPS, (trial->limit - trial->spent) / parts, hopeless};
-    return pf_trial_run(trial, &candidates, patience, NULL);
-}
-
-/* One round of the candidates: two turns, or more if time allows as many in each later round. The last two have all the
- * time. */
-static int run_round(struct round *r)
-{
-    const struct pf_trial *trial = r->choice->trial;
-    bool last = r->n == 2;
-    int turns = last ? LAST_TURNS : TURNS, rounds = halvings(r->n), status = PENCILFFT_OK;
-    double began = trial->spent;
-    list_times(r);
-    for (int turn = 0; turn < turns && !status && trial->spent <= trial->limit; turn++) {
-        status = run_turn(r, last ? 1 : rounds - 1 + turns - turn);
-        double times = (trial->limit - trial->spent) / (rounds * (trial->spent - began));
-        if (turn == 0 && !last && times >= TURNS)
-            turns = times < MOST_TURNS ? (int)times : MOST_TURNS;
-    }
-    return status;
+    const struct candidates *c = of;
+    return row_at(number)->memory && c->choice->one_node;
 }
 
 /* The base already has times, but not beside the other candidates. */
 static int choose_one(struct choice *c, int e, int base)
 {
-    struct round r = {.choice = c, .e = e, .n = 1, .alive = {base}};
+    struct candidates of = {c, e};
+    struct pf_race r =
+        {.trial = c->trial, .n = 1, .alive = {base}, .times = c->times, .take = take, .is_favoured = is_favoured, .of = &of};
     const struct pf_trial *trial = c->trial;
-    int status = PENCILFFT_OK;
     if (trial->spent <= trial->limit)
         c->times[base].n = 0;
     for (int i = 0; i < pf_exchanges.count && trial->spent <= trial->limit; i++)
         if (i != base && row_at(i)->plan && c->plan->p[e] >= row_at(i)->least_group && !c->times[i].refused)
             r.alive[r.n++] = i;
-    while (r.n > 1 && !status && trial->spent <= trial->limit) {
-        status = run_round(&r);
-        keep_half(&r);
-    }
+    int status = pf_race_run(&r);
     c->plan->chosen[e] = row_at(r.alive[0]);
     return status;
 }
@@ -205,6 +124,7 @@ static void tell_seconds(const struct choice *c, int e)
 static int choose_open(struct choice *c, double budget)
 {
     int base = 0, open = 0, begun = 0, status = PENCILFFT_OK;
+    double from = c->trial->spent;
     for (int e = 0; e < c->plan->exchanges; e++)
         open += c->open[e];
     if (open)
@@ -212,7 +132,7 @@ static int choose_open(struct choice *c, double budget)
     for (int e = 0; e < c->plan->exchanges && !status; e++) {
         if (!c->open[e])
             continue;
-        c->trial->limit = budget * ++begun / open;
+        c->trial->limit = from + (budget - from) * ++begun / open;
         if ((status = choose_one(c, e, base)))
             break;
         tell_seconds(c, e);
@@ -243,15 +163,16 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
         snprintf(padded, sizeof padded, "/padded-%lldx%lldx%lld", (long long)g->points[0], (long long)g->points[1],
                  (long long)g->points[2]);
     const char *destroyed = plan->destroys_input ? "/destroyed-input" : "";
+    const char *nonblocking = plan->nonblocking ? "/nonblocking" : "";
     snprintf(key, PF_AUTO_KEY_SIZE,
              "%lldx%lldx%lld/%s/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-directions/"
-             "%lld,%lld,%lld-%lld,%lld,%lld%s%.40s%s%s%s",
+             "%lld,%lld,%lld-%lld,%lld,%lld%s%.40s%s%s%s%s",
              (long long)g->n[0], (long long)g->n[1], (long long)g->n[2], pf_grid_text(g, grid),
              g->decomposition->exchange[e].name, nodes, line[0].kind, line[0].r2r[0], line[1].kind, line[1].r2r[0],
              line[2].kind, line[2].r2r[0], plan->element_bytes, plan->fields, plan->directions, (long long)before->stride[0],
              (long long)before->stride[1], (long long)before->stride[2], (long long)after->stride[0],
              (long long)after->stride[1], (long long)after->stride[2], in_sequence ? "" : "/",
-             in_sequence ? "" : plan->schedule, threads, destroyed, padded);
+             in_sequence ? "" : plan->schedule, threads, destroyed, nonblocking, padded);
 }
 
 /* The algorithm that rank 0 knows from wisdom, on all ranks; -1 if there is none. */

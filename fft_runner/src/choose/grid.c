@@ -3,7 +3,8 @@
  *        ranks that leaves no rank without data, or every division if there is none. In a known torus each rank follows its
  *        own messages over the links, in the order of the dimensions, with a tie half each way. The loads of all ranks are
  *        added, and the grid whose rows and columns have the least time on their busiest links is taken. Without a torus, or
- *        if no link is used, take the squarest grid whose rows stay inside nodes, because the messages of a row then stay
+ *        if no link is used: if all ranks share a node, take the grid with the least work, which has one exchange unless its
+ *        messages are short; else the squarest grid whose rows stay inside nodes, because the messages of a row then stay
  *        inside the node; with one rank a node, the squarest of all. If the ends of the transform are remapped, the loads of
  *        the remaps count too, and bytes decide in place of squareness: the most bytes that a rank sends in all exchanges
  *        and remaps.
@@ -147,11 +148,11 @@ static int squareness(int R, int C)
     return R > C ? R / C : C / R;
 }
 
-static int choose_square(pencilfft_plan plan, int *R)
+static int choose_square(pencilfft_plan plan, int inside, int *R)
 {
-    int inside, best[2] = {0}; /* any; with rows inside nodes */
-    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = ranks_of_a_node(plan, &inside);
-    for (int i = 0; i < n && !status; i++) {
+    int best[2] = {0}; /* any; with rows inside nodes */
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate);
+    for (int i = 0; i < n; i++) {
         int r = candidate[i], c = plan->ranks / r;
         if (!best[0] || squareness(r, c) < squareness(best[0], plan->ranks / best[0]))
             best[0] = r;
@@ -159,7 +160,7 @@ static int choose_square(pencilfft_plan plan, int *R)
             best[1] = r;
     }
     *R = best[1] > 1 ? best[1] : best[0];
-    return status;
+    return PENCILFFT_OK;
 }
 
 static bool is_remapped(const struct pencilfft_plan_s *plan)
@@ -180,20 +181,39 @@ static int64_t bytes_sent(pencilfft_plan plan, int R)
     return sent;
 }
 
-/* For each candidate, the most bytes that a rank sends. */
-static int list_bytes(pencilfft_plan plan, const int *candidate, int n, int64_t *bytes)
+/* Inside a node: bytes sent, the array that each exchange makes a pass read and write again, and the messages, each as long
+ * as this many bytes take. One exchange of all ranks so wins over two, until its messages are short. */
+enum { BYTES_OF_A_MESSAGE = 4096 };
+
+static int64_t work_inside(pencilfft_plan plan, int R)
+{
+    const struct pf_geometry *g = &plan->geometry;
+    int64_t work = bytes_sent(plan, R);
+    for (int e = 0; e < plan->exchanges; e++) {
+        pencilfft_box after = pf_array_box(g, e + 1, plan->rank);
+        int p = g->grid[g->decomposition->exchange[e].over];
+        if (p > 1)
+            work += pf_box_elements(&after) * (int64_t)plan->element_bytes + (p - 1) * BYTES_OF_A_MESSAGE;
+    }
+    return work;
+}
+
+/* For each candidate, the most of all ranks. */
+static int list_most(pencilfft_plan plan, int64_t (*of)(pencilfft_plan plan, int R), const int *candidate, int n,
+                     int64_t *most)
 {
     for (int i = 0; i < n; i++)
-        bytes[i] = bytes_sent(plan, candidate[i]);
-    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, n, MPI_INT64_T, MPI_MAX, plan->all));
+        most[i] = of(plan, candidate[i]);
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, most, n, MPI_INT64_T, MPI_MAX, plan->all));
     return PENCILFFT_OK;
 }
 
-static int choose_by_bytes(pencilfft_plan plan, int *R)
+/* The candidate of which the rank with the most has least; among equals the squarest, then the shortest rows. */
+static int choose_least(pencilfft_plan plan, int64_t (*of)(pencilfft_plan plan, int R), int *R)
 {
     int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), best = 0;
     int64_t bytes[MOST_DIVISORS];
-    int status = list_bytes(plan, candidate, n, bytes);
+    int status = list_most(plan, of, candidate, n, bytes);
     for (int i = 1; i < n && !status; i++)
         if (bytes[i] < bytes[best] ||
             (bytes[i] == bytes[best] && squareness(candidate[i], plan->ranks / candidate[i]) <
@@ -205,7 +225,12 @@ static int choose_by_bytes(pencilfft_plan plan, int *R)
 
 static int choose_without_links(pencilfft_plan plan, int *R)
 {
-    return is_remapped(plan) ? choose_by_bytes(plan, R) : choose_square(plan, R);
+    int inside, status = ranks_of_a_node(plan, &inside);
+    if (status)
+        return status;
+    return is_remapped(plan)       ? choose_least(plan, bytes_sent, R)
+           : inside == plan->ranks ? choose_least(plan, work_inside, R)
+                                   : choose_square(plan, inside, R);
 }
 
 /* Among grids within one per cent of the least load, take the grid with the fewest messages or, with remaps, bytes. */
@@ -216,7 +241,7 @@ static int choose_by_loads(pencilfft_plan plan, const struct links *links, const
     double elements[MOST_DIVISORS] = {0}, least = 0;
     int64_t second[MOST_DIVISORS]; /* decides if the loads are alike */
     if (is_remapped(plan))
-        status = list_bytes(plan, candidate, n, second);
+        status = list_most(plan, bytes_sent, candidate, n, second);
     for (int i = 0; i < n && !is_remapped(plan); i++)
         second[i] = candidate[i] + plan->ranks / candidate[i];
     int best = -1;
@@ -301,8 +326,80 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
             return status;
         C = plan->ranks / R;
         memcpy(g->n, transform.n, sizeof g->n); /* to be checked: create.c */
+        plan->open_grid = !plan->exchange->plan && plan->ranks > 1 && !is_remapped(plan);
     }
     return g->decomposition->take_grid(R, C, g->grid);
+}
+
+/* ---- use ------------------------------------------------------------------------------------------------------------- */
+
+static int split_groups(pencilfft_plan plan)
+{
+    for (int e = 0; e < plan->exchanges; e++) {
+        const struct pf_geometry *g = &plan->geometry;
+        int over = g->decomposition->exchange[e].over;
+        const struct pf_group_key key = {.size = g->grid[over], .step = pf_grid_step(g, over)};
+        int status = pf_group_join(plan->communicators, &key, &plan->group[e]);
+        if (status)
+            return status;
+        PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
+        PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
+    }
+    return PENCILFFT_OK;
+}
+
+/* Use "sequence" until auto.c chooses a schedule. */
+static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_choice choice;
+    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
+    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
+    int status = pf_choice_read(text, &choice);
+    return status ? status : pf_schedule_take(plan, &choice);
+}
+
+int pf_grid_use(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    plan->input = pf_input_box(plan, plan->rank);
+    int status = pf_agree(split_groups(plan), plan->all);
+    if (!status)
+        status = pf_agree(pf_places_make(plan, desc), plan->all);
+    return status ? status : pf_agree(set_schedule(plan, desc), plan->all);
+}
+
+int pf_grid_leave(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (int e = 0; e < plan->exchanges; e++)
+        pf_places_release(&plan->places[e]);
+    for (int e = 0; e < plan->exchanges && !status; e++)
+        status = pf_group_leave(plan->communicators, &plan->group[e]);
+    return status;
+}
+
+int pf_grid_again(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    int64_t modes[3];
+    memcpy(modes, plan->geometry.n, sizeof modes);
+    int status = pf_grid_leave(plan);
+    if (!status)
+        status = pf_grid_take(plan, desc);
+    memcpy(plan->geometry.n, modes, sizeof modes);
+    return status ? status : pf_grid_use(plan, desc);
+}
+
+/* Beyond `most`, the squarest, and the two of one exchange. */
+int pf_grid_candidates(pencilfft_plan plan, int most, int *R)
+{
+    int at_hand = plan->geometry.grid[0], all[MOST_DIVISORS], n = list_candidates(plan, all), count = 0;
+    R[count++] = at_hand;
+    for (int i = 0; i < n; i++) {
+        bool end = i == 0 || i == n - 1, middle = 2 * i >= n - most + 3 && 2 * i <= n + most - 3;
+        if (all[i] != at_hand && (end || middle) && count < most)
+            R[count++] = all[i];
+    }
+    plan->geometry.decomposition->take_grid(at_hand, plan->ranks / at_hand, plan->geometry.grid);
+    return count;
 }
 
 int pencilfft_bricks(pencilfft_plan plan, int bricks[3])

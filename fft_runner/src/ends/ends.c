@@ -133,6 +133,7 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         .fields = plan->fields,
         .threads = plan->threads,
         .exchange = plan->exchange,
+        .beside = plan->nonblocking,
         .directions = plan->directions,
     };
     return pf_remap_make(&request, &plan->end[end].remap);
@@ -163,21 +164,35 @@ void pf_ends_release(pencilfft_plan plan)
     }
 }
 
-int pf_end_run(pencilfft_plan plan, int end, int backward, const void *from, void *to)
+int pf_end_step(pencilfft_plan plan, const struct pf_step *step, const void *from, void *to)
 {
-    struct pf_remap *remap = plan->end[end].remap;
-    const struct pf_exchange_phases *phases = &plan->phases.remap[end];
-    int status = pf_remap_pack(remap, backward, from);
-    pf_clock_lap(&plan->clock, phases->pack);
-    if (!status && plan->sync->wait) {
-        status = plan->sync->wait(plan->all);
-        pf_clock_wait(&plan->clock, phases->wait);
+    struct pf_remap *remap = plan->end[step->end].remap;
+    const struct pf_exchange_phases *phases = &plan->phases.remap[step->end];
+    int status = PENCILFFT_OK, backward = step->backward;
+    switch (step->kind) {
+    case PF_REMAP_PACK:
+        status = pf_remap_pack(remap, backward, from);
+        pf_clock_lap(&plan->clock, phases->pack);
+        break;
+    case PF_REMAP_SYNC:
+        if (plan->sync->wait) {
+            status = plan->sync->wait(plan->all);
+            pf_clock_wait(&plan->clock, phases->wait);
+        }
+        break;
+    case PF_REMAP_START:
+    case PF_REMAP_FINISH:
+        status = step->kind == PF_REMAP_START ? pf_remap_start(remap, backward, to) : pf_remap_finish(remap, backward);
+        pf_clock_lap(&plan->clock, phases->exchange);
+        break;
+    default: status = pf_remap_unpack(remap, backward, to); pf_clock_lap(&plan->clock, phases->unpack);
     }
-    if (!status)
-        status = pf_remap_exchange(remap, backward, to);
-    pf_clock_lap(&plan->clock, phases->exchange);
-    if (!status)
-        status = pf_remap_unpack(remap, backward, to);
-    pf_clock_lap(&plan->clock, phases->unpack);
+    return status;
+}
+
+int pf_end_progress(pencilfft_plan plan, const struct pf_step *step, int *done)
+{
+    int status = pf_remap_progress(plan->end[step->end].remap, step->backward, done);
+    pf_clock_lap(&plan->clock, plan->phases.remap[step->end].exchange);
     return status;
 }

@@ -17,5 +17,7 @@ size_t pf_end_bytes(const struct pencilfft_plan_s *plan, int end);
 /* Bytes of a field that rank `rank` sends in both remaps of a forward transform, with the grid of the geometry; n[2] there
  * is the extent of the exchanged arrays. */
 int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank);
-/* A remap as part of a run, or alone; the clock runs. */
-int pf_end_run(pencilfft_plan plan, int end, int backward, const void *from, void *to);
+/* A step PF_REMAP_... of a remap, as part of a run, or alone; the clock runs. */
+int pf_end_step(pencilfft_plan plan, const struct pf_step *step, const void *from, void *to);
+/* Lets MPI work between start and finish; tells whether finish would not wait. */
+int pf_end_progress(pencilfft_plan plan, const struct pf_step *step, int *done);

@@ -3,7 +3,8 @@
  *        users. So does the attribute until the caller frees its communicator. Groups of ranks belong to the duplicate.
  *        Plans may share communicators because each call of a plan completes its messages before the next: MPI keeps
  *        messages between two ranks in order, and collectives in the order of the calls, as in two runs of the same plan.
- *        Threads that call MPI at once have no such order, so with MPI_THREAD_MULTIPLE nothing is shared.
+ *        Threads that call MPI at once have no such order, so with MPI_THREAD_MULTIPLE nothing is shared; nor do plans in
+ *        flight, which start an exchange when the last one is complete, so they have communicators of their own.
  * Source: MPI 4.0, sections 3.5 (order of messages) and 7.7 (attributes, meant for this purpose).
  * Cost:  a duplicate for the first plan; a split for each group that no other plan uses. */
 #include "exchange/communicators.h"
@@ -94,6 +95,11 @@ int pf_communicators_share(struct pf_communicators *of, struct pf_communicators 
     of->users++;
     *made = of;
     return PENCILFFT_OK;
+}
+
+int pf_communicators_own(const struct pf_communicators *of, struct pf_communicators **made)
+{
+    return make(of->all, false, made);
 }
 
 int pf_communicators_leave(struct pf_communicators *c)

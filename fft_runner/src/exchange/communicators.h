@@ -25,6 +25,8 @@ struct pf_group_key {
 int pf_communicators_join(MPI_Comm comm, struct pf_communicators **made);
 /* The same for a halo beside its plan. */
 int pf_communicators_share(struct pf_communicators *of, struct pf_communicators **made);
+/* Communicators of one user alone, beside those of `of`: its messages need no order among those of other users. */
+int pf_communicators_own(const struct pf_communicators *of, struct pf_communicators **made);
 /* Remove a user; the last user frees the communicators. NULL is allowed. Collective. */
 int pf_communicators_leave(struct pf_communicators *communicators);
 

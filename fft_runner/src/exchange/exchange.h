@@ -23,9 +23,9 @@
  *     finish     before received data are used, or sent data are overwritten
  *     end        when all received data have been used
  * An exchange may do all in start, which then returns when everything has arrived. If transpose->beside is set, the exchange
- * runs beside passes and other exchanges: start returns at once, finish waits, and progress lets MPI work with one call of
- * MPI_Testany that does not wait. progress is never called in a loop: a simulator charges time for the call, or stops the
- * clock. Exchanges of a group that are in flight together have different lanes. All ranks of a group start, progress and
+ * runs beside passes and other exchanges: start returns at once, finish waits, and progress lets MPI work, and tells
+ * whether finish would not wait. progress is never called in a loop until then: a simulator charges time for the call, or
+ * stops the clock. Exchanges of a group that are in flight together have different lanes. All ranks of a group start, progress and
  * finish exchanges in the same order.
  *
  * Buffers: start may overwrite `from` only with PF_BOXES and without `beside`. Both buffers are aligned to 64 bytes. In
@@ -81,7 +81,7 @@ struct pf_exchange {
     int least_group; /* "auto" skips groups of fewer ranks, because another row does the same there */
     bool transposes_alone; /* only for boxes of a transpose, with messages about equal */
     int (*begin)(void *state, void *to);
-    int (*progress)(void *state); /* never waits; any rank may call at any time */
+    int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */
     int (*finish)(void *state);
     int (*end)(void *state);
     /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. With

@@ -308,13 +308,15 @@ static int start(void *state, void *from, void *to)
     return status || a->t.beside ? status : finish(a);
 }
 
-static int progress(void *state)
+static int progress(void *state, int *done)
 {
     struct bruck *a = state;
     int there = 0;
     if (a->round < a->rounds)
         PF_MPI(MPI_Testall(a->n_requests, a->requests, &there, a->statuses));
-    return there ? go_on(a) : PENCILFFT_OK;
+    int status = there ? go_on(a) : PENCILFFT_OK;
+    *done = a->round >= a->rounds;
+    return status;
 }
 
 static void traffic(const void *state, int64_t *bytes, int64_t *messages)

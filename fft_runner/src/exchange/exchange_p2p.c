@@ -87,9 +87,9 @@ static int start(void *state, void *from, void *to)
     return status;
 }
 
-static int progress(void *state)
+static int progress(void *state, int *done)
 {
-    return pf_calls_progress(((struct p2p *)state)->calls);
+    return pf_calls_progress(((struct p2p *)state)->calls, done);
 }
 
 static int finish(void *state)

@@ -97,12 +97,16 @@ void pf_calls_destroy(void *calls)
     free(a);
 }
 
-int pf_calls_progress(void *calls)
+/* Not MPI_Testall, which fails in MPICH 4.0 if some persistent requests are complete. */
+int pf_calls_progress(void *calls, int *done)
 {
     const struct pf_calls *a = calls;
-    int which, is_there;
-    if (a->beside) /* not MPI_Testall, which fails in MPICH 4.0 if some persistent requests are complete */
-        PF_MPI(MPI_Testany(a->n_requests, a->requests, &which, &is_there, a->statuses));
+    int which = MPI_UNDEFINED, is_there = 1;
+    do {
+        if (a->beside)
+            PF_MPI(MPI_Testany(a->n_requests, a->requests, &which, &is_there, a->statuses));
+    } while (is_there && which != MPI_UNDEFINED); /* one of them is complete now, and the next may be */
+    *done = is_there;
     return PENCILFFT_OK;
 }
 
@@ -177,12 +181,12 @@ int pf_equal_start(void *calls, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-int pf_equal_progress(void *calls)
+int pf_equal_progress(void *calls, int *done)
 {
     struct pf_equal_calls *a = calls;
-    int there;
+    *done = 1;
     if (a->beside)
-        PF_MPI(MPI_Test(&a->request, &there, MPI_STATUS_IGNORE));
+        PF_MPI(MPI_Test(&a->request, done, MPI_STATUS_IGNORE));
     return PENCILFFT_OK;
 }
 

@@ -32,7 +32,7 @@ int pf_calls_plan(const struct pf_transpose *transpose, struct pf_messages *sent
                   void **calls);
 void pf_calls_destroy(void *calls);
 /* `progress` and `finish`: of the pending requests. There are none without `beside`. */
-int pf_calls_progress(void *calls);
+int pf_calls_progress(void *calls, int *done);
 int pf_calls_finish(void *calls);
 
 /* Post one message of an exchange; nothing if the message is empty. */
@@ -61,6 +61,6 @@ struct pf_equal_calls {
 /* With that many elements a message. */
 int pf_equal_plan(const struct pf_transpose *transpose, int64_t elements, void **calls);
 int pf_equal_start(void *calls, void *from, void *to);
-int pf_equal_progress(void *calls);
+int pf_equal_progress(void *calls, int *done);
 int pf_equal_finish(void *calls);
 void pf_equal_destroy(void *calls);

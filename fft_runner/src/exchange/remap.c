@@ -145,6 +145,7 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
         .fields = r->fields,
         .threads = r->threads,
         .sparse = true,
+        .beside = r->beside,
         .lane = backward,
         .other_direction = remap->way[!backward].state,
     };
@@ -202,9 +203,10 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
     return status;
 }
 
-static const struct pf_exchange *suitable(const struct pf_exchange *exchange)
+static const struct pf_exchange *suitable(const struct pf_exchange *exchange, bool beside)
 {
-    return exchange->plan && !exchange->transposes_alone ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
+    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !beside);
+    return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
 }
 
 static int make(const struct pf_remap_request *r, struct pf_remap *remap)
@@ -228,7 +230,7 @@ int pf_remap_make(const struct pf_remap_request *r, struct pf_remap **remap)
     }
     made->communicators = r->communicators;
     made->group = MPI_COMM_NULL;
-    made->exchange = suitable(r->exchange);
+    made->exchange = suitable(r->exchange, r->beside);
     if (!(status = make(r, made)))
         *remap = made;
     else if (status != PENCILFFT_MPI_ERROR)
@@ -287,20 +289,26 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     return status;
 }
 
-int pf_remap_exchange(struct pf_remap *remap, int backward, void *to)
+int pf_remap_start(struct pf_remap *remap, int backward, void *to)
 {
     void *state = remap->way[backward].state;
     int status = PENCILFFT_OK;
-    if (remap->exchange->takes == PF_BOXES) {
-        if (remap->exchange->begin)
-            status = remap->exchange->begin(state, to);
-        if (!status)
-            status = remap->exchange->start(state, remap->buffer[0], to);
-    } else
-        status = remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
-    if (!status && remap->exchange->finish)
-        status = remap->exchange->finish(state);
-    return status;
+    if (remap->exchange->takes == PF_MESSAGES)
+        return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
+    if (remap->exchange->begin)
+        status = remap->exchange->begin(state, to);
+    return status ? status : remap->exchange->start(state, remap->buffer[0], to);
+}
+
+int pf_remap_progress(struct pf_remap *remap, int backward, int *done)
+{
+    *done = 1;
+    return remap->exchange->progress ? remap->exchange->progress(remap->way[backward].state, done) : PENCILFFT_OK;
+}
+
+int pf_remap_finish(struct pf_remap *remap, int backward)
+{
+    return remap->exchange->finish ? remap->exchange->finish(remap->way[backward].state) : PENCILFFT_OK;
 }
 
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)

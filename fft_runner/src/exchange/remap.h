@@ -14,6 +14,7 @@ struct pf_remap_request {
     int fields;
     int threads; /* that may share copies */
     const struct pf_exchange *exchange;
+    bool beside; /* start returns at once */
     int directions; /* like the member of a descriptor */
 };
 
@@ -21,9 +22,12 @@ struct pf_remap_request {
 int pf_remap_make(const struct pf_remap_request *request, struct pf_remap **remap);
 int pf_remap_release(struct pf_remap *remap);
 
-/* Call these three in turn. All but packing are collective; `to` may be `from`, which otherwise is kept. */
+/* Call these four in turn, and progress between start and finish. All but packing are collective; `to` may be `from`, which
+ * otherwise is kept. */
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from);
-int pf_remap_exchange(struct pf_remap *remap, int backward, void *to);
+int pf_remap_start(struct pf_remap *remap, int backward, void *to);
+int pf_remap_progress(struct pf_remap *remap, int backward, int *done);
+int pf_remap_finish(struct pf_remap *remap, int backward);
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to);
 
 /* bytes[rank] and messages[rank] of every rank, as in pencilfft_traffic(). */

@@ -56,9 +56,12 @@ int pf_handle_destroy(const struct pf_kind *kind, void *plan)
 {
     struct pf_handle *handle = plan;
     int status = handle ? pf_usable(handle->all, kind->destroy) : PENCILFFT_OK;
-    if (handle && !status)
-        status = pf_same_call_in(handle->all, handle->rank, handle->checks_calls, status, kind->destroy);
     if (!handle || status)
+        return status;
+    if (handle->in_flight)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: the plan is in flight; call pencilfft_wait() first", kind->destroy);
+    status = pf_same_call_in(handle->all, handle->rank, handle->checks_calls, status, kind->destroy);
+    if (status)
         return status;
     status = kind->release(handle);
     if (!status)

@@ -8,11 +8,12 @@
 #include "exchange/communicators.h"
 
 /* The first members of every plan. */
-#define PF_HANDLE_MEMBERS                   \
-    struct pf_communicators *communicators; \
-    MPI_Comm all; /* of these ranks */      \
-    int rank, ranks;                        \
-    int checks_calls /* whether ranks compare collective calls: same_call.h */
+#define PF_HANDLE_MEMBERS                                                       \
+    struct pf_communicators *communicators;                                     \
+    MPI_Comm all; /* of these ranks */                                          \
+    int rank, ranks;                                                            \
+    int checks_calls; /* whether ranks compare collective calls: same_call.h */ \
+    bool in_flight /* between start and wait */
 
 struct pf_handle {
     PF_HANDLE_MEMBERS;

@@ -39,6 +39,7 @@ struct pf_transfer {
     struct pf_transpose transpose;
     struct pf_parts sent, received; /* messages; with PF_BOXES the lane's pieces of a box */
     void *state;
+    bool in_slots;  /* of the lanes: a rank's own part is copied when the exchange starts */
     double started; /* end of start(), beside other work */
 };
 
@@ -85,8 +86,24 @@ enum { PF_WHOLE_LANE = -1 };
 
 /* The steps of execute, in order. steps.c, execute.c */
 struct pf_step {
-    enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_OWN, PF_START, PF_FINISH, PF_END } kind;
-    int backward, lane;
+    enum pf_step_kind {
+        PF_PASS,
+        PF_PACK,
+        PF_UNPACK,
+        PF_SYNC,
+        PF_BEGIN,
+        PF_OWN,
+        PF_START,
+        PF_FINISH,
+        PF_END,
+        PF_ALL_PASSES, /* all passes at once: whole.c */
+        PF_REMAP_PACK, /* of `end`, like the next four */
+        PF_REMAP_SYNC,
+        PF_REMAP_START,
+        PF_REMAP_FINISH,
+        PF_REMAP_UNPACK
+    } kind;
+    int backward, lane, end;
     struct pf_pass *pass;
     struct pf_range range; /* of the pass */
     struct pf_transfer *transfer;
@@ -98,6 +115,23 @@ struct pf_step {
 struct pf_steps {
     int n;
     struct pf_step *step;
+};
+
+/* Steps with the arrays of each direction that they work on; NULL without the direction. */
+struct pf_leg {
+    const struct pf_step *step;
+    int n;
+    const void *in[PF_DIRECTIONS];
+    void *out[PF_DIRECTIONS];
+};
+
+/* A run of a plan: remap, transform, remap, or two of these one after the other; and how far it has come. execute.c */
+enum { PF_MOST_LEGS = 6 };
+struct pf_walk {
+    int legs, leg, step; /* the next step */
+    struct pf_leg of[PF_MOST_LEGS];
+    struct pf_pass_run run[PF_DIRECTIONS];
+    int flying; /* of plan->flying: transfers under way, so that MPI can make progress on them */
 };
 
 /* FFTW's plans for several axes at once, stage after stage. whole.c */
@@ -142,6 +176,8 @@ struct pencilfft_plan_s {
     int directions;
     int threads; /* that share the work of this rank, the same number on all ranks */
     bool destroys_input; /* allowed if in and out differ */
+    pencilfft_norm norm[PF_DIRECTIONS]; /* of the next transforms */
+    bool nonblocking; /* runs may be started: each exchange returns at once, on communicators of the plan */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* requested; chosen for each */
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;
@@ -158,6 +194,9 @@ struct pencilfft_plan_s {
     int fields;
     struct pf_phases phases;
 
+    bool open_grid; /* "auto" chooses the grid */
+    int grid_trials;
+    pencilfft_grid_trial *grid_trial; /* the table of "auto"; NULL without trials */
     bool any_schedule; /* not requested: "auto" chooses */
     struct pf_choice choice; /* of a schedule */
     char schedule[PF_SCHEDULE_TEXT];
@@ -174,6 +213,7 @@ struct pencilfft_plan_s {
     struct pf_sequence sequence[PF_DIRECTIONS];
     struct pf_steps pair; /* both directions at once */
     struct pf_transfer **flying; /* as many as can be under way */
+    struct pf_walk walk; /* of the last run */
     int64_t alloc_elements, work_elements; /* of buffers for the caller, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];

@@ -19,12 +19,13 @@ static const char *those_beside(char text[128])
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
-    if (!plan->asked->beside || plan->chosen[e]->beside)
+    if (!(plan->asked->beside || plan->nonblocking) || plan->chosen[e]->beside)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                   "exchange %s cannot run beside other work, as schedule %s needs it; use schedule sequence, or one of the "
-                   "exchanges %s",
-                   plan->chosen[e]->name, plan->asked->name, those_beside(names));
+                   "exchange %s cannot run beside other work, as %s%s needs it; use %s, or one of the exchanges %s",
+                   plan->chosen[e]->name, plan->nonblocking ? "a nonblocking plan" : "schedule ",
+                   plan->nonblocking ? "" : plan->asked->name,
+                   plan->nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
 }
 
 /* The lane's pieces of an array in the boxes of an exchange with PF_BOXES. */
@@ -52,6 +53,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
     const struct pf_exchange *exchange = plan->chosen[e];
     t->exchange = exchange;
     t->number = e;
+    t->in_slots = plan->beside;
     t->transpose = (struct pf_transpose){
         .group = plan->group[e],
         .p = plan->p[e],
@@ -62,7 +64,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .fields = of->field_end - of->field,
         .threads = plan->threads,
         .places = plan->places[e].at ? &plan->places[e] : NULL,
-        .beside = plan->beside,
+        .beside = plan->beside || plan->nonblocking,
         .lane = lane + backward * plan->lanes,
         .other_direction = of->transfer[!backward][at].state,
     };
@@ -103,7 +105,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                                   bool sent, int i)
 {
     bool boxes = t->exchange->takes == PF_BOXES;
-    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside &&
+    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->in_slots &&
                joint->kept != PF_KEPT_AMONG_SENT;
     int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;

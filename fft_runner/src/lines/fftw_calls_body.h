@@ -59,8 +59,7 @@ static void OF(execute_lines)(const struct pf_line_shape *s, void *made, void *i
     for (ptrdiff_t i = 0; i < a->n; i++)
         for (ptrdiff_t j = 0; j < b->n; j++)
             OF(execute_many)
-            (s, plan->plan, (char *)in + (i * a->is + j * b->is) * in_bytes,
-             (char *)out + (i * a->os + j * b->os) * out_bytes);
+    (s, plan->plan, (char *)in + (i * a->is + j * b->is) * in_bytes, (char *)out + (i * a->os + j * b->os) * out_bytes);
 }
 
 static void OF(destroy_lines)(void *made)

@@ -158,6 +158,70 @@ static struct view view_of_plane(const struct pf_pass *pass, const struct block 
     return view;
 }
 
+/* ---- the factor of the results ------------------------------------------------------------------------------- */
+
+static void multiply(void *data, int64_t n, double factor, size_t real_bytes)
+{
+    if (real_bytes == sizeof(float))
+        for (int64_t i = 0; i < n; i++)
+            ((float *)data)[i] *= (float)factor;
+    else
+        for (int64_t i = 0; i < n; i++)
+            ((double *)data)[i] *= factor;
+}
+
+void pf_multiply(const int64_t n[3], const int64_t stride[3], char *data, size_t bytes, size_t real_bytes, double factor)
+{
+    int order[3] = {0, 1, 2}; /* the nearest last */
+    for (int i = 0; i < 3; i++)
+        for (int k = i + 1; k < 3; k++)
+            if (stride[order[k]] > stride[order[i]]) {
+                int other = order[i];
+                order[i] = order[k];
+                order[k] = other;
+            }
+    int near = order[2];
+    bool dense = stride[near] == 1;
+    int64_t reals = (int64_t)(bytes / real_bytes);
+    for (int64_t i = 0; i < n[order[0]]; i++)
+        for (int64_t j = 0; j < n[order[1]]; j++) {
+            char *row = data + (i * stride[order[0]] + j * stride[order[1]]) * (int64_t)bytes;
+            for (int64_t k = 0; k < (dense ? 1 : n[near]); k++)
+                multiply(row + k * stride[near] * (int64_t)bytes, (dense ? n[near] : 1) * reals, factor, real_bytes);
+        }
+}
+
+static bool has_factor(const struct pf_pass_run *run)
+{
+    return run->factor != 0 && run->factor != 1 && !run->planning;
+}
+
+/* Results of lines along an axis, in the caches, or in the array of the side itself; with the modes that are left out. */
+static void normalise(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_lines *lines, int axis,
+                      struct block block, const struct view *view)
+{
+    if (!pass->backward && pf_lines_drop(lines))
+        block.n[axis] += lines->kept.skipped;
+    if (has_factor(run))
+        pf_multiply(block.n, view->stride, view->data, pass->out.element_bytes, pass->z_lines.fftw->real_bytes, run->factor);
+}
+
+/* Results that went to the pieces without a copy in the caches. */
+static void normalise_pieces(const struct pf_pass *pass, const struct pf_pass_run *run, int field, const struct block *block)
+{
+    const struct view any = {.stride = {1, 1, 1}};
+    pencilfft_box mine = box_of(pass, block, &any);
+    for (int i = 0; i < pass->out.n && has_factor(run); i++) {
+        const struct pf_piece *piece = &pass->out.piece[i];
+        pencilfft_box part = pf_box_common(&mine, &piece->box);
+        if (field < piece->first || field >= piece->first + piece->fields || !pf_box_elements(&part))
+            continue;
+        int64_t at = piece->start + (field - piece->first) * piece->field + pf_box_start(&piece->box, &part);
+        pf_multiply(part.extent, piece->box.stride, run->buffer[piece->buffer] + at * (int64_t)pass->out.element_bytes,
+                    pass->out.element_bytes, pass->z_lines.fftw->real_bytes, run->factor);
+    }
+}
+
 /* ---- padded lines ------------------------------------------------------------------------------------------------ */
 
 /* A mode that stands for two. Without the opposite mode, that is the conjugate of this one, because the line is real. */
@@ -271,6 +335,8 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     int status = transform(pass, run, &pass->z_lines, Z, pass->inner, block, &in, &out);
     if (!pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
         keep_modes(&pass->z_lines, Z, &out_block, &out);
+    if (last)
+        normalise(pass, run, &pass->z_lines, Z, out_block, &out);
     if (last && !pass->block.write_direct)
         move(pass, run, &pass->out, field, &out_block, &out, false);
     return status;
@@ -310,8 +376,12 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
         status = transform(pass, run, &pass->u_lines, pass->inner, pass->along, block, &in, &out);
     if (pass->u && !pass->backward && pf_lines_drop(&pass->u_lines) && !run->planning)
         keep_modes(&pass->u_lines, pass->inner, &out_block, &out);
+    if (last && pass->u)
+        normalise(pass, run, &pass->u_lines, pass->inner, out_block, &out);
     if (last && !pass->block.write_direct)
         move(pass, run, &pass->out, field, &out_block, pass->u ? &out : &in, false);
+    if (last && !pass->u)
+        normalise_pieces(pass, run, field, &out_block);
     return status;
 }
 

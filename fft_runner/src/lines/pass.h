@@ -70,6 +70,7 @@ struct pf_range {
 struct pf_pass_run {
     char *buffer[PF_BUFFERS];
     struct pf_clock *clock;
+    double factor; /* of the results; 0 and 1: none */
     bool planning; /* only make FFTW's plans for all blocks */
     int (*progress)(void *of); /* the calling thread calls this after each block of its planes; may be NULL */
     void *of;
@@ -88,4 +89,6 @@ static inline bool pf_lines_drop(const struct pf_lines *lines)
 struct pf_range pf_pass_all(const struct pf_pass *pass);
 /* The clock counts for the calling thread; its waits for other threads go to the phase of the output. */
 int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range);
+/* Multiplies elements of so many bytes, each of one or two real numbers, with strides in elements. */
+void pf_multiply(const int64_t n[3], const int64_t stride[3], char *data, size_t bytes, size_t real_bytes, double factor);
 void pf_pass_release(struct pf_pass *pass);

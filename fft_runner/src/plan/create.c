@@ -34,6 +34,9 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
                        desc->destroy_input);
     plan->destroys_input = desc->destroy_input;
+    if (desc->nonblocking != 0 && desc->nonblocking != 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "nonblocking is %d; give 1 for a plan to be started, else 0", desc->nonblocking);
+    plan->nonblocking = desc->nonblocking;
     if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
         return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
@@ -43,6 +46,9 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     plan->exchanges = plan->geometry.decomposition->exchanges;
+    if (plan->nonblocking && plan->sync->wait)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "sync %s waits for all ranks, which a nonblocking plan does not; use sync none", plan->sync->name);
     return PENCILFFT_OK;
 }
 
@@ -64,13 +70,27 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
                        (long long)g->points[0], (long long)g->points[1], (long long)g->points[2], desc->fields);
     pf_transform_bytes(plan, &transform);
     plan->fields = desc->fields;
-    plan->input = pf_input_box(plan, plan->rank);
     return PENCILFFT_OK;
 }
 
 static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     return pf_desc_same(desc, plan->all);
+}
+
+/* Communicators that no other plan uses. */
+static int part_communicators(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_communicators *shared = plan->communicators, *own;
+    (void)desc;
+    if (!plan->nonblocking || !shared->shared)
+        return PENCILFFT_OK;
+    int status = pf_communicators_own(shared, &own);
+    if (status)
+        return status;
+    plan->communicators = own;
+    plan->all = own->all;
+    return pf_communicators_leave(shared);
 }
 
 /* Each rank by its own environment; the same number everywhere, because choices of "auto" depend on the number. */
@@ -90,35 +110,8 @@ static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
     return status;
 }
 
-static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
-{
-    (void)desc;
-    for (int e = 0; e < plan->exchanges; e++) {
-        const struct pf_geometry *g = &plan->geometry;
-        int over = g->decomposition->exchange[e].over;
-        const struct pf_group_key key = {.size = g->grid[over], .step = pf_grid_step(g, over)};
-        int status = pf_group_join(plan->communicators, &key, &plan->group[e]);
-        if (status)
-            return status;
-        PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
-        PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
-    }
-    return PENCILFFT_OK;
-}
-
-/* Use "sequence" until auto.c chooses a schedule. */
-static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
-{
-    struct pf_choice choice;
-    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
-    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
-    int status = pf_choice_read(text, &choice);
-    return status ? status : pf_schedule_take(plan, &choice);
-}
-
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names,   same_everywhere, pf_ends_take,   pf_grid_take, set_geometry,
-    set_threads, split_groups,    pf_places_make, set_schedule,
+    set_names, same_everywhere, part_communicators, pf_ends_take, pf_grid_take, set_geometry, set_threads, pf_grid_use,
 };
 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
@@ -127,7 +120,7 @@ static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, boo
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
     if (!plan->exchange->plan || plan->any_schedule)
-        status = pf_agree(pf_auto_choose(plan, desc->auto_budget_s, anew), plan->all);
+        status = pf_agree(pf_auto_choose(plan, desc, anew), plan->all);
     return status ? status : pf_plan_build(plan);
 }
 
@@ -138,7 +131,7 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!status || status == PENCILFFT_MPI_ERROR || !plan->recalled)
         return status;
     pf_plan_clear(plan);
-    if (!(status = pf_agree(set_schedule(plan, desc), plan->all)))
+    if (!(status = pf_agree(pf_grid_again(plan, desc), plan->all)))
         status = choose_and_build(plan, desc, true);
     return status;
 }
@@ -162,22 +155,18 @@ static int make(void *made, const void *of)
 static void release_local(pencilfft_plan plan)
 {
     free(plan->text);
+    free(plan->grid_trial);
     pf_plan_clear(plan);
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->exchanges; e++)
         free(plan->auto_seconds[e]);
-        pf_places_release(&plan->places[e]);
-    }
 }
 
 static int release(void *made)
 {
     pencilfft_plan plan = made;
-    int status = PENCILFFT_OK;
     release_local(plan);
     pf_ends_release(plan);
-    for (int e = 0; e < plan->exchanges && !status; e++)
-        status = pf_group_leave(plan->communicators, &plan->group[e]);
-    return status;
+    return pf_grid_leave(plan);
 }
 
 static const struct pf_kind kind = {"pencilfft_plan_create", "pencilfft_plan_destroy", sizeof(struct pencilfft_plan_s), make,

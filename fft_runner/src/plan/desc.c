@@ -44,6 +44,7 @@ static const struct member rows[] = {
     MEMBER(TEXT, schedule),
     MEMBER(TEXT, torus),
     MEMBER(INT, destroy_input),
+    MEMBER(INT, nonblocking),
     MEMBER(INT64, padded_nx),
     MEMBER(INT64, padded_ny),
     MEMBER(INT64, padded_nz),

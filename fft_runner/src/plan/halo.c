@@ -21,8 +21,7 @@ struct pencilfft_halo_s {
 /* The spectrum of real numbers holds half of the modes, and the modes beyond are no copies of the modes at the other end. */
 static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 {
-    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&
-           plan->transform.modes[2] != plan->transform.n[2];
+    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT && plan->transform.modes[2] != plan->transform.n[2];
 }
 
 static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)

@@ -34,16 +34,16 @@ void pf_clock_wait(struct pf_clock *clock, int phase)
     clock->unaccounted += clock->last - before;
 }
 
+void pf_clock_resume(struct pf_clock *clock)
+{
+    double now = pf_now();
+    clock->unaccounted += now - clock->last;
+    clock->last = now;
+}
+
 void pf_clock_beside(struct pf_clock *clock, int phase, double since)
 {
     clock->seconds[phase] += clock->last - since;
-}
-
-void pf_clock_add(struct pf_clock *clock, const struct pf_clock *earlier)
-{
-    for (int i = 0; i < PENCILFFT_MAX_PHASES; i++)
-        clock->seconds[i] += earlier->seconds[i];
-    clock->total += earlier->total;
 }
 
 void pf_clock_stop(struct pf_clock *clock)

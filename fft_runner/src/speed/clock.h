@@ -14,8 +14,8 @@ double pf_now(void);
 void pf_clock_start(struct pf_clock *clock);
 void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
 void pf_clock_wait(struct pf_clock *clock, int phase); /* and is not part of the total */
+/* After a pause, whose time belongs to no phase and not to the total. */
+void pf_clock_resume(struct pf_clock *clock);
 /* Time since then belongs to phase as well, and not to the total. */
 void pf_clock_beside(struct pf_clock *clock, int phase, double since);
-/* Add the phases and the total of an earlier run. */
-void pf_clock_add(struct pf_clock *clock, const struct pf_clock *earlier);
 void pf_clock_stop(struct pf_clock *clock);
