@@ -19,8 +19,8 @@ int main(void)
     printf("pencilfft_format %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_format), AT(pencilfft_format, element_bytes),
            AT(pencilfft_format, real_bytes), AT(pencilfft_format, is_complex), AT(pencilfft_format, fields),
            AT(pencilfft_format, field_stride), AT(pencilfft_format, n));
-    printf("pencilfft_line %zu %zu %zu %zu %zu\n", sizeof(pencilfft_line), AT(pencilfft_line, kind), AT(pencilfft_line, number),
-           AT(pencilfft_line, n), AT(pencilfft_line, points));
+    printf("pencilfft_line %zu %zu %zu %zu %zu\n", sizeof(pencilfft_line), AT(pencilfft_line, kind),
+           AT(pencilfft_line, number), AT(pencilfft_line, n), AT(pencilfft_line, points));
     printf("pencilfft_walk %zu %zu %zu %zu %zu\n", sizeof(pencilfft_walk), AT(pencilfft_walk, at), AT(pencilfft_walk, index),
            AT(pencilfft_walk, waves), AT(pencilfft_walk, field));
     printf("kind %d %d %d %d %d %d %d\n", PENCILFFT_FFT, PENCILFFT_PACK, PENCILFFT_EXCHANGE, PENCILFFT_UNPACK,
