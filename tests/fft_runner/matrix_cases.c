@@ -226,7 +226,8 @@ static void set_padding(struct matrix_case *c, int number)
     pencilfft_desc *desc = &c->plan.desc;
     int drawn = draw(number, PADDING, 2 * COUNT(paddings));
     const struct padding *padding = &paddings[c->value[PADDING] = drawn < COUNT(paddings) ? drawn : 0];
-    int64_t *padded[3] = {&desc->padded_nx, &desc->padded_ny, &desc->padded_nz}, n[3] = {desc->nx, desc->ny, desc->nz};
+    int64_t *padded[3] = {&desc->padded_nx, &desc->padded_ny, &desc->padded_nz};
+    const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
     for (int axis = 0; axis < 3; axis++)
         if (padding->axes >> axis & 1 && plan_has_dft(desc, axis))
             *padded[axis] = n[axis] * padding->times / padding->over + padding->more;

@@ -193,7 +193,7 @@ static int64_t work_inside(pencilfft_plan plan, int R)
         pencilfft_box after = pf_array_box(g, e + 1, plan->rank);
         int p = g->grid[g->decomposition->exchange[e].over];
         if (p > 1)
-            work += pf_box_elements(&after) * (int64_t)plan->element_bytes + (p - 1) * BYTES_OF_A_MESSAGE;
+            work += pf_box_elements(&after) * (int64_t)plan->element_bytes + (int64_t)(p - 1) * BYTES_OF_A_MESSAGE;
     }
     return work;
 }

@@ -19,7 +19,7 @@ static int64_t largest_array(const struct pencilfft_plan_s *plan)
     int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
     int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
     for (int array = 0; array <= plan->exchanges; array++)
-        for (int before = 0; before <= (array > 0); before++) {
+        for (int before = 0; before <= (array > 0 ? 1 : 0); before++) {
             int number = array + (before ? PF_BEFORE : 0);
             pencilfft_part last = pf_part_of(plan, number, plan->rank, pf_parts_of(plan, number) - 1);
             grow(&largest, last.start + last.fields * last.field_stride);
