@@ -121,10 +121,10 @@ static void compare_lines(const struct line_problem *p, double scale, struct ver
 
 static double complex weight_of(const struct line_problem *p, int64_t k, int64_t index)
 {
-    const pencilfft_line dft = {.kind = PENCILFFT_LINE_DFT};
     double complex product = 1, weight;
     for (int axis = 2; axis >= 0; axis--) {
         int64_t n = p->n[axis];
+        const pencilfft_line dft = {.kind = PENCILFFT_LINE_DFT, .n = n, .points = n};
         basis_line(&dft, p->direction == PENCILFFT_BACKWARD, k % n, index % n, 1, &weight);
         product *= weight;
         k /= n;
