@@ -450,7 +450,6 @@ static int check_line(struct options *o)
     if (o->fft.R && o->grid.dims != 1)
         return pf_fail(PF_REFUSED, "--grid: decomposition line has a grid of one number, P, all ranks; or leave it out");
     o->fft.ny = o->fft.nz = 1;
-    o->fft.R = o->fft.C = 1;
     return 0;
 }
 

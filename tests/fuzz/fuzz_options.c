@@ -1,5 +1,6 @@
 /* A command line of fft_runner, a word in each line. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     optind = 0; /* getopt begins anew */
     if (!options_parse(n, words, &options) && !options.help && !options.version) {
         target_hold(options.fft.nx > 0 && options.fft.ny > 0 && options.fft.nz > 0, "extents are above 0");
-        target_hold(options.fft.R > 0 && options.fft.C > 0, "a grid has tasks");
+        bool given = options.grid.dims > 0; /* else the library chooses */
+        target_hold(given ? options.fft.R > 0 && options.fft.C > 0 : !options.fft.R && !options.fft.C,
+                    "a given grid has tasks, and another is left open");
         target_hold(options.reps > 0 && options.warmup >= 0, "repetitions are counted");
         target_hold(strlen(direction_name(&options)) > 0, "a direction has a name");
     }
