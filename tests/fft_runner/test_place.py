@@ -185,7 +185,7 @@ MAPFILE = "1 0 0\n0 1 0\n1 1 0\n0 0 0\n"
 def test_every_form_of_a_placement(mpi, tmp_path):
     if "mpich" in mpi.compiler:
         pytest.skip("texts are read alike under every MPI")
-    sources = [HERE / "place_orders.c", SOURCE / "place" / "order.c", *sorted((SOURCE / "common").glob("*.c")),
+    sources = [HERE / "place_orders.c", SOURCE / "reorder" / "order.c", *sorted((SOURCE / "common").glob("*.c")),
                *(SOURCE / "reorder" / name for name in ("placing.c", "request.c", "tiling.c"))]
     program = mpi.compile("place_orders", *sources, options=["-std=gnu11", "-w", *INCLUDED])
     (tmp_path / "ranks.map").write_text(MAPFILE)
