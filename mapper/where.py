@@ -120,7 +120,7 @@ class Where:
         if not takes_objective(text):
             return place(text, self.site, grid)
         name, _, argument = text.partition(":")
-        if name == "search":
+        if name == "search" and self.site.network.has_products:
             uneven = self.transform if self.transform and not self.transform.divides_evenly(grid) else None
             return self._fastest([search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
                                   for wanted in objectives(schedule, grid)], schedule)

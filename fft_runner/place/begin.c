@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
-#include "order.h"
+#include "reorder/order.h"
 
 struct place place = {.world = MPI_COMM_WORLD};
 static int depth;
@@ -147,7 +147,7 @@ static int begin(void)
     int *rank_of = calloc((size_t)place.ranks, sizeof *rank_of);
     status = pf_agree(rank_of ? 0 : pf_fail(PF_REFUSED, "no memory for %d ranks", place.ranks), MPI_COMM_WORLD);
     if (!status)
-        status = order_read(place.launched ? NULL : getenv("PENCILMAP_PLACEMENT"), place.ranks, rank_of);
+        status = order_read(MPI_COMM_WORLD, place.launched ? NULL : getenv("PENCILMAP_PLACEMENT"), place.ranks, rank_of);
     if (!status)
         status = use(rank_of);
     if (!place.rank_of)

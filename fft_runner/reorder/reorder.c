@@ -5,10 +5,12 @@
 #include "pm_reorder.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "common/failure.h"
 #include "common/same.h"
 #include "common/seating.h"
+#include "order.h"
 #include "pencilfft.h"
 #include "placing.h"
 #include "request.h"
@@ -77,6 +79,30 @@ static int reorder(const struct pm_request *r, MPI_Comm comm, MPI_Comm *newcomm)
     return status;
 }
 
+/* By the file of a placement on any network, in which process i of comm gets rank_of[i]. */
+static int reorder_by_list(const struct pm_request *r, MPI_Comm comm, MPI_Comm *newcomm)
+{
+    int rank, ranks, placed;
+    PF_MPI(MPI_Comm_rank(comm, &rank));
+    PF_MPI(MPI_Comm_size(comm, &ranks));
+    int *rank_of = seating_table(ranks, sizeof *rank_of);
+    int status = pf_agree(rank_of ? 0 : PF_REFUSED, comm);
+    if (!status)
+        status = order_of_list(comm, r->list, ranks, rank_of);
+    if (!status) {
+        PF_MPI_OR_DONE(MPI_Comm_split(comm, 0, rank_of[rank], newcomm));
+        PF_MPI_OR_DONE(MPI_Comm_rank(*newcomm, &placed));
+        status = pf_agree(placed == rank_of[rank]
+                              ? 0
+                              : pf_fail(PF_REFUSED, "self-check failed: rank %d was asked for, rank %d came", rank_of[rank],
+                                        placed),
+                          comm);
+    }
+done:
+    free(rank_of);
+    return status;
+}
+
 static int read_request(MPI_Comm comm, const char *machine, const char *grid, const MPI_Comm *newcomm,
                         struct pm_request *request)
 {
@@ -104,7 +130,7 @@ EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *gri
     if (!status)
         status = same_everywhere(comm, machine, grid);
     if (!status)
-        status = reorder(&request, comm, newcomm);
+        status = request.list ? reorder_by_list(&request, comm, newcomm) : reorder(&request, comm, newcomm);
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
 }
 

@@ -8,6 +8,7 @@
 #include "common/message.h"
 
 enum { MAX_TASKS = 1 << 16 };
+static const char LISTED[] = "hosts:"; /* of a file, for any network */
 
 static int parse_grid(const char *text, int processes, struct pm_request *r)
 {
@@ -69,6 +70,11 @@ int pm_request_parse(const char *machine, const char *grid, int processes, struc
     if (strlen(machine) >= PM_VALUE_SIZE)
         return pf_fail(PF_REFUSED, "the machine text is longer than %d characters", PM_VALUE_SIZE - 1);
     snprintf(text, sizeof text, "%s", machine);
+    if (!strncmp(text, LISTED, strlen(LISTED))) {
+        snprintf(r->placement, sizeof r->placement, "%s", text + strlen(LISTED));
+        r->list = r->placement;
+        return parse_grid(grid, processes, r);
+    }
     int status = parse_machine(text, r);
     return status ? status : parse_grid(grid, processes, r);
 }

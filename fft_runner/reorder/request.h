@@ -9,6 +9,7 @@ enum { PM_VALUE_SIZE = 4096 };
 struct pm_request {
     struct seats_request seats; /* torus, tasks per node, where */
     struct grid grid;
+    const char *list; /* the file of a request for any network, in `placement`; NULL: a torus */
     char placement[PM_VALUE_SIZE];
     char where[PM_VALUE_SIZE];
 };

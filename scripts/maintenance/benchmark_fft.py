@@ -190,7 +190,7 @@ def refusals(results: dict[Case, Launches]) -> list[str]:
 
     >>> there, not_there = {"refused": {}}, {"refused": {"a": "it is wrong"}}
     >>> refusals({Case((8, 8, 8), (1, 2)): [there, not_there], Case((4, 4, 4), (1, 2)): [not_there]})
-    ['a has no c2c 8^3 1x2, c2c 4^3 1x2: it is wrong']
+    ['a has no transform: it is wrong']
     """
     found: dict[tuple[str, str], list[str]] = {}
     for case, launches in results.items():

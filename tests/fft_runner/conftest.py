@@ -19,9 +19,7 @@ import pytest
 from tests.modules import needs_module
 from tests.patience import patience
 
-collect_ignore = ["python_binding_checks.py", "python_check_calls.py", "python_lost_plan.py", "peer_failures_checks.py",
-                  "python_layouts.py", "python_guarded.py", "python_overrun.py", "python_random_plans.py",
-                  "python_one_rank.py", "python_arguments.py", "python_shared.py", "python_hdf5.py"]  # programs for mpirun
+collect_ignore_glob = ["python_*.py", "peer_failures_checks.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 GUARDED = Path(__file__).with_name("python_guarded.py")

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "order.h"
+#include "reorder/order.h"
 
 static void name_host(const char *hosts, int rank)
 {
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     int *rank_of = calloc((size_t)ranks, sizeof *rank_of);
     for (int i = 1; i + 1 < argc; i += 2) {
         name_host(argv[i], rank);
-        int status = order_read(rank ? NULL : argv[i + 1], ranks, rank_of);
+        int status = order_read(MPI_COMM_WORLD, rank ? NULL : argv[i + 1], ranks, rank_of);
         tell(status, ranks, rank, rank_of);
     }
     free(rank_of);

@@ -391,6 +391,7 @@ static void use_session(void)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOFBF, 1 << 20); /* whole lines of a rank stay together */
     int key;
 #if MPI_VERSION >= 4
     if (argc > 1 && !strcmp(argv[1], "session")) {

@@ -24,6 +24,7 @@ from tests.patience import patience
 
 LIBRARY = "libpencilmap_place.so"
 WRAPPERS = SOURCE / "place" / "wrappers.py"
+REORDER = ("order.c", "placing.c", "request.c", "tiling.c")
 INCLUDED = [f"-I{SOURCE / folder}" for folder in (".", "include", "reorder", "place")]
 SHARED = ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden"]
 ORDER = [3, 0, 2, 1]  # the rank of each process
@@ -56,7 +57,7 @@ def mpi(request, tmp_path_factory):
     written = found.folder / "wrappers.c"
     subprocess.run([sys.executable, WRAPPERS, written, found.compiler], check=True, timeout=patience(60))
     found.compile(LIBRARY, written, *sorted((SOURCE / "place").glob("*.c")), *sorted((SOURCE / "common").glob("*.c")),
-                  *(SOURCE / "reorder" / name for name in ("placing.c", "request.c", "tiling.c")),
+                  *(SOURCE / "reorder" / name for name in REORDER),
                   options=[*SHARED, "-Wall", "-Wextra", "-Werror", *INCLUDED])
     return found
 
@@ -185,8 +186,8 @@ MAPFILE = "1 0 0\n0 1 0\n1 1 0\n0 0 0\n"
 def test_every_form_of_a_placement(mpi, tmp_path):
     if "mpich" in mpi.compiler:
         pytest.skip("texts are read alike under every MPI")
-    sources = [HERE / "place_orders.c", SOURCE / "place" / "order.c", *sorted((SOURCE / "common").glob("*.c")),
-               *(SOURCE / "reorder" / name for name in ("placing.c", "request.c", "tiling.c"))]
+    sources = [HERE / "place_orders.c", *sorted((SOURCE / "common").glob("*.c")),
+               *(SOURCE / "reorder" / name for name in REORDER)]
     program = mpi.compile("place_orders", *sources, options=["-std=gnu11", "-w", *INCLUDED])
     (tmp_path / "ranks.map").write_text(MAPFILE)
     pairs = []

@@ -90,6 +90,23 @@ def test_c_reads_mapfiles_and_tables_of_hosts(programs, mpirun, tmp_path):
     assert old_of_new(lines) == [seat[p] for p in places]
 
 
+def test_c_reads_the_hosts_of_a_placement_on_any_network(programs, mpirun, tmp_path):
+    """Processes of a host get its ranks in their order."""
+    (tmp_path / "hosts").write_text("alpha\nbeta\nbeta\nalpha\n")
+    script = tmp_path / "start.sh"
+    script.write_text('#!/bin/sh\ncase $OMPI_COMM_WORLD_RANK in 0|1) h=beta.example.org;; *) h=alpha;; esac\n'
+                      f'PENCILMAP_HOST=$h exec {programs}/reorder_test "$@"\n')
+    script.chmod(0o755)
+    (tmp_path / "short").write_text("alpha\nbeta\n")
+    done = mpirun(4, script, f"hosts:{tmp_path}/hosts", "2x2", f"hosts:{tmp_path}/short", "2x2", "hosts:/nowhere", "2x2",
+                  f"hosts:{tmp_path}/hosts", "2x3")
+    (status, lines), *refused = outcomes(done.stdout)
+    assert (status, old_of_new(lines)) == (0, [2, 0, 1, 3]), done.stdout + done.stderr
+    assert [status for status, _ in refused] == [1, 1, 1]
+    for words, (_, lines) in zip(("places 2 of the 4 ranks", "/nowhere cannot be opened", "'2x3' does not fit"), refused):
+        assert words in lines[0]
+
+
 REFUSED = {
     "shape": ("2x2q", "2x2", "torus '2x2q' is not understood"),
     "grid": ("4", "2x3", "process grid '2x3' does not fit; write RxC with R*C = 4"),

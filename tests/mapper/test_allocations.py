@@ -338,16 +338,11 @@ def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):
     assert format_torus(around(tmp_path=tmp_path, file="tux[000x113]\n").torus) == "2x2x4:mesh"
 
 
-@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML])
+@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML, GRAPHML_OF_SWITCHES])
 def test_a_network_of_switches_is_the_network_of_the_job(text, tmp_path):
     picture = around(tmp_path=tmp_path, file=text)
     assert picture.missing is None and picture.torus is None and picture.nodes.size == picture.network.n_nodes
     assert picture.arguments() == {"network": str(tmp_path / "file")}
-
-
-def test_an_export_of_switches_is_no_torus_whose_shape_is_missing(tmp_path):
-    missing = around(tmp_path=tmp_path, file=GRAPHML_OF_SWITCHES).missing
-    assert missing.startswith("the shape of a torus, which a network of switches does not have; ")
 
 
 def test_a_file_that_nobody_reads_is_refused_in_whole_sentences(tmp_path):

@@ -34,7 +34,7 @@ BAD = [
     (REFUSED, "validate simulated --suite nothing"), (REFUSED, "validate namespaces --suite nothing"),
     (REFUSED, "validate simulated --rate 10"),
     (REFUSED, "study calibrate gone.jsonl"), (REFUSED, "study calibrate record.jsonl"),
-    (REFUSED, "study calibrate --published nothing"), (REFUSED, "study scaling gone.jsonl"),
+    (USAGE, "study calibrate --published nothing"), (REFUSED, "study scaling gone.jsonl"),
     (REFUSED, "study scaling record.jsonl"), (REFUSED, "study scaling --points empty.txt"),
     (REFUSED, "study transposes gone.csv other.csv"), (REFUSED, "study reproduce nothing"),
     (REFUSED, "study shapes --nodes 8"), (REFUSED, "study shapes --nodes 8 --machine nothing"),

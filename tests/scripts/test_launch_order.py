@@ -95,7 +95,7 @@ def real_mapping(where, grid, slots, nodes):
 def printed_gains(text):
     """Return the gains in the last sentence of a prediction: a number for each order; 1 if no gain is claimed."""
     line = [each for each in text.splitlines() if each.strip()][-1]
-    return [1.0 if same else (1 + float(up or 0) / 100) / (1 + float(down or 0) / 100) for same, up, down in re.findall(
+    return [1.0 if same else (1 + float(up or 0) / 100) * (1 - float(down or 0) / 100) for same, up, down in re.findall(
         r"(as fast as)|([0-9.]+) % faster than|([0-9.]+) % slower than", line)]
 
 

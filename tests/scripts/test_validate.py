@@ -277,7 +277,7 @@ def test_a_tiling_and_a_ring_map_take_their_predicted_times():
 
 def test_every_place_of_the_document_is_filled_and_has_its_command():
     text = DOCUMENT.read_text("utf-8")
-    places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
+    places = re.findall(r"^<!-- (simulated|namespaces) (\S+)(?: \S+)? -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"validate (\w+) .*?--(?:suite|network) (\S+)", c).groups()
                 for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
     assert places and places == commands and len(places) == text.count("<!-- end -->")

@@ -2,7 +2,6 @@
 
 import click
 
-from pencilmap.mapper.given_nodes import is_file
 from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
@@ -41,6 +40,7 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         else:
             show_machines(wide, as_json)
         return 0
+    from pencilmap.mapper.given_nodes import is_file
     from pencilmap.scripts.command_line.job_network import show_job
 
     if network and is_file(network):

@@ -82,7 +82,7 @@ def page_table(results: dict[Case, Launches]) -> tuple[list[str], list[list[str]
     >>> launches = [{"times_s": {"pencilfft": [0.01], "a": [0.02]}}]
     >>> for row in page_table({Case((8, 8, 8), (1, 2)): launches, Case((8, 8, 8), (2, 2)): launches})[1]:
     ...     print(row)
-    ['c2c 8^3', '10.0', '0.50 a', '10.0', '0.50 a']
+    ['c2c 8^3', '10', '0.50 a', '10', '0.50 a']
     ['geometric mean', '', '0.50', '', '0.50']
     """
     grids = sorted({case.grid for case in results}, key=lambda grid: (prod(grid), grid))

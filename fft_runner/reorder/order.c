@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "common/failure.h"
 #include "common/seating.h"
 #include "common/text_file.h"
-#include "reorder/placing.h"
-#include "reorder/request.h"
+#include "placing.h"
+#include "request.h"
 
 enum { WORD_SIZE = HOST_SIZE };
 
@@ -218,12 +219,12 @@ static bool is_list(const char *text)
     return *text && !text[strspn(text, "0123456789-, \t\n")];
 }
 
-static int read_placement(char *text, struct seat *seats, int ranks, int *rank_of)
+static int read_placement(const char *text, struct seat *seats, int ranks, int *rank_of)
 {
     bool list = is_list(text);
     struct process *processes = sorted_by_host(seats, ranks);
     struct words w = {.name = list ? "the list of ranks" : text, .line = 1};
-    w.file = list ? fmemopen(text, strlen(text), "r") : text_file_open(text, "");
+    w.file = list ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : text_file_open(text, "");
     int status = w.file && processes ? read_words(&w, processes, ranks, rank_of)
                  : list && !w.file   ? pf_fail(PF_REFUSED, "no memory for the list of ranks")
                                      : PF_REFUSED;
@@ -252,7 +253,7 @@ static int take_grid(char *text, int ranks, char grid[64])
     return 0;
 }
 
-static int by_text(char *text, int ranks, int *rank_of)
+static int by_text(MPI_Comm world, char *text, int ranks, int *rank_of)
 {
     struct pm_request q;
     struct seating s = {.comm = MPI_COMM_NULL};
@@ -260,47 +261,47 @@ static int by_text(char *text, int ranks, int *rank_of)
     int status = take_grid(text, ranks, grid);
     if (!status)
         status = pm_request_parse(text, grid, ranks, &q);
-    if ((status = pf_agree(status, MPI_COMM_WORLD)))
+    if ((status = pf_agree(status, world)))
         return status;
     const struct seating_request request = {q.seats, pm_place_ranks, &q};
-    status = seating_make(&request, MPI_COMM_WORLD, &s);
+    status = seating_make(&request, world, &s);
     if (!status)
-        PF_MPI_OR_DONE(MPI_Allgather(&s.rank, 1, MPI_INT, rank_of, 1, MPI_INT, MPI_COMM_WORLD));
+        PF_MPI_OR_DONE(MPI_Allgather(&s.rank, 1, MPI_INT, rank_of, 1, MPI_INT, world));
 done:
     seating_release(&s);
     return status;
 }
 
-static int by_words(char *text, int ranks, int *rank_of)
+int order_of_list(MPI_Comm world, const char *text, int ranks, int *rank_of)
 {
     struct seat me, *seats = NULL;
-    int status = seating_myself(MPI_COMM_WORLD, &me);
+    int status = seating_myself(world, &me);
     if (!status && me.launched == 0 && !(seats = seating_table(ranks, sizeof *seats)))
         status = PF_REFUSED;
-    if ((status = pf_agree(status, MPI_COMM_WORLD)))
+    if ((status = pf_agree(status, world)))
         goto done;
-    PF_MPI_OR_DONE(MPI_Gather(&me, sizeof me, MPI_BYTE, seats, sizeof me, MPI_BYTE, 0, MPI_COMM_WORLD));
+    PF_MPI_OR_DONE(MPI_Gather(&me, sizeof me, MPI_BYTE, seats, sizeof me, MPI_BYTE, 0, world));
     if (seats)
         status = read_placement(text, seats, ranks, rank_of);
-    if ((status = pf_agree(status, MPI_COMM_WORLD)))
+    if ((status = pf_agree(status, world)))
         goto done;
-    PF_MPI_OR_DONE(MPI_Bcast(rank_of, ranks, MPI_INT, 0, MPI_COMM_WORLD));
+    PF_MPI_OR_DONE(MPI_Bcast(rank_of, ranks, MPI_INT, 0, world));
 done:
     free(seats);
     return status;
 }
 
-int order_read(const char *text, int ranks, int *rank_of)
+int order_read(MPI_Comm world, const char *text, int ranks, int *rank_of)
 {
     char same[PM_VALUE_SIZE] = ""; /* the text of rank 0, on all */
     if (text)
         snprintf(same, sizeof same, "%s", text);
-    PF_MPI(MPI_Bcast(same, sizeof same, MPI_CHAR, 0, MPI_COMM_WORLD));
+    PF_MPI(MPI_Bcast(same, sizeof same, MPI_CHAR, 0, world));
     if (!*same)
         return pf_fail(PF_REFUSED,
                        "PENCILMAP_PLACEMENT is not set; it takes a file of hosts, a list of ranks or a placement");
     if (strlen(same) == sizeof same - 1)
         return pf_fail(PF_REFUSED, "PENCILMAP_PLACEMENT is longer than %d characters; write the list into a file",
                        PM_VALUE_SIZE - 2);
-    return strstr(same, "placement=") ? by_text(same, ranks, rank_of) : by_words(same, ranks, rank_of);
+    return strstr(same, "placement=") ? by_text(world, same, ranks, rank_of) : order_of_list(world, same, ranks, rank_of);
 }
