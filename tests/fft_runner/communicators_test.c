@@ -28,6 +28,12 @@ int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *group)
     return PMPI_Comm_split(comm, colour, key, group);
 }
 
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *group)
+{
+    made++;
+    return PMPI_Comm_split_type(comm, type, key, info, group);
+}
+
 int MPI_Comm_free(MPI_Comm *comm)
 {
     made--;
