@@ -127,8 +127,7 @@ CALL(Sendrecv, comm,
      (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
 CALL(Wait, WORLD, (MPI_Request * request, MPI_Status *about), (request, about))
 CALL(Test, WORLD, (MPI_Request * request, int *there, MPI_Status *about), (request, there, about))
-CALL(Testany, WORLD, (int n, MPI_Request requests[], int *which, int *there, MPI_Status *about),
-     (n, requests, which, there, about))
+CALL(Request_get_status, WORLD, (MPI_Request request, int *there, MPI_Status *about), (request, there, about))
 CALL(Testall, WORLD, (int n, MPI_Request requests[], int *all, MPI_Status about[]), (n, requests, all, about))
 CALL(Waitall, WORLD, (int n, MPI_Request requests[], MPI_Status about[]), (n, requests, about))
 

@@ -32,13 +32,13 @@ MOVES_DATA = {  # calls that an exchange needs; a new exchange needs at least on
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; the table has all exchanges that run beside other work
-    "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Testany", "MPI_Waitall"},
-    "p2p@opposite": {"MPI_Isend", "MPI_Irecv", "MPI_Testany", "MPI_Waitall"},
+    "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Request_get_status", "MPI_Waitall"},
+    "p2p@opposite": {"MPI_Isend", "MPI_Irecv", "MPI_Request_get_status", "MPI_Waitall"},
     "alltoall@pipelined:2": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
     "padded@two-way": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
     "alltoallw@overlap:2:field": {"MPI_Ialltoallw", "MPI_Test", "MPI_Wait"},
     "bruck2@pipelined:2": {"MPI_Isend", "MPI_Irecv", "MPI_Testall", "MPI_Waitall"},
-    "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
+    "persistent@two-way": {"MPI_Startall", "MPI_Request_get_status", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime",  # whose errors do not matter
              "MPI_Request_free",  # at the end of a plan
@@ -109,8 +109,8 @@ def own_calls(start, exchange):
 
 
 def last(function, times):
-    """Return the last call that every run makes: the polls for a round of radix r depend on its arrival."""
-    return 1 if function == "MPI_Testall" else times
+    """Return the last call that every run makes: the number of polls depends on the arrival of messages."""
+    return 1 if function in ("MPI_Testall", "MPI_Request_get_status") else times
 
 
 def first_or_last(calls):

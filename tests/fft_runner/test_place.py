@@ -224,8 +224,11 @@ def test_nothing_is_changed_and_the_reason_is_said_once(mpi, variables, reason):
 
 
 def test_spawn_is_refused_and_all_ranks_end(mpi):
-    done = mpi(2, mpi.program, "spawn", PLACEMENT="1,0", check=False)
-    messages = [line for line in done.stderr.splitlines() if "refused" in line]
+    for _ in range(3):  # on a busy machine Hydra may lose the last line of a rank that aborts
+        done = mpi(2, mpi.program, "spawn", PLACEMENT="1,0", check=False)
+        messages = [line for line in done.stderr.splitlines() if "refused" in line]
+        if messages:
+            break
     assert done.returncode != 0 and len(messages) == 1 and "MPI_Comm_spawn in a renumbered" in messages[0], done.stderr
 
 

@@ -63,7 +63,8 @@ def test_files_of_launchers_are_read_again(asked, name, pencilmap):
     asks = "--network", network, "--grid", grid, "--format", name
     status, _, err = pencilmap("map", *asks, "--placement", "default", "-o", "out")
     if status:
-        assert name in OF_TORI and status == 1 and any(word in err for word in ("error: format", "coordinates", "dimensions")), err
+        assert name in OF_TORI and status == 1, err
+        assert any(word in err for word in ("error: format", "coordinates", "dimensions")), err
         return
     status, out, err = pencilmap("check", "out", *asks)
     assert status == 0 and "valid" in out, err
