@@ -6,7 +6,7 @@
 - on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
-a second or a few, up to `MOST_TILED` and `MOST_SEARCHED` slots. They are left out if a bound proves the product optimal. The
+some seconds, on as many slots and messages as the constants say. They are left out if a bound proves the product optimal. The
 local search counts the messages of a transform with uneven blocks.
 """
 
@@ -41,14 +41,15 @@ from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
-MOST_SEARCHED = 2048           # slots: above this number no local search
-MOST_TILED = 8192              # slots: above this number no tilings either, and the best product is the answer
+MOST_MESHED = 2_000_000        # on a whole mesh: no search above this number of messages
+MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
+MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
 TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
 FEW_TASK_STEPS, FEW_STEPS = 2500, 300_000  # evaluations per task, up to this number of evaluations
-SWAPS, SWAP_MATES = 400_000, 8_000_000  # local search, the smaller of: evaluations; evaluations times R + C
+SWAPS, SWAP_MATES = 400_000, 10_400_000  # local search, the smaller of: evaluations; evaluations times R + C
 AFTER_TILING = 3               # divides these if a tiling is better than the product
 RULES = 3  # for ties: a robust search routes under each rule
 
@@ -139,7 +140,7 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
         tiling = _tiling(torus, grid, T, float(cost), share, limit)
         if tiling is not None:
             found, share = [product, tiling], share * AFTER_TILING
-    if site.n_slots <= MOST_SEARCHED and not limit.is_over():
+    if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not limit.is_over():
         swaps = _swapped if limit.seconds is None else _swapped.__wrapped__
         swapped = swaps(_Swaps(site, grid, wanted, found[1:], share, limit, uneven))
         found += [swapped] if swapped is not None else []
@@ -202,7 +203,7 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or not site.network.has_products or site.n_slots > MOST_SEARCHED:
+    if not share or min(grid.shape) < 2 or not site.network.has_products or site.n_slots > MOST_SWAPPED:
         return []
     return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
 
@@ -235,8 +236,11 @@ def is_searched(site: Site, grid: ProcessGrid) -> bool:
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         return (site.network.has_products and min(grid.shape) > 1
                 and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    most = MOST_TILED if site.network.has_products and _has_rings(as_torus(site.network)) else MOST_SEARCHED
-    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= most
+    if grid.decomposition is not PENCIL or min(grid.shape) == 1:
+        return False
+    if site.network.has_products and _has_rings(as_torus(site.network)):
+        return site.n_slots <= MOST_TILED
+    return grid.n_tasks * sum(grid.shape) <= MOST_MESHED
 
 
 def _has_rings(torus: Torus) -> bool:
