@@ -371,7 +371,8 @@ int pencilfft_wait(pencilfft_plan plan);
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
 /* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward
- * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents are lost. Fails if array e or e + 1 has several parts. Collective. */
+ * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents are lost. Fails if array
+ * e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The halo of an array: planes of the neighbours around this rank's box, in x, y and z alike, with edges and corners. Arrays

@@ -6,8 +6,8 @@
 - on every other network the search of `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
-some seconds, on as many slots and messages as the constants say. They are left out if a bound proves the product optimal. The
-local search counts the messages of a transform with uneven blocks.
+some seconds, on as many slots and messages as the constants say. They are left out if a bound proves the product optimal.
+The local search counts the messages of a transform with uneven blocks.
 """
 
 from collections.abc import Sequence

@@ -19,6 +19,7 @@ int pf_grid_candidates(pencilfft_plan plan, int most, int *R);
 
 /* ---- auto.c ---------------------------------------------------------------------------------------------------------- */
 
-/* Sets plan->chosen[] of each exchange, and the schedule if that is open, within about the budget of the descriptor. Collective; the
- * same choice on all ranks. The grid is chosen too if it is open. The plan is ready for pf_plan_build() before and after the call. `anew`: ignore wisdom. */
+/* Sets plan->chosen[] of each exchange, and the schedule and the grid if they are open, within about the budget of the
+ * descriptor. Collective; the same choice on all ranks. The plan is ready for pf_plan_build() before and after the call.
+ * `anew`: ignore wisdom. */
 int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc, bool anew);
