@@ -38,8 +38,17 @@ class Mpi(Compiled):
         """Run a program with the library; variables are without PENCILMAP_."""
         given = [f"LD_PRELOAD={':'.join(str(self.folder / name) for name in preload)}",
                  *(f"PENCILMAP_{name}={value}" for name, value in variables.items())]
-        done = run_bounded([*self.mpirun, "-n", ranks, "env", *given, program, *arguments], cwd=self.folder, seconds=60)
+        done = self.run(ranks, "env", *given, program, *arguments)
         assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def run(self, ranks, *command):
+        """Run a command; each rank writes to a file of its own, for Open MPI may join parts of lines of two ranks."""
+        for old in self.folder.glob("lines.*"):
+            old.unlink()
+        own = ["sh", "-c", 'exec "$@" > "$0.${OMPI_COMM_WORLD_RANK-$PMI_RANK}"', self.folder / "lines"]
+        done = run_bounded([*self.mpirun, "-n", ranks, *own, *command], cwd=self.folder, seconds=60)
+        done.stdout += "".join(path.read_text() for path in sorted(self.folder.glob("lines.*")))
         return done
 
     def compile_tracer(self):
@@ -86,7 +95,7 @@ def values(done, name):
 def test_a_renumbered_world_is_that_of_a_split(mpi):
     """Ranks, groups, messages, collectives in order, topologies, intercommunicators, windows, files, attributes, errors."""
     moved = mpi(4, mpi.program, "all", PLACEMENT="3,0-0,2,1")
-    split = run_bounded([*mpi.mpirun, "-n", 4, mpi.program, "all", mpi.folder / "place_test.dat", *ORDER], seconds=60)
+    split = mpi.run(4, mpi.program, "all", mpi.folder / "place_test.dat", *ORDER)
     assert said(moved) == "MPI_COMM_WORLD is renumbered by 3,0-0,2,1: 3 of 4 ranks moved"
     assert lines(moved) == lines(split) and len(lines(moved)) > 4 * 60
     assert values(moved, "rank") == dict(enumerate(ORDER))
@@ -97,7 +106,7 @@ def test_a_renumbered_world_is_that_of_a_split(mpi):
 @pytest.mark.sampled(2)
 def test_only_topologies_with_reorder_are_renumbered(mpi):
     moved = mpi(4, mpi.program, "reorder", PLACEMENT="3,0,2,1", PLACEMENT_FOR="topologies")
-    split = run_bounded([*mpi.mpirun, "-n", 4, mpi.program, "none", "-", *ORDER], seconds=60)
+    split = mpi.run(4, mpi.program, "none", "-", *ORDER)
     own = re.compile("[0-9]+: (rank|in MPI_Finalize|cart of a half, rank|cart without reorder, rank) ")
     assert said(moved) == "topologies with reorder are renumbered by 3,0,2,1: 3 of 4 ranks moved"
     answered = [{line for line in lines(done) if not own.match(line)} for done in (moved, split)]
@@ -197,7 +206,7 @@ def test_every_form_of_a_placement(mpi, tmp_path):
             path.write_text(text.removeprefix("FILE:"))
             text = path
         pairs += [hosts, str(text).replace("MAPFILE", str(tmp_path / "ranks.map"))]
-    done = run_bounded([*mpi.mpirun, "-n", 4, program, *pairs])
+    done = mpi.run(4, program, *pairs)
     answers = done.stdout.splitlines()
     assert done.returncode == 0 and len(answers) == len(CASES), done.stdout + done.stderr
     for (hosts, text, wanted), answer in zip(CASES, answers):
@@ -337,7 +346,7 @@ def test_lammps_gives_the_same_results(mpi, tmp_path):
         pytest.skip("NOT TESTED: LAMMPS is missing (Debian: lammps)")
     (tmp_path / "in.lj").write_text(LAMMPS)
     program = ["lmp", "-in", tmp_path / "in.lj", "-log", "none", "-nocite"]
-    plain = run_bounded([*mpi.mpirun, "-n", 4, *program])
+    plain = mpi.run(4, *program)
     moved = mpi(4, *program, PLACEMENT="3,0,2,1")
     assert said(moved).endswith("3 of 4 ranks moved")
     assert thermo(plain.stdout) == thermo(moved.stdout) != []
