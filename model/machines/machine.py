@@ -403,7 +403,7 @@ def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, (field_name, unit, _) in COSTS.items():
         if key in values:
-            found[field_name] = parse(str(values[key]), unit or "dimensionless")
+            found[field_name] = parse(str(values[key]), unit or "")
     if MESSAGES in values:
         found[MESSAGES] = tuple(map(_message_range, values[MESSAGES]))
     return found
