@@ -148,8 +148,11 @@ def test_c_project_by_cmake(examples, program, ranks):
 
 
 @pytest.mark.parametrize("rule", ["2/3", "3/2"])
-def test_taylor_green_vortex_by_cmake(examples, rule):
-    done = examples(4, *([rule] if rule == "3/2" else []), program="taylor_green_c")
+@pytest.mark.parametrize("language", ["c", "fortran"])
+def test_taylor_green_vortex_by_cmake(examples, prefix, rule, language):
+    if language == "fortran" and not (prefix / "include" / "pencilfft.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    done = examples(4, *([rule] if rule == "3/2" else []), program=f"taylor_green_{language}")
     assert done.returncode == 0 and "energy 0.124953117517" in done.stdout, done.stdout + done.stderr
 
 

@@ -46,6 +46,11 @@ def test_padded_plans_are_sums_over_their_points(run_python, ranks):
     assert "padding checked" in run_python(ranks, Path(__file__).with_name("python_padding_checks.py"))
 
 
+@pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 6))])
+def test_exchanges_in_single_precision_add_no_more_than_the_error_of_the_plan(run_python, ranks):
+    assert "rounding checked" in run_python(ranks, Path(__file__).with_name("python_rounding_checks.py"))
+
+
 @pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])
 def test_plans_share_communicators_unless_threads_may_run_them_at_once(mpirun, start_python, level, made):
     if "openmpi" not in str(mpirun.mpirun[0]):
