@@ -359,10 +359,15 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     lines = [line for some in _lines(transform, grid) for line in some]
     largest = max(elements for elements, _ in lines)
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
-    touched = 2.0 * largest * transform.point_bytes * tasks_per_node
-    passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
+    touched = 2.0 * largest * transform.array_bytes * tasks_per_node
+    passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes * _copied(transform)
     packed = sum(map(sum, _packed(transform, grid))) / 2 if copies else 0
     return LocalWork(operations, touched * passes, touched, tasks_per_node, packed)
+
+
+def _copied(transform):
+    """Return the bytes that packing reads and writes, relative to a pass over the array."""
+    return (1 + transform.point_bytes / transform.array_bytes) / 2
 
 
 def _packed(transform, grid):
@@ -388,11 +393,11 @@ def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, cos
     ['10.5 ms', '10.5 ms', '10.5 ms']
     """
     lines, packed = _lines(transform, grid), _packed(transform, grid)
-    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
+    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.array_bytes * tasks_per_node
     found = []
     for i, some in enumerate(lines):
         operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
         beside = [unpacked for _, unpacked in packed[i - 1:i] if i] + [packs for packs, _ in packed[i:i + 1]]
-        work = LocalWork(operations, touched * (len(some) + len(beside)), touched, tasks_per_node, sum(beside) / 2)
+        work = LocalWork(operations, touched * (len(some) + len(beside) * _copied(transform)), touched, tasks_per_node, sum(beside) / 2)
         found.append(local_terms(work, costs).time_s or 0.0)
     return found

@@ -49,6 +49,7 @@ struct pf_transpose {
     int p, me;
     const pencilfft_box *from, *to;
     size_t element_bytes; /* 4, 8 or 16 */
+    size_t array_bytes; /* of an element before packing and after unpacking, if twice as many; else 0 */
     int fields;
     int threads; /* that may share copies */
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers this */
