@@ -15,6 +15,9 @@ int64_t plan_extent(const pencilfft_desc *desc, int axis);
 /* Whether lines along an axis are DFTs. */
 bool plan_has_dft(const pencilfft_desc *desc, int axis);
 
+/* Whether an exchange runs beside other work, as schedules but `sequence` and started transforms need. */
+bool exchange_runs_beside(const char *exchange);
+
 /* Whether a plan must be refused. `absent` is an exchange that this MPI does not have, or NULL. */
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent);
 /* Whether a refusal is justified, with its status and message. */

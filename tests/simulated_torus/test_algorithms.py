@@ -38,7 +38,7 @@ def predicted_s(run, exchange):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("exchange, shape, tasks, grid, n", [
-    *((exchange, *network) for exchange in ("p2p", "node", "bruck2") for network in NETWORKS),
+    *((exchange, *network) for exchange in ("p2p", "node", "put", "bruck2") for network in NETWORKS),
     *((exchange, *NETWORKS[3]) for exchange in ("alltoallv", "alltoall", "padded", "alltoallw", "persistent", "bruck4",
                                                 "bruck8")),
 ], ids=str)
@@ -49,7 +49,7 @@ def test_an_algorithm_takes_its_predicted_time(build, simulation, exchange, shap
     assert measured == pytest.approx(predicted_s(run, exchange), rel=TOLERANCE)
 
 
-@pytest.mark.parametrize("exchange", ["alltoallv", "padded", "alltoallw", "persistent", "node"])
+@pytest.mark.parametrize("exchange", ["alltoallv", "padded", "alltoallw", "persistent", "node", "put"])
 def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulation, exchange):
     run = simulation("4x3x2", "6x8", (101, 113, 97), tasks_per_node=2, exchange=exchange, verify=True)
     [record] = simulate(run)
