@@ -1,6 +1,7 @@
 """The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None if unknown."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from math import inf
 
 from pencilmap.model.base.errors import MachineError
 
@@ -69,6 +70,38 @@ class Costs:
         3e-06
         """
         return next((each for each in self.messages or () if message_bytes <= each.up_to), None)
+
+    def starting(self, message_s: float | None = None, ports: int | None = None) -> "Costs":
+        """Return the costs with another start of all messages, and with another number of messages that start at a time.
+
+        Parameters
+        ----------
+        message_s : float, optional
+            Seconds to start a message of any size; by default the start of these costs.
+        ports : int, optional
+            Messages that a task starts at a time; by default the ports of these costs.
+
+        Raises
+        ------
+        MachineError
+            If ports are given, but the start of a message is unknown or depends on the square root of its size.
+
+        Examples
+        --------
+        >>> Costs().starting(2e-6, ports=3).messages
+        (MessageRange(up_to=inf, start_s=2e-06, ports=3, rate=None, together=None),)
+        """
+        if message_s is None and ports is None:
+            return self
+        ranges = self.messages
+        if ranges is None or message_s is not None:
+            start_s = self.message_cost_s if message_s is None else message_s
+            if start_s is None or (message_s is None and self.message_size_cost_s):
+                raise MachineError("ports say how many messages start at a time, but the time of a start is not known here: "
+                                   "give it with message_cost, such as 2 us")
+            ranges = (MessageRange(inf, start_s),)
+        return replace(self, message_cost_s=None, message_size_cost_s=None,
+                       messages=tuple(replace(each, ports=ports or each.ports) for each in ranges))
 
     def _check_messages(self, ranges):
         ends = [each.up_to for each in ranges]

@@ -144,7 +144,7 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
  * straight to its rank sends exactly the elements that change their rank. */
 static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_desc *desc, const int64_t *bytes)
 {
-    static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent"};
+    static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent", "put"};
     const int64_t n[2][3] = {{plan_extent(desc, 0), plan_extent(desc, 1), plan_extent(desc, 2)},
                              {plan_extent(desc, 0), desc->ny, plan_extent(desc, 2)}};
     const char *name = pencilfft_exchange_chosen(p->plan, e);

@@ -182,16 +182,21 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
     return wanted > most;
 }
 
+bool exchange_runs_beside(const char *exchange)
+{
+    return strcmp(exchange, "node") && strcmp(exchange, "put") && strcmp(exchange, "fftw");
+}
+
 static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return !is_free(d) && !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return !is_free(d) && !is_schedule(d, "sequence") && !exchange_runs_beside(d->exchange);
 }
 
 static bool cannot_be_started(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return d->nonblocking && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return d->nonblocking && !exchange_runs_beside(d->exchange);
 }
 
 static bool waits_for_all(const pencilfft_desc *d, const char *absent)

@@ -54,7 +54,7 @@ static void take(void *of, int number)
 static bool is_favoured(void *of, int number)
 {
     const struct candidates *c = of;
-    return row_at(number)->memory && c->choice->one_node;
+    return row_at(number)->direct && c->choice->one_node;
 }
 
 /* The base already has times, but not beside the other candidates. */

@@ -80,6 +80,7 @@ struct pf_exchange {
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
     int least_group; /* "auto" skips groups of fewer ranks, because another row does the same there */
+    bool direct; /* with `memory`: the ranks of a node read the messages where they were written */
     bool transposes_alone; /* only for boxes of a transpose, with messages about equal */
     int (*begin)(void *state, void *to);
     int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */

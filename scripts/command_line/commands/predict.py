@@ -11,6 +11,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
+from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
@@ -45,8 +46,8 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
 @with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of lines: messages that a rank starts at a time [1].")
+@click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")
+@click.option("--ports", type=click.IntRange(1), metavar="K", help="Messages that a rank starts at a time [machine's, or 1].")
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
               help="Also write a page with the torus in 3D and the loads of its links.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
@@ -67,9 +68,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    if message_cost or ports:
-        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with "
-                           "--algorithm; leave it out")
+    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and not where.network.has_products:
