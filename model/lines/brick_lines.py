@@ -185,7 +185,7 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of lines needs the bytes per second of a link")
     if ports > 1 and costs.messages is None:
-        costs = replace(costs, message_cost_s=None, message_size_cost_s=None,
+        costs = replace(costs, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None,
                         messages=(MessageRange(inf, costs.message_cost_s or 0.0, ports),))
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
     found = []

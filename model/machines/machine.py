@@ -375,6 +375,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),
+    "message_hop_cost": ("message_hop_cost_s", "s", "cost of a message by its size and hops"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),

@@ -252,17 +252,18 @@ class Forecaster:
         hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
         terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of, sum(w.messages for w in works),
                                             max(hops, default=0.0), sum(w.tasks for w in works),
-                                            self._message_roots(phase, course, resources)),
+                                            self._roots("message_roots", phase, course, resources),
+                                            self._roots("hop_roots", phase, course, resources)),
                                self.costs)
         routed = link_s + float(terms.contention_s or 0.0)
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
-    def _message_roots(self, phase, course, resources):
-        """Return the message roots of the started exchanges. Their messages are shares of the whole messages."""
+    def _roots(self, which, phase, course, resources):
+        """Return `message_roots` or `hop_roots` of the started exchanges, whose messages are shares of the whole."""
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
-        return sum(n * self.stages[i].work.message_roots * float(flying[i] / n) ** 0.5 for i, n in times.items())
+        return sum(n * getattr(self.stages[i].work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     def _adaptive_s(self, phase, course, resources, link_s):
         """Seconds of the busiest link if routers chose at random."""

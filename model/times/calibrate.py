@@ -88,6 +88,7 @@ PRICES = {  # by key of the machine file; if two figures cannot be separated, th
     "exchange_cost": Price("tasks", "exchange_cost_s", False),
     "message_cost": Price("messages", "message_cost_s", False),
     "message_size_cost": Price("message_roots", "message_size_cost_s", False),
+    "message_hop_cost": Price("hop_roots", "message_hop_cost_s", False),
     "contention": Price("adaptive_s", "contention", False),
     "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
     "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),

@@ -36,7 +36,9 @@ class Costs:
     injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
     message_cost_s: float | None = None  #: seconds of a task's time for each message that the task sends, of any size
     message_size_cost_s: float | None = None  #: seconds for a message of 1 KiB; times the square root of other sizes
-    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the two costs before
+    #: seconds for a message of 1 KiB and each of its hops; times the square root of other sizes
+    message_hop_cost_s: float | None = None
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the costs before
     #: seconds that every task of a node adds to an exchange of any size: entering, starting, waiting for the last task
     exchange_cost_s: float | None = None
     #: 0 to 1: share of the computing beside an exchange that overlaps, because the MPI or the network makes progress
@@ -80,9 +82,10 @@ class Costs:
                     rate is not None and not 0 < rate < float("inf") for rate in (each.rate, each.together)):
                 raise MachineError(f"messages up to {each.up_to:g} bytes: a start of 0 s or more, 1 port or more, and "
                                    "rates above 0 are needed")
-        if self.message_cost_s is not None or self.message_size_cost_s is not None:
-            raise MachineError("messages has the starts of messages of every size, so message_cost and message_size_cost "
-                               "would count them twice: leave these out")
+        given = (self.message_cost_s, self.message_size_cost_s, self.message_hop_cost_s)
+        if any(cost is not None for cost in given):
+            raise MachineError("messages has the starts of messages of every size, so message_cost, message_size_cost and "
+                               "message_hop_cost would count them twice: leave these out")
 
 
 RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "cache_bandwidth_per_task",

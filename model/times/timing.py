@@ -11,6 +11,7 @@ Time of an exchange, in seconds::
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
                  + message_size_cost x sum over these messages of the square root of their size in KiB
+                 + message_hop_cost x the same sum x hops of the average byte
                  or, if the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
                  no faster than a single message, and all messages of a task together, in that range
     hops         hop_latency x hops of the average byte
@@ -73,6 +74,7 @@ class ExchangeWork:
     tasks: int
     #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
     message_roots: float = 0.0
+    hop_roots: float = 0.0  #: this sum times `hops`; in rounds, summed over the rounds
 
     @property
     def message_bytes(self) -> float:
@@ -195,8 +197,8 @@ def _message_time(work, costs):
     each = _message_range(work, costs)
     if each is not None:
         return each.start_s * ceil(work.messages / each.ports)
-    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots))
-             if t is not None]
+    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots),
+                         _times(costs.message_hop_cost_s, work.hop_roots)) if t is not None]
     return sum(known) if known else None
 
 
@@ -233,9 +235,10 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     nodes = size // product.slots.extent(letters)
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
+    roots = (size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=each, node_bytes=each * product.tasks_per_node,
                         messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
-                        message_roots=(size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
+                        message_roots=roots, hop_roots=hops * roots)
 
 
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
@@ -245,10 +248,11 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
     sent = exact.sent_bytes()
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
+    roots = exact.message_roots()
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(task_bytes), node_bytes=float(node_bytes),
                         messages=int(messages_sent(blocks.send, blocks.receive).max()), hops=hops,
                         tasks=product.tasks_per_node if size > 1 else 0,
-                        message_roots=exact.message_roots())
+                        message_roots=roots, hop_roots=hops * roots)
 
 
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
@@ -268,9 +272,10 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
     by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
                         for places in (exchange.members, mapping.node_of_rank[exchange.members]))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
+    hops, roots = float(hop_bytes) / sent if sent else 0.0, _message_roots(exchange)
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(by_task), node_bytes=float(by_node),
-                        messages=_messages(exchange), hops=float(hop_bytes) / sent if sent else 0.0, tasks=int(entering),
-                        message_roots=_message_roots(exchange))
+                        messages=_messages(exchange), hops=hops, tasks=int(entering), message_roots=roots,
+                        hop_roots=hops * roots)
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
@@ -281,7 +286,8 @@ def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
                         task_bytes=sum(work.task_bytes for work in rounds),
                         node_bytes=sum(work.node_bytes for work in rounds), messages=sum(work.messages for work in rounds),
                         hops=sum(work.hops for work in rounds), tasks=max(work.tasks for work in rounds),
-                        message_roots=sum(work.message_roots for work in rounds))
+                        message_roots=sum(work.message_roots for work in rounds),
+                        hop_roots=sum(work.hop_roots for work in rounds))
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import Pattern, parse_pattern
@@ -294,6 +296,26 @@ def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
         with pytest.raises(MachineError, match=name):
             Costs(**{name: wrong})
     assert name in RATES or getattr(Costs(**{name: 0.0}), name) == 0.0
+
+
+def test_the_cost_of_a_hop_counts_hops_and_roots_by_hand():
+    """Columns of 8x64 on cubes: 63 messages of 128 bytes, 6 hops of the average byte times 64/63, in every count."""
+    product = place("box:2x2x2", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    costs, transform = Costs(message_hop_cost_s=0.5e-6), Transform(64, 64, 64)
+    for placed in (product, product.mapping()):
+        stage = predict(placed, transform, costs=costs).stage("column")
+        by_hand = 0.5e-6 * 63 * (128 / 1024) ** 0.5 * 6 * 64 / 63
+        assert stage.terms.messages_s == pytest.approx(by_hand, rel=1e-9)
+        assert stage.time_s == pytest.approx(stage.t_s + by_hand, rel=1e-9)
+
+
+def test_the_cost_of_a_hop_under_a_schedule_is_that_of_the_sequence():
+    placed = place("box:2x2x2", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    found = predict(placed, Transform(64, 64, 64), costs=Costs(message_hop_cost_s=0.5e-6), schedule="sequence")
+    assert found.schedule.time_s == pytest.approx(sum(stage.time_s for stage in found.stages), rel=1e-9)
+    overlapped = predict(placed, Transform(64, 64, 64), costs=Costs(message_hop_cost_s=0.5e-6), schedule="overlap:4")
+    starts = overlapped.schedule.time_s - overlapped.schedule.t_s
+    assert starts == pytest.approx(2 * sum(stage.terms.messages_s for stage in found.stages), rel=1e-6)  # 4 x sqrt(1/4)
 
 
 # ---- ports, and costs of messages by size ------------------------------------------------------------------------------
