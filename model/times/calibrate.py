@@ -85,6 +85,7 @@ PRICES = {  # by key of the machine file; if two figures cannot be separated, th
     "link_bandwidth": Price("link_s", None, False),
     "injection_per_task": Price("task_bytes", "injection_per_task", True),
     "injection_per_node": Price("node_bytes", "injection_per_node", True),
+    "on_node_bandwidth": Price("inside_bytes", "on_node_bandwidth", True),
     "exchange_cost": Price("tasks", "exchange_cost_s", False),
     "message_cost": Price("messages", "message_cost_s", False),
     "message_size_cost": Price("message_roots", "message_size_cost_s", False),
@@ -96,7 +97,7 @@ PRICES = {  # by key of the machine file; if two figures cannot be separated, th
     "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
     "copy_cost": Price("copies", "copy_cost_s", False),
 }
-LIMITS = ("injection_per_task", "injection_per_node")   # effective only if slower than the links
+LIMITS = ("injection_per_task", "injection_per_node", "on_node_bandwidth")   # effective only if slower than the links
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,10 @@ def test_work_is_what_single_messages_add_up_to(case):
     mapping, transform = case
     node = mapping.node_of_rank
     for traffic, exchange in zip(brute.messages(mapping.grid, transform), _exchanges(predict(mapping, transform))):
-        by_task, by_node = Counter(), Counter()
+        by_task, by_node, inside = Counter(), Counter(), Counter()
         for source, target, amount in traffic:
+            if node[source] == node[target] and source != target:
+                inside[int(node[source])] += amount
             if node[source] != node[target]:
                 by_task[source] += amount
                 by_node[int(node[source])] += amount
@@ -71,6 +73,8 @@ def test_work_is_what_single_messages_add_up_to(case):
         work = exchange.work
         assert work.task_bytes == pytest.approx(max(by_task.values(), default=0), abs=1e-6)
         assert work.node_bytes == pytest.approx(max(by_node.values(), default=0), abs=1e-6)
+        assert work.inside_bytes == pytest.approx(max(inside.values(), default=0), abs=1e-6)
+        assert work.hop_roots == pytest.approx(work.hops * work.message_roots)
         assert work.messages == max(Counter(s for s, t, _ in traffic if s != t).values(), default=0)
         assert work.hops == pytest.approx(brute.hop_bytes(mapping.network, traffic, node) / sent if sent else 0)
         assert work.tasks == (max(Counter(node.tolist()).values()) if work.messages else 0)
@@ -287,6 +291,17 @@ def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
     terms = p.stages[0].terms.as_dict()
     assert (terms["link_s"], terms["contention_s"], terms["injection_s"], terms["hops_s"]) == (0, 0, 0, 0)
     assert p.stages[0].time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
+
+
+@pytest.mark.parametrize("schedule", ["sequence", "two-way"])
+def test_rows_inside_a_node_take_the_bandwidth_between_its_tasks(schedule):
+    """Four tasks of a node pass three quarters of what they hold to each other, and nothing to other nodes."""
+    placed, transform = product("8x8x8", "c8", "c8", "c8", slots="r4"), Transform(512, 512, 512)
+    slow, fast = (predict(placed, transform, costs=Costs(on_node_bandwidth=rate), schedule=schedule) for rate in (1e6, 1e12))
+    inside = 0.75 * transform.total_bytes / 512
+    assert slow.stages[0].time_s == pytest.approx(inside / 1e6) and slow.stages[1].time_s == fast.stages[1].time_s
+    others = {"sequence": slow.stages[1].time_s, "two-way": 0.0}[schedule]  # two ways at once the tasks work all the time
+    assert slow.schedule.time_s == pytest.approx(inside / 1e6 + others, rel=0.005)  # lanes are uneven by a plane
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Costs) if field.name != "messages"])
