@@ -60,6 +60,11 @@ class Build:
         return self.directory / "bin" / "network_probe_smpi"
 
     @property
+    def simulated_pme(self) -> Path:
+        """Path of the example pme_c for the simulated network."""
+        return self.directory / "bin" / "pme_smpi"
+
+    @property
     def platform(self) -> Path:
         """Path of the simulated network, a platform for smpirun."""
         return self.directory / "lib" / "libnetwork_platform.so"
@@ -117,7 +122,8 @@ def _ensure(build, simulated):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    for product in (build.mpi_runner, *[build.runner, build.probe, build.platform] * simulated):
+    products = (build.runner, build.probe, build.simulated_pme, build.platform) if simulated else ()
+    for product in (build.mpi_runner, *products):
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
