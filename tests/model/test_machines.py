@@ -38,7 +38,8 @@ def test_the_usual_shape_is_a_partition_that_closes_as_the_file_says(machine):
     assert machine.doubts(machine.torus) == ()
 
 
-HOSTS = {"frontera": 8008, "frontier": 74 * 128, "leonardo": 3420, "lumi-c": 8 * 256, "lumi-g": 24 * 128}
+HOSTS = {"duke-beowulf": 16, "frontera": 8008, "frontier": 74 * 128, "ibm-sp2": 32, "leonardo": 3420, "lumi-c": 8 * 256,
+         "lumi-g": 24 * 128}
 
 
 def test_machines_of_switches_have_the_published_numbers_of_nodes():
