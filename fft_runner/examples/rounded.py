@@ -1,5 +1,5 @@
-"""Exchanges in single precision: a field is filtered by a Gaussian in double precision, and again with messages of floats, which
-have half the bytes; the difference is compared with the error that the plan tells.
+"""Exchanges in single precision: a field is filtered by a Gaussian in double precision, and again with messages of floats,
+which have half the bytes; the difference is compared with the error that the plan tells.
 
 mpirun -n 4 python rounded.py
 """
@@ -22,7 +22,8 @@ def filtered(plan, f):
     return plan.backward(plan.forward(f) * np.exp(-WIDTH**2 / 2 * (x**2 + y**2 + z**2))) / plan.scale
 
 
-with Plan((N, N, N), type="r2c") as plan, Plan((N, N, N), plan.grid, comm, type="r2c", exchange_precision="single") as rounded:
+with Plan((N, N, N), type="r2c") as plan, \
+        Plan((N, N, N), plan.grid, comm, type="r2c", exchange_precision="single") as rounded:
     f = np.random.default_rng(comm.rank).standard_normal(plan.shape("input"))
     right, most = filtered(plan, f), 2 * rounded.exchange_error  # forward and backward
     error = norm(filtered(rounded, f) - right) / norm(f)

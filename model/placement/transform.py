@@ -203,7 +203,8 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
 def parse_transform(text: str) -> Transform:
     """Read ``512`` (a cube) or ``512x256x128``, with type, precision, padding and fields if other than c2c, double, none, 1.
 
-    ``sent=single`` sends the numbers of double precision as floats. ``padding=1.5`` has 1.5 points for each mode along x, y and z, rounded up; ``points=768x512x256`` are their numbers.
+    ``sent=single`` sends the numbers of double precision as floats. ``padding=1.5`` has 1.5 points for each mode along x, y
+    and z, rounded up; ``points=768x512x256`` are their numbers.
 
     Raises
     ------

@@ -413,6 +413,7 @@ def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, cos
     for i, some in enumerate(lines):
         operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
         beside = [unpacked for _, unpacked in packed[i - 1:i] if i] + [packs for packs, _ in packed[i:i + 1]]
-        work = LocalWork(operations, touched * (len(some) + len(beside) * _copied(transform)), touched, tasks_per_node, sum(beside) / 2)
+        passes = len(some) + len(beside) * _copied(transform)
+        work = LocalWork(operations, touched * passes, touched, tasks_per_node, sum(beside) / 2)
         found.append(local_terms(work, costs).time_s or 0.0)
     return found

@@ -1,5 +1,5 @@
-"""Started by test_python_binding.py under mpirun: exchanges in single precision against plans in double precision, by the error
-that the plan tells; bytes of messages against those of the model; wisdom of `auto` for each precision.
+"""Started by test_python_binding.py under mpirun: exchanges in single precision against plans in double precision, by the
+error that the plan tells; bytes of messages against those of the model.
 """
 
 from itertools import product
