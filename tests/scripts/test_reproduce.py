@@ -15,8 +15,8 @@ from pencilmap.scripts.reproduce import SOURCES, jocksch
 from pencilmap.scripts.reproduce.figure import Found
 from pencilmap.scripts.reproduce.schulz import networks, published
 
-SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
-        "p3dfft:fig9", "p3dfft:fig10", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
+SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
+        "p3dfft:fig9", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
 COMPUTED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items()
             if f.compute and not f.measures]
 MEASURED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items() if f.measures]
