@@ -1,9 +1,9 @@
 """Pekurovsky (2012), P3DFFT: whole transforms on a Cray XT5 and Chan's flat meshes, beside the numbers of the text.
 
-The points of Fig. 3 to 10 are pictures; the numbers of the text give a curve (`pencilmap.mapper.studies.scaling`). The times
-here are those of the machine file of the Cray XT5, whose rates come from other publications (`seastar`), and of an assumed
-rate of the FFTs. So nothing is fitted to this paper, and all its numbers judge the model. The nodes are taken as a torus that
-is as cubic as possible, with 12 tasks on each node and ranks in the launcher's order; the real nodes are unknown.
+The points of Fig. 3 to 10 are pictures; the numbers of the text give a curve (`pencilmap.mapper.studies.scaling`). The
+times here are by the machine file of the Cray XT5, whose rates come from other publications (`seastar`), and by an assumed
+rate of the FFTs. So nothing is fitted to this paper, and all its numbers judge the model. The nodes are taken as a torus
+that is as cubic as possible, with 12 tasks on each node and ranks in the launcher's order; the real nodes are unknown.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from math import ceil, log2, prod
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.studies.scaling import p3dfft_terms, p3dfft_time
+from pencilmap.mapper.studies.scaling import p3dfft_time
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
@@ -97,10 +97,10 @@ def seastar() -> Found:
     rows = [[a.size, a.processes, shape_for(a.processes // 2), 1e3 * a.time_s, 1e3 * a.time_by(found),
              a.time_by(found) / a.time_s] for a in published()]
     return Found([">bytes", ">processes", "torus", ">published ms", ">fitted ms", ">fitted/published"], rows,
-                 [f"one number is fitted: bytes x hops of a node / {found.byte_hops / 1e6:.3g} MB/s; each message starts in "
-                  f"{1e6 * found.start_s:.3g} us, the mean of 1 KiB; both are in machine cray-xt5, rounded",
-                  "assumed: processes fill nodes of two cores, on tori as cubic as possible; Jaguar was an XT4 then, and its "
-                  "jobs lay scattered and shared the links"])
+                 [f"one number is fitted: bytes x hops of a node / {found.byte_hops / 1e6:.3g} MB/s; each message "
+                  f"starts in {1e6 * found.start_s:.3g} us, the mean of 1 KiB; both are in machine cray-xt5, rounded",
+                  "assumed: processes fill nodes of two cores, on tori as cubic as possible; Jaguar was an XT4 then, and "
+                  "its jobs lay scattered and shared the links"])
 
 
 def aspect() -> Found:
@@ -120,8 +120,8 @@ def aspect_verdict(found: list[Time], tasks: int) -> list[str]:
     within, across = inside[-1].total_s / inside[0].total_s - 1, first.total_s / inside[-1].total_s - 1
     best, square = min(found, key=lambda f: f.total_s), found[-1]
     agrees = "as published" if across > within and best is not square else "NOT as published"
-    return [f"published: {PICTURE}; the text: the time rises as M1 crosses the {tasks} tasks of a node, and the square grid is "
-            "not the best",
+    return [f"published: {PICTURE}; the text: the time rises as M1 crosses the {tasks} tasks of a node, and the square grid "
+            "is not the best",
             f"here: up to {inside[-1].grid} the time rises by {100 * within:.0f} %, from there to {first.grid} by "
             f"{100 * across:.0f} %; least with {best.grid}, {square.grid} takes {square.total_s / best.total_s:.2f} times "
             f"as long: {agrees}"]
@@ -151,8 +151,8 @@ def _bisections(points, n):
     return [f"bisection of {cores} cores by the fit of a/P + d/P^(2/3): here {said}; the text: "
             f"{fact['effective_bisection'] / 1e9:.0f} GB/s, {100 * fact['bisection_efficiency']:.0f} % of "
             f"{fact['bisection_peak'] / 1e9:.0f} GB/s; peak computed {peak / 1e9:.0f} GB/s",
-            f"share of the exchanges at high core counts: the text about {100 * fact['communication_share']:.0f} %, here the "
-            "last column"]
+            f"share of the exchanges at high core counts: the text about {100 * fact['communication_share']:.0f} %, here "
+            "the last column"]
 
 
 def weak_scaling() -> Found:
@@ -191,7 +191,8 @@ def decomposition_verdict(ratios: dict[int, float]) -> list[str]:
     change = (f"2D takes {100 * (values[0] - 1):.0f} % longer on {cores[0]} cores and {100 * (values[-1] - 1):.0f} % on "
               f"{cores[-1]}")
     agrees = "as published" if shrinks and wins == cores else "NOT as published"
-    return [f"published: {PICTURE}; the text: 1D is better up to P = N = 2048, by less and less with P, and cannot run on 4096",
+    return [f"published: {PICTURE}; the text: 1D is better up to P = N = 2048, by less and less with P, and cannot run on "
+            "4096",
             f"here: {better}; {change}: {agrees}"]
 
 
@@ -202,12 +203,13 @@ def flat_meshes() -> Found:
     """Return the gain of placements on flat and cubic meshes, as in the study of Chan that the paper cites."""
     rows = [_flat(tasks, size, grid) for tasks, size, grid in _flat_cases()]
     largest = max(row[-1] for row in rows[:-2])
-    return Found([">tasks on a node", "transform", "grid", ">default ms", ">best ms", ">gain of exchanges %", ">gain %"], rows,
+    columns = [">tasks on a node", "transform", "grid", ">default ms", ">best ms", ">gain of exchanges %", ">gain %"]
+    return Found(columns, rows,
                  [f"published (Chan et al. 2008, cited in sec. 4.2): up to {100 * p3dfft_2012()['flat_gain']:.0f} % by "
                   f"placement on flat meshes, none needed on cubic ones; here up to {largest:.0f} %",
-                  "modelled: Blue Gene/L of 16 racks, 32x32x16, by its calibrated time model; best: the best product of digit "
-                  "patterns; default: XYZT. Assumed: Chan's sizes and grids, of which the paper says only that one extent is "
-                  "much smaller"])
+                  "modelled: Blue Gene/L of 16 racks, 32x32x16, by its calibrated time model; best: the best product of "
+                  "digit patterns; default: XYZT. Assumed: Chan's sizes and grids, of which the paper says only that one "
+                  "extent is much smaller"])
 
 
 def _flat_cases() -> Iterator[tuple[int, str, str]]:

@@ -2,14 +2,14 @@
 
 Idea: every message takes its start, and each hop of its bytes takes a share of links that other jobs use, too:
 t = starts + bytes x hops of a node / rate. The rate is the least-squares fit of the relative errors; the start is the mean
-of the 1 KiB row. A port of the node (bytes / rate, added) would be fitted as faster than its hardware, so it decides nothing.
+of the 1 KiB row. A port of the node (bytes / rate, added) would be fitted as faster than its hardware; it decides nothing.
 Source: R. Schulz, "3D FFT with 2D decomposition" (2008), sec. 5: MPI_Alltoall by the Intel MPI Benchmarks on Jaguar, two
 cores a node; the nodes of a job were not contiguous. Assumed here: processes fill nodes, on tori as cubic as possible.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, exp, log
+from math import ceil, exp, log, prod
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.times.published import table
@@ -48,7 +48,7 @@ def shape_for(nodes: int) -> str:
     """
     side = ceil(nodes ** (1 / 3) - 1e-9)
     found = [(x, y, z) for x in range(1, side + 1) for y in range(1, x + 1) for z in range(1, y + 1) if x * y * z >= nodes]
-    return "x".join(map(str, min(found, key=lambda s: (s[0] * s[1] * s[2], s))))
+    return "x".join(map(str, min(found, key=lambda sides: (prod(sides), sides))))
 
 
 @lru_cache

@@ -93,7 +93,7 @@ def test_4096_is_near_the_curve_that_was_fitted_to_it():
 
 def test_weak_scaling_tells_the_plain_ratio_and_the_efficiency_with_log_n():
     rows = p3dfft.weak_scaling().rows
-    for (size, cores, _, here, plain, curve, efficiency, _) in rows:
+    for size, _, _, here, plain, _, efficiency, _ in rows:
         n = int(size.removesuffix("^3"))
         assert plain == pytest.approx(rows[1][3] / here) and efficiency == pytest.approx(plain * log2(n) / 10)
     assert rows[-1][5] == pytest.approx(0.45) and 0.15 < rows[-1][6] < 0.45  # no longer above 1, as with exchanges alone
