@@ -373,6 +373,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
+    "byte_hops_per_node": ("byte_hops_per_node", "byte/s", "bytes times hops of a node on shared links"),
     "on_node_bandwidth": ("on_node_bandwidth", "byte/s", "bandwidth between the tasks of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),

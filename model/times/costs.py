@@ -35,6 +35,8 @@ class Costs:
     hop_latency_s: float | None = None  #: seconds that the head of a message needs from one node to the next
     injection_per_task: float | None = None  #: bytes per second that one task can put into the network
     injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
+    #: bytes times hops per second that all tasks of a node together move through links that other jobs use, too
+    byte_hops_per_node: float | None = None
     #: bytes per second that all tasks of a node together pass to tasks of the same node
     on_node_bandwidth: float | None = None
     message_cost_s: float | None = None  #: seconds of a task's time for each message that the task sends, of any size
@@ -123,5 +125,5 @@ class Costs:
                                "message_hop_cost would count them twice: leave these out")
 
 
-RATES = ("injection_per_task", "injection_per_node", "on_node_bandwidth", "fft_rate_per_task", "cache_bandwidth_per_task",
-         "memory_bandwidth_per_node")
+RATES = ("injection_per_task", "injection_per_node", "byte_hops_per_node", "on_node_bandwidth", "fft_rate_per_task",
+         "cache_bandwidth_per_task", "memory_bandwidth_per_node")

@@ -8,7 +8,7 @@ Time of an exchange, in seconds::
     contention   c (adaptive - link), never below 0: routers choose among minimal routes; with c = 0 they spread the load as
                  evenly as dimension order, with c = 1 no better than random (`pencilmap.model.routing.random_minimal`)
     injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node,
-                 bytes between the tasks of a node / on_node_bandwidth)
+                 bytes x hops of a node / byte_hops_per_node, bytes between the tasks of a node / on_node_bandwidth)
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
                  + message_size_cost x sum over these messages of the square root of their size in KiB
@@ -77,6 +77,11 @@ class ExchangeWork:
     message_roots: float = 0.0
     hop_roots: float = 0.0  #: this sum times `hops`; in rounds, summed over the rounds
     inside_bytes: float = 0.0  #: largest number of bytes that the tasks of one node pass to each other
+
+    @property
+    def byte_hops(self) -> float:
+        """Bytes that the busiest node sends to other tasks, times the hops of the average byte."""
+        return self.hops * (self.node_bytes + self.inside_bytes)
 
     @property
     def message_bytes(self) -> float:
@@ -214,6 +219,7 @@ def _over(amount, rate):
 
 def _injection(work, costs):
     limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node),
+                          _over(work.byte_hops, costs.byte_hops_per_node),
                           _over(work.inside_bytes, costs.on_node_bandwidth)) if t is not None]
     each = _message_range(work, costs)
     if each is not None:

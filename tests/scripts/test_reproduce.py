@@ -13,10 +13,11 @@ from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.scripts.command_line.studies import reproduce
 from pencilmap.scripts.reproduce import SOURCES, jocksch
 from pencilmap.scripts.reproduce.figure import Found
+from pencilmap.scripts.reproduce.jagode import wrap_verdict
 from pencilmap.scripts.reproduce.schulz import networks, published
 
-SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
-        "p3dfft:fig9", "p3dfft:fig10", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
+SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
+        "p3dfft:fig9", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
 COMPUTED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items()
             if f.compute and not f.measures]
 MEASURED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items() if f.measures]
@@ -60,6 +61,21 @@ def test_totals_are_predicted_within_what_the_model_promises():
         cube, line = rows["VN", "16x64", "cube8", n], rows["VN", "16x64", "default", n]
         assert cube[0] / line[0] > 1.05 and cube[1] / line[1] > 1.05
         assert cube[1] == pytest.approx(cube[0], rel=0.15)
+
+
+def test_every_row_at_64_is_within_ten_percent_and_says_if_it_was_fitted():
+    for name, number in (("table2", 7), ("table3", 7), ("totals", 7)):
+        small = [row for row in rows_of(f"jagode:{name}") if row[3] == 64]
+        assert len(small) == number and {row[7] for row in small} == {True, False}
+        assert all(abs(row[6] - 1) < 0.10 for row in small)
+
+
+def test_the_mesh_is_slower_as_in_the_paper_and_images_without_rings_are_not():
+    rows = rows_of("jagode:wraps")
+    assert len(rows) == 47 and all(row[-1] > 1.1 for row in rows)
+    assert all(row[4] == row[5] for row in rows if row[2] in ("cube8", "cube64"))
+    assert all("NOT" not in line for line in wrap_verdict(rows)[:2])
+    assert all("NOT" in line for line in wrap_verdict([*rows[:-1], [*rows[-1][:5], 2 * rows[-1][4], 1.0, 0.9, 0.9]])[:2])
 
 
 def test_ratios_of_networks_are_those_of_the_tables_of_times():
