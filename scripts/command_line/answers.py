@@ -196,7 +196,7 @@ def agreement(comparisons: Sequence[Comparison]) -> str:
     transforms of a published table do not count, because they are no exchanges.
     """
     rows = [c for c in comparisons if c.stage != "total"]
-    return "; ".join(filter(None, (_fastest(rows), _nearness(rows))))
+    return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
 def _fastest(rows):
@@ -241,7 +241,8 @@ def _title(rows):
     return f"{rows[0].placement} ({order})" if order else rows[0].placement
 
 
-def _nearness(rows):
+def nearness(rows: Iterable[Comparison]) -> str:
+    """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
     timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
     if not timed:
         return ""
