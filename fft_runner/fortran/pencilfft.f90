@@ -273,8 +273,8 @@ module pencilfft
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
         end function
-        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such as
-        !! those of pencilfft_array. from and to may be the same memory under two pointers.
+        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such
+        !! as those of pencilfft_array. from and to may be the same memory under two pointers.
         integer(c_int) function pencilfft_transform(plan, direction, from, to) bind(C, name="pencilfft_execute")
             import
             type(pencilfft_plan), value :: plan
@@ -348,8 +348,8 @@ module pencilfft
         end function
         !> A transform in flight, of a plan with `nonblocking`; direction is pencilfft_direction_forward or
         !! pencilfft_direction_backward. The arrays belong to the plan until pencilfft_wait, and need the attribute
-        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All ranks
-        !! start and wait in the same order. Collective.
+        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All
+        !! ranks start and wait in the same order. Collective.
         integer(c_int) function pencilfft_start(plan, direction, from, to) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -374,8 +374,8 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
         end function
-        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the last
-        !! pass. Local; the same on all ranks.
+        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the
+        !! last pass. Local; the same on all ranks.
         integer(c_int) function pencilfft_set_norm(plan, direction, norm) bind(C)
             import
             type(pencilfft_plan), value :: plan

@@ -229,8 +229,9 @@ typedef struct {
                   * omp_set_num_threads() */
     int destroy_input; /* 1: a transform between two buffers may overwrite its input, which saves the plan its work buffer
                         * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
-    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils, two
-                      * for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default): it may not */
+    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils,
+                      * two for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default):
+                      * it may not */
     int64_t padded_nx, padded_ny, padded_nz; /* points along an axis with a DFT, at least nx, ny, nz: see Padding; 0
                                               * (default): no more than nx, ny, nz */
 } pencilfft_desc;
@@ -290,9 +291,9 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* The process grid: as given, or chosen for numbers that were 0. If a single number was 0, the other number decides. If both
  * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
- * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there is
- * one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the squarest
- * of all if a node has one rank. Slabs have R = 1. Local. */
+ * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there
+ * is one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the
+ * squarest of all if a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -359,9 +360,9 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
-/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before the
- * first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the same
- * on all ranks. */
+/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before
+ * the first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the
+ * same on all ranks. */
 int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm);
 /* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
  * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The
@@ -438,9 +439,9 @@ const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
  * backward together if the plan has both. 0 if untried, infinity after a refusal. During such a trial the exchanges before
  * this exchange use their chosen algorithms, and later exchanges use the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
-/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom knew
- * the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan has
- * both, of the slowest rank. Local. */
+/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom
+ * knew the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan
+ * has both, of the slowest rank. Local. */
 typedef struct {
     int R, C;
     int runs; /* 0: refused, or not tried */

@@ -7,8 +7,8 @@
  *        A backward pass is the same in reverse. All data are in rows along z or, if z is not transformed, along the fastest
  *        axis of input and output; lines along the inner axis are transformed for many elements of a row at once, which also
  *        suits vector units. Lines may also be read or written in place (pass_plan.c).
- *        Padded lines have their full length only inside a block. Forward, the kept modes leave the block, low modes and high
- *        modes apart; backward, the modes between are set to 0 in the block (keep_modes). In a plane, the inner
+ *        Padded lines have their full length only inside a block. Forward, the kept modes leave the block, low modes and
+ *        high modes apart; backward, the modes between are set to 0 in the block (keep_modes). In a plane, the inner
  *        lines are those of the kept modes alone.
  *        Threads share the groups of planes of all fields, each with blocks of its own. If there are too few groups, threads
  *        share the rows, and then the columns, of one group after the other.
