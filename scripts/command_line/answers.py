@@ -11,7 +11,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
+from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.scripts.command_line.predictions import exchanges_of, gain, gains, is_scheduled, percent, value
 
@@ -40,7 +40,7 @@ class Launched:
 
 
 def launched(where: Where, like: Prediction, question: Question = Question(),
-             most: int = MOST_TASKS_ROUTED) -> Launched:
+             most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
     """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
@@ -51,7 +51,8 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
-            found.append((site.launch_phrase(order), where.shown(placed, question, name)))
+            shown = where.shown(placed, question, name)
+            found.append((site.launch_phrase(order), quick(shown) if is_quick else shown))
     return Launched(tuple(found))
 
 
