@@ -44,7 +44,8 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="Messages that a rank starts at a time [machine's, or 1].")
+@click.option("--ports", type=click.IntRange(1), metavar="K",
+              help="Messages that a rank starts at a time [machine's, or 1].")
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
               help="Also write a page with the network and the loads of its links.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
