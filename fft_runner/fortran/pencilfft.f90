@@ -134,6 +134,7 @@ module pencilfft
     public :: pencilfft_halo_create, pencilfft_halo_destroy, pencilfft_halo_part, pencilfft_halo_exchange
     public :: pencilfft_halo_accumulate, pencilfft_halo_traffic
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
+    public :: pencilfft_exchange_error
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
     public :: pencilfft_set_norm, pencilfft_grid_trials, pencilfft_grid_trial_of
@@ -294,6 +295,12 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             real(c_double), intent(out) :: scaling
+        end function
+        !> The most relative error, in the L2 norm, that exchanges in single precision add to a transform. Local.
+        integer(c_int) function pencilfft_exchange_error(plan, error) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            real(c_double), intent(out) :: error
         end function
         !> Threads that share the work of a rank. Local.
         integer(c_int) function pencilfft_threads(plan, threads) bind(C)
@@ -731,19 +738,19 @@ contains
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
-                                                  destroy_input, padded, nonblocking) &
+                                                  destroy_input, padded, nonblocking, exchange_precision) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
-        character(*), intent(in), optional :: schedule, torus, node
+        character(*), intent(in), optional :: schedule, torus, node, exchange_precision
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
         logical, intent(in), optional :: destroy_input, nonblocking
         integer, intent(in), optional :: padded(3)
         type(c_ptr) :: desc
-        character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
+        character(longest_name), target :: names(13) ! keeps the texts alive until the plan is made
 
         desc = c_desc_new() ! a null descriptor is refused below on all ranks
         call set_integer(desc, "nx", n(1))
@@ -771,6 +778,7 @@ contains
         call set_text(desc, "schedule", schedule, names(10))
         call set_text(desc, "torus", torus, names(11))
         call set_text(desc, "node", node, names(12))
+        call set_text(desc, "exchange_precision", exchange_precision, names(13))
         if (present(input_box)) status = c_set_box(desc, "input_box"//c_null_char, input_box)
         if (present(output_box)) status = c_set_box(desc, "output_box"//c_null_char, output_box)
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)

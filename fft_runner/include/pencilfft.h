@@ -80,6 +80,17 @@
  * Along a halved z this is twice the real part of each line's mode, and half of it. So a spectrum survives backward and
  * forward, and the backward transform interpolates the points of a plan without padding.
  *
+ * Exchanges in single precision
+ * -----------------------------
+ * With precision "double" and exchange_precision "single", arrays and computing are in double precision, and packing rounds
+ * each number to a float, so that messages have half the bytes. Any exchange, schedule and type will do, remaps included; halos
+ * are exchanged in double precision. A number is rounded once in each exchange and remap, even if it stays on its rank, by at
+ * most u = 2^-24 of itself (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, theorem 2.2).
+ * Transforms keep relative errors in the L2 norm, so m exchanges add at most m u: pencilfft_exchange_error(). Roundings are
+ * independent, each with u/2.5 in the mean, so that about 0.4 sqrt(m) u is usual. The bound holds for DFTs without padding; a
+ * norm that a transform does not keep, as of a spectrum that padding cuts, may have more in rare cases. Numbers above 3.4e38
+ * become infinite, and those below 1.2e-38 lose digits: scale fields of such numbers.
+ *
  * Errors
  * ------
  * Every function returns a pencilfft_status. pencilfft_error_message() gives the message of the last call that did not
@@ -196,6 +207,8 @@ typedef struct {
     const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s in front for (co)sine. NULL: "2,2,2" */
     const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z if z is halved */
     const char *precision; /* "double" (default), "single" */
+    const char *exchange_precision; /* NULL (default): precision; "single" with precision "double": see Exchanges in single
+                                     * precision */
     const char *layout; /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries all */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
@@ -306,6 +319,9 @@ int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *p
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives the input times *scale. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
+/* The most relative error, in the L2 norm, that exchanges in single precision add to a transform: 2^-24 for each exchange and
+ * remap among several ranks; 0 if numbers are sent as they are. Local. */
+int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
 /* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,

@@ -268,6 +268,11 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
             check(pencilfft_part_mine(get(), array.value, static_cast<int>(i), &found[i]));
         return found;
     }
+    // The most relative error, in the L2 norm, that exchanges in single precision add to a transform.
+    double exchange_error() const
+    {
+        return asked<double>(pencilfft_exchange_error);
+    }
     double scale() const
     {
         return asked<double>(pencilfft_scale);

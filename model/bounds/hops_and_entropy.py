@@ -38,6 +38,7 @@ MOST_KINDS = 130_000   # distributions of a group over a dimension
 MOST_SHAPES = 2_000    # of these distributions, counted without the order of the coordinates
 MOST_PAIRS = 3_000_000  # pairs of shapes, times tasks of a group: above this number entropy alone is used
 BINS = 768             # of the entropy
+ROWS = 4096            # distributions at once: their arrays fit into the cache
 STEPS = 14             # of halving, towards the least length
 HIGHEST = 8.0          # the largest length to try, as if every node had one task
 MOST_PRICES = 12       # prices of the dimensions to try for a length
@@ -221,28 +222,31 @@ def _corners(stairs):
 @lru_cache(maxsize=64)
 def _kinds(n, ring, size, T, split):
     """Return all distributions of `size` tasks over a dimension of n nodes."""
-    tasks = _distributions(n, size, ring)
+    tasks, apart = _distributions(n, size, ring), np.abs(np.arange(n)[:, None] - np.arange(n))
+    apart = np.minimum(apart, n - apart).astype(float) if ring else apart.astype(float)
+    parts = [_limits(some, apart, n, ring, size, T, split) for some in np.split(tasks, range(ROWS, len(tasks), ROWS))]
+    hops, end, alone, source = (np.concatenate(part) for part in zip(*parts))
+    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
+    stairs = np.full(BINS + 1, np.inf)
+    bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
+    np.minimum.at(stairs, bins[shape], hops)
+    return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
+                  links=2 * n if ring else 2 * (n - 1))
+
+
+def _limits(tasks, apart, n, ring, size, T, split):
+    """Return the arrays hops, end, alone and source of `_Kinds` for some distributions."""
     where, share = np.arange(n), tasks / size
-    apart = np.abs(where[:, None] - where)
-    if ring:
-        apart = np.minimum(apart, n - apart)
-    hops = np.einsum("ki,ij,kj->k", share, apart.astype(float), share, optimize=True)
+    hops = ((share @ apart) * share).sum(axis=1)
     ahead = (where[None, :] - where[:, None]) % n if ring else np.where(where > where[:, None], where - where[:, None], n)
     right = share @ (((ahead > 0) & (2 * ahead < n)) if ring else ahead < n).T.astype(float)
     left = share @ (((ahead > 0) & (2 * ahead > n)) if ring else where < where[:, None]).T.astype(float)
     across = share @ (2 * ahead == n).T.astype(float) if ring and split else np.zeros_like(share)
     leaves = np.maximum(4 * np.maximum(right, left) + 2 * across, 2 * (1 - share))
-    varies = tasks.max(axis=1) < size
-    end = np.where(varies, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
-    fits = varies & (tasks.max(axis=1) <= T)
-    alone = np.where(fits, np.maximum(end, 4 * size * hops / (2 * n if ring else 2 * (n - 1))), np.inf)
-    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
-    stairs = np.full(BINS + 1, np.inf)
-    bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
-    np.minimum.at(stairs, bins[shape], hops)
-    source = np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
-    return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
-                  links=2 * n if ring else 2 * (n - 1))
+    most = tasks.max(axis=1)
+    end = np.where(most < size, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
+    alone = np.where((most < size) & (most <= T), np.maximum(end, 4 * size * hops / (2 * n if ring else 2 * (n - 1))), np.inf)
+    return hops, end, alone, np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
 
 
 def _unique(rows, base):

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import Setting, setting
+from pencilmap.mapper.setting import WRAPS, Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS
@@ -62,6 +62,8 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
                              help="How the tasks share the array [pencil; without a grid, the best].")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
+WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="All dimensions wrap, or none; both compares torus and open "
+                    "mesh.")
 ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
                        help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "

@@ -46,7 +46,8 @@ class Row:
 
 def title(where: Where) -> str:
     """Return the question of a table: network, tasks and transform."""
-    return where.where + (f", transform {where.transform}" if where.transform else "")
+    found = where.where.replace("torus", "torus and open mesh", 1) if where.wraps else where.where
+    return found + (f", transform {where.transform}" if where.transform else "")
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
@@ -109,7 +110,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound; `shapes` adds the network.
     """
     predictions = [row.prediction for row in rows]
-    columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
+    columns, cells = _wide(predictions, shapes) if wide else _narrow(rows, by, shapes)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
                                         *bracket_lines(predictions, by),
@@ -211,6 +212,10 @@ def _grid(p):
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
+def _shape(p):
+    return str(p.network).partition(":axes")[0]
+
+
 def _narrow(rows, by, networks):
     """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
@@ -225,7 +230,7 @@ def _narrow(rows, by, networks):
     cells = []
     for grids, row in _once(rows, by):
         p = row.prediction
-        cells.append([*([str(p.network).partition(":axes")[0]] if networks else []),
+        cells.append([*([_shape(p)] if networks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
@@ -247,11 +252,12 @@ def _once(rows, by):
     return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), same[0]) for same in found.values()]
 
 
-def _wide(predictions):
+def _wide(predictions, networks):
     several, scheduled = len({p.routing for p in predictions}) > 1, any(is_scheduled(p) for p in predictions)
     names = [stage.name for stage in predictions[0].moves]
     predicted = any(p.time_s != p.t_s for p in predictions)
-    columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
+    columns = [*(["shape"] if networks else []), "grid", "placement", *(["routing"] if several else []),
+               *(f"m {name}" for name in names),
                *(f"load {name}" for name in names), *(f">{name} hops" for name in names), ">all loads", ">lower bound",
                *(head for name in names for head in (f">{name} links", ">messages", ">bytes each")),
                ">all links", *([">exchanges"] if predicted else []), ">total", ">to limit",
@@ -259,7 +265,7 @@ def _wide(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([_grid(p), p.placement, *([p.routing] if several else []),
+        rows.append([*([_shape(p)] if networks else []), _grid(p), p.placement, *([p.routing] if several else []),
                      *(lengths(scale(p) * x for x in stage.m) for stage in p.moves),
                      *(lengths(scale(p) * x for x in stage.load) for stage in p.moves),
                      *(f"{float(stage.hop_length):.4g}" for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",

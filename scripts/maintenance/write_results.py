@@ -3,18 +3,17 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.write_results cramer
 
 computes every figure of a source that is not measured, and writes a row for each compared value into the page
-docs/results/SOURCE.md. The times of simulations are the same in every run, so tests/scripts/test_reproduce.py compares a
-page with a new computation.
+docs/publications/SOURCE.md. Simulated times are the same in every run, so a test can compare a page with a new computation.
 """
 
 import sys
 from pathlib import Path
 
 from pencilmap.scripts.command_line.documents import fill, markdown_table
-from pencilmap.scripts.reproduce import PAGES, SOURCES
+from pencilmap.scripts.reproduce import SOURCES
 from pencilmap.scripts.reproduce.figure import Compared
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "publications"
 PLACE = "published and ours"
 
 
@@ -48,9 +47,10 @@ def comparison(source: str) -> str:
 
 
 def main(sources: list[str]) -> None:
+    """Fill the page of each source."""
     for source in sources:
-        fill(RESULTS / f"{PAGES[source]}.md", PLACE, comparison(source))
+        fill(PAGES / f"{source}.md", PLACE, comparison(source))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(PAGES))
+    main(sys.argv[1:])

@@ -15,9 +15,6 @@ _TITLES = {
     "jocksch": "A. Jocksch, N. Tselepidis, V. Karakasis, CUG 2021",
     "cramer": "C. Cramer, J. Board, 4th Annual Linux Showcase (2000)",
 }
-#: pages in docs/results with the published values beside ours
-PAGES = {"schulz": "schulz", "p3dfft": "p3dfft", "jagode": "jagode-hein-trew", "jocksch": "jocksch",
-         "cramer": "cramer-board"}
 SOURCES: dict[str, dict[str, Figure]] = {name: resolve_name(f"{__name__}.{name}:FIGURES") for name in _TITLES}
 
 

@@ -100,6 +100,30 @@ static void what_a_plan_tells(int rank, int ranks)
     expect(phases.front().first == "fft_z" && phases.size() == 14, "phases");
 }
 
+// A wave through exchanges in single precision.
+static void numbers_are_sent_as_floats(int ranks)
+{
+    pencilfft::description wanted(12, 10, 9);
+    wanted.exchange_precision = "single", wanted.rigor = "estimate";
+    pencilfft::plan plan(wanted, MPI_COMM_WORLD);
+    expect(plan.exchange_error() <= 2 * std::ldexp(1.0, -24) && (plan.exchange_error() > 0) == (ranks > 1), "its error");
+    expect(made("c2c").exchange_error() == 0, "no error of doubles");
+    auto f = plan.make<complex>(pencilfft::input);
+    double right = 0, wrong = 0;
+    for (const auto &w : plan.elements(pencilfft::input))
+        f[w.at] = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
+    plan.forward(f.data(), f.data());
+    plan.backward(f.data(), f.data());
+    for (const auto &w : plan.elements(pencilfft::input)) {
+        complex expected = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
+        right += std::norm(expected), wrong += std::norm(f[w.at] / plan.scale() - expected);
+    }
+    double mine[] = {right, wrong}, all[] = {0, 0};
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    double error = std::sqrt(all[1] / all[0]);
+    expect(ranks == 1 ? error < 1e-14 : error > 1e-12 && error <= 2 * plan.exchange_error(), "the error that it tells");
+}
+
 static void pairs_transposes_and_halos(int ranks)
 {
     auto plan = made("c2c", "opposite");
@@ -179,6 +203,7 @@ int main(int argc, char **argv)
         a_derivative(schedule);
     plans_are_moved();
     what_a_plan_tells(rank, ranks);
+    numbers_are_sent_as_floats(ranks);
     pairs_transposes_and_halos(ranks);
     lines(ranks);
     what_is_refused();

@@ -46,6 +46,7 @@ program fortran_test
     call a_wave_becomes_one_mode("stride1")
     call single_precision_is_taken()
     call padded_waves_are_the_same_modes()
+    call numbers_are_sent_as_floats()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
@@ -312,6 +313,25 @@ contains
         call need(pencilfft_forward(plan, memory, memory))
         call check(all(abs(b/scaling - merge(1, 0, numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-13), &
                    "the mode of a constant on more points")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> Third parts through exchanges in single precision.
+    subroutine numbers_are_sent_as_floats()
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: memory
+        complex(c_double_complex), pointer :: a(:, :, :), b(:, :, :)
+        real(c_double) :: told
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="estimate", exchange_precision="single"))
+        call need(pencilfft_exchange_error(plan, told))
+        call check(told == count([R, C] > 1)*2._c_double**(-24), "the error of exchanges in single precision")
+        call need(pencilfft_alloc(plan, memory))
+        call c_f_pointer(memory, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
+        a = 1/3._c_double
+        call need(pencilfft_forward(plan, memory, memory))
+        b = abs(b - merge(product(n)/3._c_double, 0._c_double, numbers(plan, pencilfft_x_pencil, "natural") == 0))
+        call check(maxval(real(b)) <= told*product(n) + 1e-12, "a constant by floats")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 

@@ -61,6 +61,7 @@ static const char *const fields[] = {"1", "2", "3"};
 static const char *const pieces[] = {"usual", "tiny"};
 static const char *const skips[] = {"none", "x", "y", "xy", "z", "xz", "yz", "xyz"};
 static const char *const kinds[] = {"c1", "c2", "c3", "c4", "s1", "s2", "s3", "s4"};
+static const char *const sent[] = {"as-computed", "single"};
 /* Points of the axes with a DFT, of n and at least n. */
 static const struct padding {
     const char *name;
@@ -105,6 +106,11 @@ static const char *padding_name(int i)
     return i < COUNT(paddings) ? paddings[i].name : NULL;
 }
 
+static const char *sent_name(int i)
+{
+    return i < COUNT(sent) ? sent[i] : NULL;
+}
+
 static const char *kind_name(int i)
 {
     return i < COUNT(kinds) ? kinds[i] : NULL;
@@ -128,6 +134,7 @@ static const struct {
     [SYNC] = {"sync", pencilfft_sync_name},
     [SKIP] = {"skip", skip_name},
     [PADDING] = {"padding", padding_name},
+    [SENT] = {"exchange-precision", sent_name},
     [KIND_X] = {"kind-x", kind_name},
     [KIND_Y] = {"kind-y", kind_name},
     [KIND_Z] = {"kind-z", kind_name},
@@ -246,7 +253,9 @@ static void set_name(struct matrix_case *c)
     if (d->skip)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
     if (c->value[PADDING])
-        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " padding=%s", paddings[c->value[PADDING]].name);
+        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " padding=%s", paddings[c->value[PADDING]].name);
+    if (d->exchange_precision)
+        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " exchange_precision=%s", d->exchange_precision);
 }
 
 /* Plans of r2c and of c2r, which are the same type, have a single direction, others both. */
@@ -276,8 +285,17 @@ static int destroys_input(int number)
 static int is_nonblocking(const pencilfft_desc *desc, int number)
 {
     enum { ONE_IN = 3 };
-    bool may = !strcmp(desc->sync, "none") && strcmp(desc->exchange, "node") && strcmp(desc->exchange, "fftw");
+    bool may = !strcmp(desc->sync, "none") && exchange_runs_beside(desc->exchange);
     return may && value_hash(value_hash((uint64_t)number) + 1) % ONE_IN == 0;
+}
+
+/* Every third of the cases in double precision sends single precision. */
+static void set_sent(struct matrix_case *c, int number)
+{
+    enum { ONE_IN = 3 };
+    bool may = !strcmp(c->plan.desc.precision, "double");
+    c->value[SENT] = may ? draw(number, SENT, ONE_IN) == 0 : NOT_CHOSEN;
+    c->plan.desc.exchange_precision = c->value[SENT] == 1 ? sent[1] : NULL;
 }
 
 void matrix_case_make(int number, struct matrix_case *c)
@@ -305,6 +323,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     c->plan.tiny_pieces = c->value[PIECES] == 1;
     set_kinds(c, number);
     set_padding(c, number);
+    set_sent(c, number);
     desc->kinds = type_is_real(desc->type) ? c->kinds : NULL;
     set_name(c);
 }

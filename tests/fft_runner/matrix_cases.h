@@ -19,6 +19,7 @@ enum matrix_choice {
     SYNC,
     SKIP,
     PADDING,
+    SENT,
     KIND_X,
     KIND_Y,
     KIND_Z,

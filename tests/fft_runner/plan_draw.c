@@ -232,6 +232,7 @@ static void set_name(struct plan_case *plan)
     add_text(plan->name, "kinds", d->kinds);
     add_text(plan->name, "skip", d->skip);
     add_text(plan->name, "precision", d->precision);
+    add_text(plan->name, "exchange_precision", d->exchange_precision);
     add_text(plan->name, "layout", d->layout);
     add_text(plan->name, "exchange", d->exchange);
     add_text(plan->name, "schedule", d->schedule);
@@ -302,6 +303,14 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_torus(dice, drawn);
     draw_padding(dice, d);
     d->nonblocking = one_in(dice, 3);
+    d->exchange_precision = one_in(dice, 3) ? any_name(dice, pencilfft_precision_name) : NULL;
+}
+
+/* A quarter of the grids is left to the library, which may take a grid on which the plan is impossible. */
+static void open_grid(struct dice *dice, pencilfft_desc *d)
+{
+    if (one_in(dice, 4))
+        d->R = d->C = 0;
 }
 
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn)
@@ -310,6 +319,7 @@ void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, st
     do
         draw(&dice, check->ranks, drawn);
     while (plan_must_be_refused(&drawn->plan.desc, check->absent) && !one_in(&dice, 12));
+    open_grid(&dice, &drawn->plan.desc);
     set_node(check->rank, drawn);
     set_name(&drawn->plan);
 }

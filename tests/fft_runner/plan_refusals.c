@@ -49,6 +49,17 @@ static bool padded_without_dft(const pencilfft_desc *d, const char *absent)
     return false;
 }
 
+static bool sent_in_more_than_it_has(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->exchange_precision && !strcmp(d->exchange_precision, "double") && !strcmp(d->precision, "single");
+}
+
+bool plan_rounds(const pencilfft_desc *d)
+{
+    return d->exchange_precision && !strcmp(d->exchange_precision, "single") && !strcmp(d->precision, "double");
+}
+
 static bool padded_to_less(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
@@ -171,16 +182,21 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
     return wanted > most;
 }
 
+bool exchange_runs_beside(const char *exchange)
+{
+    return strcmp(exchange, "node") && strcmp(exchange, "put") && strcmp(exchange, "fftw");
+}
+
 static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return !is_free(d) && !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return !is_free(d) && !is_schedule(d, "sequence") && !exchange_runs_beside(d->exchange);
 }
 
 static bool cannot_be_started(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return d->nonblocking && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return d->nonblocking && !exchange_runs_beside(d->exchange);
 }
 
 static bool waits_for_all(const pencilfft_desc *d, const char *absent)
@@ -214,6 +230,7 @@ static const struct reason {
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {padded_to_less, PENCILFFT_BAD_SIZE, "give 0 or at least n"},
+    {sent_in_more_than_it_has, PENCILFFT_NOT_POSSIBLE, "is more than precision single has"},
     {padded_without_dft, PENCILFFT_NOT_POSSIBLE, "only DFTs are padded"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
     {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
@@ -235,10 +252,21 @@ bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent)
     return false;
 }
 
-bool plan_refused_rightly(const pencilfft_desc *desc, const char *absent, int status, const char *message)
+static bool refused_on_its_grid(const pencilfft_desc *desc, const char *absent, int status, const char *message)
 {
     for (int i = 0; i < COUNT(reasons); i++)
         if (reasons[i].applies(desc, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
             return true;
     return false;
+}
+
+bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *absent, int status, const char *message)
+{
+    pencilfft_desc on = *desc;
+    for (on.R = 1; on.R <= ranks && !desc->R; on.R++) {
+        on.C = ranks / on.R;
+        if (on.R * on.C == ranks && refused_on_its_grid(&on, absent, status, message))
+            return true;
+    }
+    return desc->R && refused_on_its_grid(desc, absent, status, message);
 }

@@ -6,6 +6,7 @@ import signal
 import time
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,11 @@ from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.scripts.command_line.studies import reproduce
 from pencilmap.scripts.reproduce import SOURCES, jocksch
 from pencilmap.scripts.reproduce.figure import KINDS, LONG_S, Found
+from pencilmap.scripts.reproduce.jagode import wrap_verdict
 from pencilmap.scripts.reproduce.schulz import networks, published
 
-SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
-        "p3dfft:fig9", "p3dfft:fig10", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
+SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
+        "p3dfft:fig9", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
 COMPUTED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items()
             if f.compute and not f.measures and (source != "cramer" or not f.simulates)]  # see test_reproduce_cramer.py
 SIMULATED = [f"cramer:{name}" for name, f in SOURCES["cramer"].items() if f.simulates]
@@ -62,6 +64,19 @@ def test_no_figure_ends_in_nothing_and_each_names_kind_and_duration():
             assert not figure.here.startswith("nothing") or f"{source}:{name}" in OPEN, (source, name)
 
 
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "publications"
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_the_page_of_a_publication_has_every_figure_and_table(page):
+    """By its name in code, or inside a range of names."""
+    text, names = page.read_text(), [name for name, figure in SOURCES[page.stem].items() if figure.compute]
+    found = set(re.findall(r"`(?:\w+:)?([\w-]+)`", text))
+    for first, last in re.findall(r"`([\w-]+)` to `([\w-]+)`", text):
+        found |= {*names[names.index(first):names.index(last) + 1]}
+    assert [name for name in names if name not in found] == []
+
+
 def test_a_long_figure_says_how_long_it_takes(pencilmap, monkeypatch):
     quick = replace(SOURCES["jocksch"]["break-even"], compute=lambda: Found(["x"], [[1]]), takes_s=240.0)
     monkeypatch.setitem(SOURCES["jocksch"], "break-even", quick)
@@ -100,6 +115,21 @@ def test_totals_are_predicted_within_what_the_model_promises():
         cube, line = rows["VN", "16x64", "cube8", n], rows["VN", "16x64", "default", n]
         assert cube[0] / line[0] > 1.05 and cube[1] / line[1] > 1.05
         assert cube[1] == pytest.approx(cube[0], rel=0.15)
+
+
+def test_every_row_at_64_is_within_ten_percent_and_says_if_it_was_fitted():
+    for name, number in (("table2", 7), ("table3", 7), ("totals", 7)):
+        small = [row for row in rows_of(f"jagode:{name}") if row[3] == 64]
+        assert len(small) == number and {row[7] for row in small} == {True, False}
+        assert all(abs(row[6] - 1) < 0.10 for row in small)
+
+
+def test_the_mesh_is_slower_as_in_the_paper_and_images_without_rings_are_not():
+    rows = rows_of("jagode:wraps")
+    assert len(rows) == 47 and all(row[-1] > 1.1 for row in rows)
+    assert all(row[4] == row[5] for row in rows if row[2] in ("cube8", "cube64"))
+    assert all("NOT" not in line for line in wrap_verdict(rows)[:2])
+    assert all("NOT" in line for line in wrap_verdict([*rows[:-1], [*rows[-1][:5], 2 * rows[-1][4], 1.0, 0.9, 0.9]])[:2])
 
 
 def test_ratios_of_networks_are_those_of_the_tables_of_times():

@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.scripts.maintenance.write_results import RESULTS, row
+from pencilmap.scripts.maintenance.write_results import PAGES, row
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate_all, simulation_of
 from pencilmap.scripts.networks.simulated_ewald import EwaldRun, simulate_ewald
 from pencilmap.scripts.reproduce import SOURCES
@@ -155,7 +155,7 @@ def page_rows(page: Path):
 
 
 def test_the_page_has_a_row_for_every_figure():
-    named = {cells[0].strip("`") for cells in page_rows(RESULTS / "cramer-board.md")}
+    named = {cells[0].strip("`") for cells in page_rows(PAGES / "cramer.md")}
     assert named == {f"cramer:{name}" for name, figure in SOURCES["cramer"].items() if not figure.measures}
 
 
@@ -163,6 +163,6 @@ def test_the_page_has_a_row_for_every_figure():
                                                if figure.simulates else [])
                                   for name, figure in SOURCES["cramer"].items() if not figure.measures])
 def test_the_page_has_what_the_program_gives(name):
-    rows = [cells for cells in page_rows(RESULTS / "cramer-board.md") if cells[0] == f"`cramer:{name}`"]
+    rows = [cells for cells in page_rows(PAGES / "cramer.md") if cells[0] == f"`cramer:{name}`"]
     compared = SOURCES["cramer"][name].compute().compared
     assert [row(f"cramer:{name}", each) for each in compared] == rows if compared else len(rows) == 1

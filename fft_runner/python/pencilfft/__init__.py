@@ -115,6 +115,7 @@ class Choices(TypedDict, total=False):
     kinds: str | None
     skip: str | None
     precision: str | None
+    exchange_precision: str | None
     layout: str | None
     exchange: str | None
     rigor: str | None
@@ -400,8 +401,8 @@ def _box(given: Any, name: str) -> "_Box":
 
 #: For each keyword of `Plan`: the last part of ``pencilfft_desc_set_``, and the conversion of its value.
 MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
-    **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync",
-                     "schedule", "torus", "node"), ("text", _text)),
+    **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "exchange_precision", "layout", "exchange",
+                     "rigor", "sync", "schedule", "torus", "node"), ("text", _text)),
     **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
     **dict.fromkeys(("padded_nx", "padded_ny", "padded_nz"), ("integer", _integer)), "padding": ("factors", _factors),
     "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth), "auto_budget_s": ("real", _real),
@@ -577,6 +578,8 @@ class Plan(_Handled):
         Axes that are not transformed: ``x``, ``yz``; not z if the transform halves z.
     precision : str, optional
         ``double`` (default), ``single``.
+    exchange_precision : str, optional
+        ``single`` sends the numbers of a plan of precision double as floats; see `Plan.exchange_error`.
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
@@ -875,6 +878,11 @@ class Plan(_Handled):
     def scale(self) -> float:
         """Factor of backward after forward: the result is this number times the input."""
         return _asked("scale", self._alive(), c_double()).value
+
+    @property
+    def exchange_error(self) -> float:
+        """Most relative error, in the L2 norm, that exchanges in single precision add to a transform; 0.0 without them."""
+        return _asked("exchange_error", self._alive(), c_double()).value
 
     @property
     def buffer_bytes(self) -> int:

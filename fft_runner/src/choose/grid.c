@@ -176,7 +176,7 @@ static int64_t bytes_sent(pencilfft_plan plan, int R)
     for (int e = 0; e < plan->exchanges; e++) {
         pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, pf_exchanged_array(e, 1), plan->rank);
         pencilfft_box kept = pf_box_common(&before, &after);
-        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->element_bytes;
+        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->sent_bytes;
     }
     return sent;
 }
@@ -299,6 +299,7 @@ void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transfor
     plan->transform = *transform;
     plan->input_bytes = plan->precision->fftw->real_bytes * (transform->real_input ? 1 : 2);
     plan->element_bytes = plan->precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
+    plan->sent_bytes = plan->exchange_precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
 }
 
 int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)

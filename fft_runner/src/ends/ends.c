@@ -19,6 +19,13 @@ size_t pf_end_bytes(const struct pencilfft_plan_s *plan, int end)
     return end ? plan->element_bytes : plan->input_bytes;
 }
 
+/* Of an element in a message of the remap, which a single rank does not send. */
+static size_t sent_bytes(const struct pencilfft_plan_s *plan, int end)
+{
+    size_t bytes = pf_end_bytes(plan, end);
+    return plan->ranks > 1 ? bytes * plan->sent_bytes / plan->element_bytes : bytes;
+}
+
 pencilfft_box pf_end_inside(const struct pencilfft_plan_s *plan, int end, int rank)
 {
     return end ? pf_array_box(&plan->geometry, plan->exchanges, rank) : pf_input_box(plan, rank);
@@ -40,7 +47,7 @@ int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank)
             continue;
         pencilfft_box outside = pf_end_box(plan, end, rank), inside = pf_end_inside(plan, end, rank);
         pencilfft_box kept = pf_box_common(&outside, &inside);
-        sent += (pf_box_elements(end ? &inside : &outside) - pf_box_elements(&kept)) * (int64_t)pf_end_bytes(plan, end);
+        sent += (pf_box_elements(end ? &inside : &outside) - pf_box_elements(&kept)) * (int64_t)sent_bytes(plan, end);
     }
     return sent;
 }
@@ -130,6 +137,7 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         .from = end ? inside : outside,
         .to = end ? outside : inside,
         .element_bytes = pf_end_bytes(plan, end),
+        .sent_bytes = sent_bytes(plan, end),
         .fields = plan->fields,
         .threads = plan->threads,
         .exchange = plan->exchange,

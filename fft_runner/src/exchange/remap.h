@@ -10,7 +10,7 @@ struct pf_remap_request {
     struct pf_communicators *communicators;
     int ranks, me;
     const pencilfft_box *from, *to; /* of every rank, with their strides; not needed afterwards */
-    size_t element_bytes;
+    size_t element_bytes, sent_bytes; /* in the arrays, and in the messages */
     int fields;
     int threads; /* that may share copies */
     const struct pf_exchange *exchange;

@@ -179,7 +179,7 @@ struct pencilfft_plan_s {
     pencilfft_norm norm[PF_DIRECTIONS]; /* of the next transforms */
     bool nonblocking; /* runs may be started: each exchange returns at once, on communicators of the plan */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* requested; chosen for each */
-    const struct pf_precision *precision;
+    const struct pf_precision *precision, *exchange_precision;
     const struct pf_rigor *rigor;
     const struct pf_sync *sync;
 
@@ -191,6 +191,7 @@ struct pencilfft_plan_s {
     struct pf_end end[PF_ENDS];
     pencilfft_box input; /* of a forward transform, after its remap */
     size_t input_bytes, element_bytes; /* of an element of the input, and after its z transform */
+    size_t sent_bytes; /* of an element after its z transform in a message: half if numbers are sent in single precision */
     int fields;
     struct pf_phases phases;
 
@@ -238,6 +239,12 @@ static inline bool pf_is_padded(const struct pencilfft_plan_s *plan)
 {
     const struct pf_transform *t = &plan->transform;
     return t->points[0] > t->n[0] || t->points[1] > t->n[1] || t->points[2] > t->n[2];
+}
+
+/* Whether numbers are sent in a lower precision than that of the arrays. */
+static inline bool pf_rounds(const struct pencilfft_plan_s *plan)
+{
+    return plan->sent_bytes < plan->element_bytes;
 }
 
 static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)

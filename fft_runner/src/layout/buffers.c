@@ -90,7 +90,7 @@ static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const
     if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
         return buffer[joint->to];
     char *from = buffer[joint->from]; /* unknown while persistent requests are made */
-    return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->element_bytes : NULL;
+    return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->sent_bytes : NULL;
 }
 
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])

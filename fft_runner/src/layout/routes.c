@@ -41,7 +41,7 @@ static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape
 {
     const struct pf_geometry *g = &plan->geometry;
     const struct pf_decomposition *other = g->decomposition->other_route;
-    int64_t most = 1, bytes = plan->fields * (int64_t)plan->element_bytes;
+    int64_t most = 1, bytes = plan->fields * (int64_t)plan->sent_bytes;
     for (int axis = X; axis <= Z; axis++)
         bytes *= pf_array_extent(g, 0, axis);
     for (int e = 0; e < plan->exchanges; e++)

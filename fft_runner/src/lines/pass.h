@@ -33,7 +33,7 @@ struct pf_piece {
 struct pf_side {
     int n;
     struct pf_piece *piece;
-    size_t element_bytes;
+    size_t element_bytes, stored_bytes; /* in the caches, and in the pieces */
     int copied; /* phase of copies between pieces and cache; -1: phase of the transform */
 };
 

@@ -29,7 +29,7 @@ static bool is_of(const struct place *at, int route)
 
 static int side_make(struct pf_side *side, int n, size_t element_bytes, int copied)
 {
-    *side = (struct pf_side){.element_bytes = element_bytes, .copied = copied};
+    *side = (struct pf_side){.element_bytes = element_bytes, .stored_bytes = element_bytes, .copied = copied};
     if (!(side->piece = calloc((size_t)n, sizeof *side->piece)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the parts of %d messages", n);
     return PENCILFFT_OK;
@@ -92,6 +92,7 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
     int number = plan->route[at->route].exchange[plan->sequence[at->backward].joint[at->route][j].exchange];
     const struct pf_exchange_phases *phases = &plan->phases.of[number];
     int status = side_make(side, n, plan->element_bytes, sent ? phases->pack : phases->unpack);
+    side->stored_bytes = plan->sent_bytes;
     for (int l = 0; l < plan->lanes && !status; l++) {
         const struct pf_lane *lane = &plan->lane[l];
         const struct pf_joint *joint = &plan->sequence[at->backward].joint[lane->route][j];

@@ -134,6 +134,18 @@ TELLS(pencilfft_scale, double, plan->transform.scale)
 TELLS(pencilfft_alloc_elements, int64_t, plan->alloc_elements)
 TELLS(pencilfft_alloc_bytes, int64_t, plan->alloc_elements *(int64_t)plan->element_bytes)
 
+/* Each exchange and remap rounds each number once, by 2^-24 of the number at most. */
+static double exchange_error(const struct pencilfft_plan_s *plan)
+{
+    int times = 0;
+    for (int e = 0; e < plan->exchanges; e++)
+        times += plan->p[e] > 1;
+    for (int end = 0; end < PF_ENDS; end++)
+        times += plan->end[end].remapped && plan->ranks > 1;
+    return pf_rounds(plan) ? times * 0x1p-24 : 0;
+}
+TELLS(pencilfft_exchange_error, double, exchange_error(plan))
+
 const char *pencilfft_schedule_chosen(pencilfft_plan plan)
 {
     return plan ? plan->schedule : NULL;

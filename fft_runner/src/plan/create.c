@@ -25,6 +25,18 @@ static const struct pf_exchange *find_exchange(const char *name)
     return exchange;
 }
 
+/* NULL: that of the arrays. */
+static int set_exchange_precision(pencilfft_plan plan, const char *name)
+{
+    plan->exchange_precision = name ? pf_table_find(&pf_precisions, name) : plan->precision;
+    if (!plan->exchange_precision)
+        return PENCILFFT_UNKNOWN_NAME;
+    if (plan->exchange_precision->fftw->real_bytes > plan->precision->fftw->real_bytes)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange_precision %s is more than precision %s has; give %s, or nothing",
+                       name, plan->precision->name, plan->precision->name);
+    return PENCILFFT_OK;
+}
+
 static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     plan->directions = desc->directions;
@@ -45,6 +57,9 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
+    int status = set_exchange_precision(plan, desc->exchange_precision);
+    if (status)
+        return status;
     plan->exchanges = plan->geometry.decomposition->exchanges;
     if (plan->nonblocking && plan->sync->wait)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,

@@ -34,6 +34,7 @@ static const struct member rows[] = {
     MEMBER(TEXT, kinds),
     MEMBER(TEXT, skip),
     MEMBER(TEXT, precision),
+    MEMBER(TEXT, exchange_precision),
     MEMBER(TEXT, layout),
     MEMBER(TEXT, exchange),
     MEMBER(TEXT, rigor),

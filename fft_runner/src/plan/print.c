@@ -110,7 +110,7 @@ static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf
     fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[t->number].name, t->exchange->name);
     if (t->exchange->means)
         fprintf(out, " (%s)", t->exchange->means);
-    fprintf(out, " among %d tasks, ", t->transpose.p);
+    fprintf(out, " among %d tasks, %s", t->transpose.p, pf_rounds(plan) ? "in single precision, " : "");
     if (joint->from == joint->to)
         fprintf(out, "in %s\n", buffer_name(plan, joint->from, from));
     else

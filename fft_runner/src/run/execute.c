@@ -49,7 +49,7 @@ static int run_pass(pencilfft_plan plan, const struct pf_step *step)
 static char *place(pencilfft_plan plan, const struct pf_step *step, int buffer)
 {
     char *start = plan->walk.run[step->backward].buffer[buffer];
-    return start ? start + step->slot * (int64_t)plan->element_bytes : NULL;
+    return start ? start + step->slot * (int64_t)plan->sent_bytes : NULL;
 }
 
 /* Between an array of the caller and the messages of a lane. */
@@ -70,8 +70,8 @@ static void copy_pieces(pencilfft_plan plan, const struct pf_step *step, bool ou
         *(out ? &copy.from_start : &copy.to_start) += piece.first * pf_box_elements(whole);
         *(out ? &copy.to_start : &copy.from_start) += piece.start;
         *(out ? &copy.to_field : &copy.from_field) = piece.field;
-        pf_copy_run(&copy, plan->element_bytes, buffer[out ? array_buffer : piece.buffer],
-                    buffer[out ? piece.buffer : array_buffer]);
+        pf_copy_changed(&copy, out ? plan->element_bytes : plan->sent_bytes, out ? plan->sent_bytes : plan->element_bytes,
+                        buffer[out ? array_buffer : piece.buffer], buffer[out ? piece.buffer : array_buffer]);
     }
 }
 
