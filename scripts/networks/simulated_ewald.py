@@ -47,13 +47,13 @@ def simulate_ewald(runs: Sequence[EwaldRun], timeout_s: float = TIMEOUT_S) -> li
     """
     build, cancelled = ensure_built(), threading.Event()
 
-    def run(number, each):
+    def run(number: int, each: EwaldRun) -> dict[str, float]:
         say(f"simulating pme_c with {each.reciprocal} reciprocal ranks", number / len(runs))
         return _seconds(each, build, timeout_s, cancelled)
 
     with ThreadPoolExecutor(max_workers=WORKERS) as pool:
         try:
-            started = [pool.submit(copy_context().run, run, *each) for each in enumerate(runs)]
+            started = [pool.submit(copy_context().run, run, number, each) for number, each in enumerate(runs)]
             return [each.result() for each in started]
         except BaseException:
             cancelled.set()

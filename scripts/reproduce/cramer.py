@@ -2,21 +2,14 @@
 
 import os
 from functools import partial
+from itertools import pairwise
 from math import erf, erfc
 from statistics import median
 
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.transform import block_lengths
 from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transforms
-from pencilmap.scripts.reproduce.cramer_ewald import (
-    CHARGES,
-    ORDER,
-    PROCESSES,
-    RECIPROCAL,
-    fact,
-    predicted,
-    simulated,
-)
+from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, fact, predicted, simulated
 from pencilmap.scripts.reproduce.cramer_fft import DUKE, DUKE_PLACES, SP2, SP2_PLACES, Times, efficiency_at, times
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
 
@@ -26,7 +19,7 @@ CLUSTER = 16  # workstations of the cluster
 SLICES = 8  # of the arrays in the sketches, on 4 processes
 
 
-# ---- Fig. 1, 2 and 9: sketches, and section 4.2 ----------------------------------------------------------------------------
+# ---- Fig. 1, 2 and 9: sketches, and section 4.2 --------------------------------------------------------------------------
 
 
 def slabs(after: bool) -> Found:
@@ -36,8 +29,8 @@ def slabs(after: bool) -> Found:
         mine, whole = f"{first} to {first + count - 1}", f"0 to {SLICES - 1}"
         rows.append([process, *((whole, mine) if after else (mine, whole)), whole])
     return Found([">process", "x", "y", "z"], rows,
-                 [f"indices of {SLICES}^3 elements on 4 processes, {'after' if after else 'before'} the exchange: each process "
-                  f"has N / P = {SLICES // 4} slices; fft_runner --print-plan --decomposition slab prints them for any plan"])
+                 [f"indices of {SLICES}^3 elements on 4 processes, {'after' if after else 'before'} the exchange: N / P = "
+                  f"{SLICES // 4} slices each; fft_runner --print-plan --decomposition slab prints them for any plan"])
 
 
 def ewald_split() -> Found:
@@ -64,19 +57,19 @@ def messages() -> Found:
     return Found(["of", ">published", ">computed"], rows, ["B N^2 / P with B = 16 bytes, over the rate of a link"], compared)
 
 
-# ---- Fig. 3 to 8: the FFT --------------------------------------------------------------------------------------------------
+# ---- Fig. 3 to 8: the FFT ------------------------------------------------------------------------------------------------
 
-_ASSUMED = ("serial FFTW: 15 n^3 log2 n operations at {:g} Gflop/s, which is assumed; the other figures are those of machine "
-            "{}, links of which its switch serves all at once")
+_ASSUMED = ("serial FFTW: 15 n^3 log2 n operations at {:g} Gflop/s, which is assumed; the other figures are those of "
+            "machine {}, whose switch serves all links at once")
 
 
 def speedups(machine: str, sizes: tuple[int, ...], timings: bool) -> Found:
     """Return Fig. 3 to 8: speed-up over serial FFTW, or times, predicted and simulated with fft_runner."""
     places = DUKE_PLACES if machine == DUKE else SP2_PLACES
     found = {n: times(machine, n, places) for n in sizes}
-    rows = [[f"{n}^3", t.place.processes, f"{min(t.place.workstations, t.place.processes // t.place.tasks)} x {t.place.tasks}",
-             t.messages, *((1e3 * s if timings else t.serial_s / s) for s in (t.predicted_s, t.simulated_s, t.singly_s,
-                                                                              t.together_s))]
+    rows = [[f"{n}^3", t.place.processes, f"{t.place.processes // t.place.tasks} x {t.place.tasks}",
+             t.messages, *((1e3 * s if timings else t.serial_s / s)
+                           for s in (t.predicted_s, t.simulated_s, t.singly_s, t.together_s))]
             for n, each in found.items() for t in each]
     what = "ms" if timings else "times faster"
     columns = ["size", ">processes", "nodes x tasks", ">messages", f">predicted {what}", f">simulated {what}",
@@ -90,42 +83,54 @@ def speedups(machine: str, sizes: tuple[int, ...], timings: bool) -> Found:
                                  "the model; each slice alone is the method of the paper, all slices at once that of FFTW",
                                  f"predicted efficiency of {sizes[-1]}^3 on {at.processes} processes at this rate, half and "
                                  f"twice the rate of serial FFTW: {others}", f"published: {PICTURE}"],
-                 _judged_sp2(found) if machine == SP2 else _judged_duke(found))
+                 _timed(found) if timings else _judged_sp2(found) if machine == SP2 else _judged_duke(found))
 
 
 def _at(found: list[Times], processes: int, tasks: int = 1) -> Times:
     return next(t for t in found if (t.place.processes, t.place.tasks) == (processes, tasks))
 
 
+_BOTH = "simulated, assumed"
+_SWITCH = ("Here two processes share a link from 17 on. The paper blames losses of the switch, for with another one the "
+           "speed-up fell above {:g}; the simulated switch loses no packet.")
+_FFTW = "Here all messages travel at once; FFTW exchanged them in blocking steps over TCP."
+_BEST = "The paper sends each slice alone and expects the best number between one and all slices at a time (section 8)."
+_KERNEL = "Each slice alone, as in the paper, through the kernel; processor and rate of serial FFTW are assumed."
+_POINTS = "The points of the picture are not available in text; each slice alone, as in the paper."
+_WORD = "The text has a word, no number; the rate of serial FFTW is assumed."
+
+
 def _judged_duke(found):
     compared, limit = [], int(fact("speedup_limit"))
     for n, each in found.items():
-        at = _at(each, limit)
-        compared.append(Compared(f"efficiency of {n}^3 on {limit} processors", "reasonable", at.speedup / limit, "simulated, "
-                                 "assumed", "The text has a word, no number; the rate of serial FFTW is assumed."))
         own = [t for t in each if t.place.workstations == CLUSTER]
-        last = next((t for t, more in zip(own, own[1:]) if more.speedup < t.speedup), own[-1]).place.processes
-        compared.append(Compared(f"processors above which the speed-up of {n}^3 falls", float(limit), float(last), "simulated",
-                                 "Here two processes share a link from 17 on. The paper blames losses of the switch, because "
-                                 f"another switch already fell above {fact('backplane_limit_intel'):g} processors; the "
-                                 "simulated switch loses no packet."))
-        compared.append(Compared(f"speed-up of {n}^3 on 4 processors, all slices at once as FFTW does",
-                                 "below 1", each[1].serial_s / each[1].together_s, "simulated, assumed",
-                                 "Here all messages travel at once; FFTW exchanged them in blocking steps over TCP."))
-        sixteen = _at(each, 16)
-        compared.append(Compared(f"messages for the slices of {n}^3 on 16 processors", float(n // 16),
-                                 float(sixteen.messages), "modelled", "The paper sends each slice alone and expects a best "
-                                 "number between one and all slices at a time (section 8)."))
+        last = next((t for t, more in pairwise(own) if more.alone < t.alone), own[-1]).place.processes
+        four = _at(each, 4)
+        compared += [
+            Compared(f"efficiency of {n}^3 on {limit} processors", "reasonable", _at(each, limit).alone / limit, _BOTH,
+                     _WORD),
+            Compared(f"processors above which the speed-up of {n}^3 falls", limit, last, "simulated",
+                     _SWITCH.format(fact("backplane_limit_intel"))),
+            Compared(f"speed-up of {n}^3 on 4 processors, all slices at once", "below 1", four.serial_s / four.together_s,
+                     _BOTH, _FFTW),
+            Compared(f"messages for the slices of {n}^3 on 16 processors", n // 16, _at(each, 16).messages, "modelled",
+                     _BEST)]
+    return compared
+
+
+def _timed(found):
+    compared = []
+    for n, each in found.items():
+        for name, time_s in (("serial", each[0].serial_s), ("on 16 processors", _at(each, 16).singly_s)):
+            compared.append(Compared(f"ms of {n}^3 {name}", "a picture", 1e3 * time_s, _BOTH, _POINTS))
     return compared
 
 
 def _judged_sp2(found):
-    processes, each = int(fact("efficiency_processors")), found[128]
-    return [Compared(f"efficiency of 128^3 on {processes} processors", fact("efficiency_128_sp2"),
-                     _at(each, processes).speedup / processes, "simulated, assumed",
-                     "Messages through the kernel; processor and rate of serial FFTW are assumed."),
-            Compared(f"efficiency of 64^3 on {processes} processors", "moderate", _at(found[64], processes).speedup / processes,
-                     "simulated, assumed", "The text has a word, no number.")]
+    processes = int(fact("efficiency_processors"))
+    small, large = (_at(found[n], processes).alone / processes for n in (64, 128))
+    return [Compared(f"efficiency of 128^3 on {processes} processors", fact("efficiency_128_sp2"), large, _BOTH, _KERNEL),
+            Compared(f"efficiency of 64^3 on {processes} processors", "moderate", small, _BOTH, _WORD)]
 
 
 def speedups_here(n: int) -> Found:
@@ -144,7 +149,7 @@ def speedups_here(n: int) -> Found:
                   "which share their memory instead of a network"])
 
 
-# ---- Fig. 10 to 12: particle-mesh Ewald ------------------------------------------------------------------------------------
+# ---- Fig. 10 to 12: particle-mesh Ewald ----------------------------------------------------------------------------------
 
 _EWALD = (f"{CHARGES} charges, splines of order {ORDER}; the direct part has 3 times the serial work of the reciprocal part "
           "of 64^3, fitted to the published limit of 4 without a parallel FFT; direct processes send no messages here")
@@ -176,10 +181,10 @@ def dpme(mesh: int) -> Found:
                      ours.serial_s / best.time_s, f"{also.direct}+{also.reciprocal}", checked.serial_s / also.time_s])
     most = int(fact("dpme_parallel_processors"))
     at = checked.best(most)
-    compared = [Compared(f"speed-up on {most} processors, {mesh}^3", fact("dpme_parallel_speedup"), checked.serial_s / at.time_s,
-                         "simulated, assumed", "The abstract names no mesh. Master and slaves of DPME also exchange charges "
-                         "and forces, and its switch loses packets; neither is simulated."),
-                Compared(f"most processors with a gain, {mesh}^3", float(most), float(_last_gain(checked)), "simulated",
+    compared = [Compared(f"speed-up on {most} processors, {mesh}^3", fact("dpme_parallel_speedup"),
+                         checked.serial_s / at.time_s, _BOTH, "The abstract names no mesh. Processes of DPME also exchange "
+                         "charges and forces, and the switch loses packets; neither is simulated."),
+                Compared(f"most processors with a gain, {mesh}^3", most, _last_gain(checked), "simulated",
                          "The simulated switch loses no packet.")]
     return Found([">processes", ">one reciprocal, times faster", ">predicted split", ">predicted times faster",
                   ">simulated split", ">simulated times faster"], rows,
@@ -190,7 +195,7 @@ def dpme(mesh: int) -> Found:
 def _last_gain(parts):
     """Return the most processes that are faster than the next fewer by 1 %."""
     times_s = [parts.best(p).time_s for p in PROCESSES]
-    return max(p for p, before, now in zip(PROCESSES[1:], times_s, times_s[1:]) if now < 0.99 * before)
+    return max(p for p, (before, now) in zip(PROCESSES[1:], pairwise(times_s)) if now < 0.99 * before)
 
 
 def _ewald_here_s(mesh, processes, *options):

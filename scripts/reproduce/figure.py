@@ -22,7 +22,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Compared:
-    """A published value beside ours, for the result pages (docs/results).
+    """A published value beside ours, for the pages in docs/publications.
 
     Parameters
     ----------
