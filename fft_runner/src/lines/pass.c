@@ -449,14 +449,16 @@ struct team {
     int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
 };
 
-/* Planes of a group, counted over all fields. */
+/* Planes of a group, counted over all fields; or fields, counted over all groups. */
 static struct block block_of(const struct team *team, int64_t group, int *field)
 {
     const struct pf_range *range = team->range;
     int outer = team->pass->outer;
     struct block block = {.from = {0}};
-    *field = range->field + (int)(group / team->groups);
-    block.from[outer] = range->outer + group % team->groups * team->pass->block.group;
+    int64_t fields = range->field_end - range->field;
+    bool near = team->pass->near_fields;
+    *field = range->field + (int)(near ? group % fields : group / team->groups);
+    block.from[outer] = range->outer + (near ? group / fields : group % team->groups) * team->pass->block.group;
     block.n[outer] = pf_smaller(team->pass->block.group, range->outer_end - block.from[outer]);
     return block;
 }
