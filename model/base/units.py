@@ -36,7 +36,8 @@ def _word(word: str) -> tuple[Fraction, tuple[int, int, int]]:
 
 def _in_bits(words: str) -> tuple[Fraction, tuple[int, ...]]:
     """Return the factor of a unit such as ``GB/s`` over seconds, bits and operations, and its powers. Raises ValueError."""
-    factor, powers = Fraction(1), (0, 0, 0)
+    factor: Fraction = Fraction(1)
+    powers: tuple[int, ...] = (0, 0, 0)
     for number, word in enumerate(words.split("/") if words else ()):
         one, of_one = _word(word.strip())
         sign = -1 if number else 1
