@@ -270,8 +270,7 @@ static int check_extents(const struct pf_geometry *g)
     for (int axis = 0; axis < 3; axis++)
         if (n[axis] < 1)
             return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1%s", (long long)n[X],
-                           (long long)n[Y], (long long)n[Z],
-                           flat ? "; for two dimensions set order to yx or xy" : "");
+                           (long long)n[Y], (long long)n[Z], flat ? "; for two dimensions set order to yx or xy" : "");
     if (pf_bounded_product(n, PF_MAX_ELEMENTS) < 0)
         return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)n[X], (long long)n[Y],
                        (long long)n[Z]);
