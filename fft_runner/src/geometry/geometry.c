@@ -102,8 +102,8 @@ static void put_last(int order[3], int axis)
     order[2] = axis;
 }
 
-/* Axes from slowest to fastest: the caller's x, y, z; with two dimensions the third, of one point, comes first. A transformed
- * axis becomes the fastest and stays so until another axis is transformed. */
+/* Axes from slowest to fastest: the caller's x, y, z; with two dimensions the third, of one point, comes first. A
+ * transformed axis becomes the fastest and stays so until another axis is transformed. */
 static void memory_order(const struct pf_geometry *g, int array, int order[3])
 {
     const struct pf_layout *layout = g->layout ? g->layout : rows;

@@ -37,7 +37,7 @@ static const struct pf_joint *joint_of(const struct maker *m, int lane, int i)
     return &m->plan->sequence[m->backward].joint[m->plan->lane[lane].route][i];
 }
 
-/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside, or they are interleaved. */
+/* With PF_BOXES an exchange alone works on the caller's arrays, unless other work is beside or they are interleaved. */
 static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const struct pf_joint *joint)
 {
     struct pf_lane *lane = &m->plan->lane[l];
