@@ -157,7 +157,8 @@ module pencilfft
     public :: pencilfft_array, pencilfft_transform
 
     !> A buffer of pencilfft_alloc as `a(:, :, :)` of shape pencilfft_shape(plan, array), or as `a(:, :, :, :)` with the
-    !! fields last, or first if they are interleaved. Refused if the type of the elements is not that of the array, or the array has several parts. Local.
+    !! fields last, or first if they are interleaved. Refused if the type of the elements is not that of the array, or the
+    !! array has several parts. Local.
     interface pencilfft_array
         module procedure real_double_array, real_single_array, complex_double_array, complex_single_array, &
             real_double_fields, real_single_fields, complex_double_fields, complex_single_fields
@@ -393,8 +394,8 @@ module pencilfft
             integer(c_int), value :: in_place
             integer(c_int64_t), intent(out) :: bytes
         end function
-        !> Gives the plan this memory, aligned to 16 bytes, until it gets other memory or is destroyed: c_loc of an array with
-        !! the attribute target. Plans that do not run at the same time may share memory. Local.
+        !> Gives the plan this memory, aligned to 16 bytes, until it gets other memory or is destroyed: c_loc of an array
+        !! with the attribute target. Plans that do not run at the same time may share memory. Local.
         integer(c_int) function pencilfft_set_work(plan, work, bytes) bind(C)
             import
             type(pencilfft_plan), value :: plan

@@ -77,9 +77,9 @@
  * (overlap:4:y) name the caller's axes; arrays and exchanges keep their numbers and names, so PENCILFFT_Z_PENCIL is array 0,
  * whose whole axis is the first of the order. No order copies more than another; lines that are not contiguous are gathered
  * in the caches.
- * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided at a
- * time: decomposition pencil has the grid Px1 and one exchange, row, between the two axes; decomposition brick has blocks of
- * both axes before and after, "brick:PxQ". Slabs, and type chebyshev and empty, are for three dimensions.
+ * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided
+ * at a time: decomposition pencil has the grid Px1 and one exchange, row, between the two axes; decomposition brick has
+ * blocks of both axes before and after, "brick:PxQ". Slabs, and types chebyshev and empty, are for three dimensions.
  *
  * Padding
  * -------
@@ -261,7 +261,7 @@ typedef struct {
     int64_t field_stride;
 } pencilfft_part;
 
-/* The format of an array. Field f begins field_stride elements after field f - 1, so 1 if the fields are interleaved; 0 if the
+/* The format of an array. Field f begins field_stride elements after field f - 1: 1 if the fields are interleaved; 0 if the
  * array has several parts. */
 typedef struct {
     size_t element_bytes, real_bytes;
@@ -373,11 +373,12 @@ int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
 /* The work memory of a plan with `caller_work`. pencilfft_work_bytes() tells the bytes for transforms between two arrays and
- * for exchanges alone, or with in_place = 1 for transforms in place, too; bricks and other boxes count as in place. 0 for other
- * plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the plan gets
- * other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost in each run.
- * A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges bruck, node and
- * fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused. Local. */
+ * for exchanges alone, or with in_place = 1 for transforms in place, too; bricks and other boxes count as in place. 0 for
+ * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
+ * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
+ * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
+ * bruck, node and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
+ * Local. */
 int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
 int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
 

@@ -255,9 +255,9 @@ static void set_name(struct matrix_case *c)
     int n = snprintf(c->plan.name, sizeof c->plan.name,
                      "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d %sthreads=%d%s%s%s", d->R, d->C,
                      d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields, d->interleaved ? "interleaved " : "", d->threads,
-                     d->destroy_input ? " destroy_input" : "", d->nonblocking ? " nonblocking" : "",
-                     d->caller_work ? " caller_work" : "");
+                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
+                     d->interleaved ? "interleaved " : "", d->threads, d->destroy_input ? " destroy_input" : "",
+                     d->nonblocking ? " nonblocking" : "", d->caller_work ? " caller_work" : "");
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)

@@ -103,18 +103,18 @@ def check_halos():
     for shape, order, fields, interleaved in ((SHAPE, "xyz", 2, True), (SHAPE[:2], "yx", 3, True),
                                               (SHAPE[:2], "xy", 1, False)):
         whole = laid(np.arange(float(np.prod(shape) * fields)).reshape(fields, *shape), interleaved)
-        with Plan(shape, comm, type="dct", order=order, fields=fields, interleaved=interleaved) as plan:
-            with plan.halo("input", 2) as halo:
-                wide = halo.empty()
-                halo.exchange(wide, np.ascontiguousarray(local(plan, "input", whole)))
-                around = [np.arange(one.start, one.stop) % n for one, n in zip(halo.part, shape, strict=True)]
-                if wide.size:
-                    index = [*around, np.arange(fields)] if fields > 1 else around
-                    assert np.array_equal(wide, whole[np.ix_(*index)])
-                wide[...] = 1
-                sums = plan.empty("input")
-                halo.accumulate(wide, sums)
-                assert np.isclose(comm.allreduce(sums.sum()), comm.allreduce(float(wide.size)))
+        with (Plan(shape, comm, type="dct", order=order, fields=fields, interleaved=interleaved) as plan,
+              plan.halo("input", 2) as halo):
+            wide, own = halo.empty(), plan.empty("input")
+            own[...] = local(plan, "input", whole)
+            halo.exchange(wide, own)
+            around = [np.arange(one.start, one.stop) % n for one, n in zip(halo.part, shape, strict=True)]
+            if wide.size:
+                index = [*around, np.arange(fields)] if fields > 1 else around
+                assert np.array_equal(wide, whole[np.ix_(*index)])
+            wide[...] = 1
+            halo.accumulate(wide, own)
+            assert np.isclose(comm.allreduce(own.sum()), comm.allreduce(float(wide.size)))
 
 
 def refused(words, function, *arguments, **more):

@@ -7,9 +7,9 @@ copies.
 ...     f[...] = 1
 ...     plan.forward(f, f_hat)
 
-Every array has the axes x, y, z (after the fields, if there are several; before them if they are interleaved) in any order in
-memory; `Plan.start` is the first
-global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid.
+Every array has the axes x, y, z (after the fields, if there are several; before them if they are interleaved) in any order
+in memory; `Plan.start` is the first global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of
+row ``i // R`` of the process grid.
 The library is the file named by PENCILFFT_LIBRARY, else the library beside this module (`pip install`), else the build of
 the checkout, else the library that the loader finds.
 
@@ -1224,8 +1224,9 @@ class Halo(_Handled):
         """Return the calling rank's own part of an array with halo, in the same memory. Local."""
         _check_form(padded, self._padded, False, "with halo")
         pairs = zip(self.part, self._inner.parts[0].box, strict=True)
-        own = [slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs]
-        return padded[(*own, ...) if self._form.interleaved else (..., *own)]
+        own = tuple(slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs)
+        at: Any = own if self._form.interleaved else (..., *own)
+        return padded[at]
 
     @_collective
     def exchange(self, padded: Array, source: Array | None = None) -> None:
@@ -1379,7 +1380,7 @@ class _Lines(_Handled):
     def _array(self, name: str) -> "_Array":
         shape = self.shape(name)
         steps = tuple(self._dtype.itemsize * prod(max(n, 1) for n in shape[axis + 1:]) for axis in range(len(shape)))
-        return _Array(self._dtype, 1, (_Piece((), shape, 0, steps),))
+        return _Array(self._dtype, 1, (_Piece((), (), shape, 0, steps),))
 
     def _rank_of(self, rank: int | None) -> int:
         return self._rank if rank is None else _integer(rank, "rank", 32)

@@ -50,8 +50,8 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     if plan.choice("type") not in PERIODIC or plan.choice("skip"):
         raise PencilfftError(f"{plan!r} does not transform all axes by DFTs; make a plan of type c2c or r2c without skip")
     if plan.choice("interleaved"):
-        raise PencilfftError(f"{plan!r} has the fields behind the axes, and operators take them in front; make a plan without "
-                             "interleaved")
+        raise PencilfftError(f"{plan!r} has the fields behind the axes, and operators take them in front; make a plan "
+                             "without interleaved")
     try:
         periods = np.broadcast_to(np.asarray(lengths, float), (len(plan.extents),))
     except ValueError:

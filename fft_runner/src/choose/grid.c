@@ -306,9 +306,10 @@ void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transfor
 static int take_flat(const struct pencilfft_plan_s *plan, int *R, int *C)
 {
     if ((*R && *R != plan->ranks) || (*C && *C != 1))
-        return pf_fail(PENCILFFT_BAD_GRID,
-                       "grid %dx%d: order %s has two dimensions, of which one is divided at a time; give R = %d and C = 1, or 0",
-                       *R, *C, plan->geometry.axes->name, plan->ranks);
+        return pf_fail(
+            PENCILFFT_BAD_GRID,
+            "grid %dx%d: order %s has two dimensions, of which one is divided at a time; give R = %d and C = 1, or 0", *R,
+            *C, plan->geometry.axes->name, plan->ranks);
     *R = plan->ranks;
     *C = 1;
     return PENCILFFT_OK;

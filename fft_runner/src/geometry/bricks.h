@@ -4,7 +4,7 @@
 #include "geometry/geometry.h"
 
 /* The decomposition of a text, "brick:2x2x4" with the numbers of bricks along x, y and z; 0 if the text has no numbers. With
- * two dimensions there are two numbers, and one brick along z. NULL with a message. Axes are the caller's, here and below. */
+ * two dimensions there are two numbers, and one brick along z. NULL with a message. Axes are the caller's, as below. */
 const struct pf_decomposition *pf_decomposition_find(const char *text, int dimensions, int bricks[3]);
 
 /* Numbers of bricks along x, y and z for so many ranks, with the least total surface. */

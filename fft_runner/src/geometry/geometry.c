@@ -102,8 +102,8 @@ static void put_last(int order[3], int axis)
     order[2] = axis;
 }
 
-/* Axes from slowest to fastest: the caller's x, y, z; with two dimensions the third, of one point, comes first. A transformed
- * axis becomes the fastest and stays so until another axis is transformed. */
+/* Axes from slowest to fastest: the caller's x, y, z; with two dimensions the third, of one point, comes first. A
+ * transformed axis becomes the fastest and stays so until another axis is transformed. */
 static void memory_order(const struct pf_geometry *g, int array, int order[3])
 {
     const struct pf_layout *layout = g->layout ? g->layout : rows;
@@ -270,8 +270,7 @@ static int check_extents(const struct pf_geometry *g)
     for (int axis = 0; axis < 3; axis++)
         if (n[axis] < 1)
             return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1%s", (long long)n[X],
-                           (long long)n[Y], (long long)n[Z],
-                           flat ? "; for two dimensions set order to yx or xy" : "");
+                           (long long)n[Y], (long long)n[Z], flat ? "; for two dimensions set order to yx or xy" : "");
     if (pf_bounded_product(n, PF_MAX_ELEMENTS) < 0)
         return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)n[X], (long long)n[Y],
                        (long long)n[Z]);

@@ -13,8 +13,8 @@ struct pf_layout {
 };
 extern const struct pf_table pf_layouts;
 
-/* The caller's axes in the order in which a forward transform goes through them: the first is z inside the library, the next y,
- * the last x. With two dimensions x is the caller's z, of one point. */
+/* The caller's axes in the order in which a forward transform goes through them: the first is z inside the library, the next
+ * y, the last x. With two dimensions x is the caller's z, of one point. */
 struct pf_axes {
     const char *name; /* "zyx" */
     int dimensions;

@@ -18,6 +18,7 @@ struct pf_phases {
 };
 
 extern const char *const pf_remap_names[2];
-/* Phases have the letters of the caller's axes; a third axis that is not there has none. `remapped` tells whether there is a remap before and after the transform. */
+/* Phases have the letters of the caller's axes; a third axis that is not there has none. `remapped` tells whether there is a
+ * remap before and after the transform. */
 void pf_phases_make(const struct pf_decomposition *decomposition, const struct pf_axes *axes, const bool remapped[2],
                     struct pf_phases *phases);

@@ -6,8 +6,8 @@
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        and for slabs the same as for pencils on 1xC. Beside an exchange, a pass reads or writes the messages.
  *        Rows lie along z in the messages. If the last array has the same fastest axis as the axis that the pass before
- *        transforms beside z (stride1 on Rx1), and holds that axis whole, rows lie along that axis: then it is fastest on both sides of the last pass,
- *        like z in the natural layout, and the pass before writes whole lines. */
+ *        transforms beside z (stride1 on Rx1), and holds that axis whole, rows lie along that axis: then it is fastest on
+ *        both sides of the last pass, like z in the natural layout, and the pass before writes whole lines. */
 #include "layout/inside.h"
 
 enum { X, Y, Z };

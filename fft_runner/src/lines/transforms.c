@@ -118,8 +118,8 @@ static int take_padding(const pencilfft_desc *desc, struct pf_transform *t)
         if (kind != PF_DFT && kind != PF_R2C)
             return pf_fail(PENCILFFT_NOT_POSSIBLE,
                            "padded_n%c is %lld, but only DFTs are padded, and along %c there is %s; omit padded_n%c", letter,
-                           (long long)padded[axis], letter,
-                           kind == PF_SKIP ? "no transform" : "a cosine or sine transform", letter);
+                           (long long)padded[axis], letter, kind == PF_SKIP ? "no transform" : "a cosine or sine transform",
+                           letter);
         t->points[axis] = padded[axis];
     }
     return PENCILFFT_OK;

@@ -57,8 +57,8 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.axes = pf_table_find(&pf_orders, desc->order)) ||
-        !(plan->geometry.decomposition =
-              pf_decomposition_find(desc->decomposition, plan->geometry.axes->dimensions, plan->bricks)) ||
+        !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->geometry.axes->dimensions,
+                                                               plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))

@@ -150,8 +150,8 @@ static void print_lane(const struct pencilfft_plan_s *plan, int l, FILE *out)
     if (plan->choice.chunks)
         fprintf(out, "chunk %d of %d along %s", l + 1, plan->lanes, pf_cut_name(&plan->choice, plan->choice.axis, name));
     else
-        fprintf(out, "%c %lld to %lld of fields %d to %d", letter_of(plan, 2), (long long)share->z, (long long)share->z_end - 1, share->field,
-                share->field_end - 1);
+        fprintf(out, "%c %lld to %lld of fields %d to %d", letter_of(plan, 2), (long long)share->z,
+                (long long)share->z_end - 1, share->field, share->field_end - 1);
     fprintf(out, ", in work buffers from element %lld on\n", (long long)lane->slot);
 }
 
@@ -245,10 +245,12 @@ static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
     pf_numbers_outside(g->axes, t->n, n);
     pf_numbers_outside(g->axes, t->points, points);
     fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s", g->decomposition->name,
-            pf_grid_text(g, grid), plan->rank, (long long)n[0], (long long)n[1], (long long)n[2],
-            plan->precision->name, plan->transform.real_input ? "real" : "complex",
-            plan->transform.real_output ? "real" : "complex", g->layout->name, plan->fields,
-            plan->fields == 1 ? "field" : plan->interleaved ? "interleaved fields" : "fields");
+            pf_grid_text(g, grid), plan->rank, (long long)n[0], (long long)n[1], (long long)n[2], plan->precision->name,
+            plan->transform.real_input ? "real" : "complex", plan->transform.real_output ? "real" : "complex",
+            g->layout->name, plan->fields,
+            plan->fields == 1   ? "field"
+            : plan->interleaved ? "interleaved fields"
+                                : "fields");
     if (pf_is_padded(plan))
         fprintf(out, ", padded to %lld %lld %lld", (long long)points[0], (long long)points[1], (long long)points[2]);
     if (g->axes != pf_table_row(&pf_orders, 0))

@@ -451,8 +451,7 @@ static int check_pair(pencilfft_plan plan, const void *const in[PF_DIRECTIONS], 
                              "buffers of the forward transform overlap those of the backward one; give others");
     bool in_place = in[0] == out[0] || in[1] == out[1];
     if (!status)
-        status =
-            pf_work_get(plan, !pf_runs_pairs(plan) && (in_place || plan->end[0].remapped || plan->end[1].remapped));
+        status = pf_work_get(plan, !pf_runs_pairs(plan) && (in_place || plan->end[0].remapped || plan->end[1].remapped));
     return status;
 }
 

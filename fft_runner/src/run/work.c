@@ -38,10 +38,11 @@ int pf_work_get(pencilfft_plan plan, bool in_place)
     int64_t bytes = lay(plan, in_place, NULL);
     if (plan->given_bytes >= bytes)
         return PENCILFFT_OK;
-    return pf_fail(PENCILFFT_BAD_CALL,
-                   "the plan has %lld bytes of work memory, and a run %s needs %lld; call pencilfft_set_work() with memory of "
-                   "pencilfft_work_bytes()",
-                   (long long)plan->given_bytes, in_place ? "in place" : "with two arrays", (long long)bytes);
+    return pf_fail(
+        PENCILFFT_BAD_CALL,
+        "the plan has %lld bytes of work memory, and a run %s needs %lld; call pencilfft_set_work() with memory of "
+        "pencilfft_work_bytes()",
+        (long long)plan->given_bytes, in_place ? "in place" : "with two arrays", (long long)bytes);
 }
 
 int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes)

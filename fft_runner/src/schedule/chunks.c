@@ -67,8 +67,8 @@ static const char *most_text(const struct pf_shape *shape, const struct pf_choic
     int used = 0;
     char name[PF_CUT_NAME];
     for (int axis = 0; axis < PF_CUT_AXES; axis++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%s: %lld", axis ? ", " : "", pf_cut_name(choice, (enum pf_cut_axis)axis, name),
-                         (long long)shape->most[axis]);
+        used += snprintf(text + used, 128 - (size_t)used, "%s%s: %lld", axis ? ", " : "",
+                         pf_cut_name(choice, (enum pf_cut_axis)axis, name), (long long)shape->most[axis]);
     return text;
 }
 

@@ -69,8 +69,7 @@ static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEX
     for (int k = 0; k < choice->chunks && !equal; k++)
         used += snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, "%c%lld", k ? ',' : ':', (long long)choice->size[k]);
     if (choice->axis != PF_CUT_BY_RULE)
-        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%s",
-                 pf_cut_name(choice, choice->axis, name));
+        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%s", pf_cut_name(choice, choice->axis, name));
 }
 
 static void order(const struct pf_order *o)
