@@ -195,8 +195,8 @@ def latency() -> Found:
     rows = [[size, *(old[name].get((size, 2), "-") for name in old), *(here[mpi][size] for mpi in mpis)]
             for size in TRIP_BYTES]
     columns = [">bytes", ">SeaStar us, alltoall of 2", ">Myrinet us, alltoall of 2", *(f">here us, {mpi}" for mpi in mpis)]
-    return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, which sends one message each way; "
-                        "here: half of a round trip between two ranks of this machine by network_probe"],
+    return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, one message each way"
+                        "; here: half of a round trip between two ranks of this machine by network_probe"],
                  [Compared("SeaStar (alltoall of 2) against here, 4 bytes, us", old["jaguar"][4, 2], here[OPEN_MPI][4],
                            "measured", "A network card of 2006 against the shared memory of a node."),
                   Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
