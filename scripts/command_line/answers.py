@@ -9,6 +9,7 @@ from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
@@ -95,7 +96,7 @@ def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]
     first, other = best
     ratio = float(worth(other, by)) / float(worth(first, by)) if worth(first, by) else 1.0
     said = "as fast" if ratio < 1 + SAME else f"{percent(ratio)} slower"
-    kinds = ["the torus" if any(p.network.wrap) else "the open mesh" for p in (first, other)]
+    kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
     load = "load " if other.t_s is None else ""
     return [f"{kinds[1]} is {said}: {load}{value(other, by)} with {other.grid} {other.placement}, beside "
             f"{load}{value(first, by)} on {kinds[0]}"]
