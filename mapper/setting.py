@@ -37,7 +37,7 @@ from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, 
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import without_programs
+from pencilmap.model.predict.ranking import quick
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -153,7 +153,7 @@ class Setting(Where):
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         found = self.shown(placed, question, text)
-        return [found if EFFORTS[effort] else without_programs(found)]
+        return [found if EFFORTS[effort] else quick(found)]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:

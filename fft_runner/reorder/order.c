@@ -19,7 +19,7 @@
 
 enum { WORD_SIZE = HOST_SIZE };
 
-/* ---- words of a text or a file ----------------------------------------------------------------------------------------- */
+/* ---- words of a text or a file ----------------------------------------------------------------------------------- */
 
 struct words {
     FILE *file;
@@ -55,7 +55,7 @@ static int next_word(struct words *w, char word[WORD_SIZE])
     return length > 0;
 }
 
-/* ---- a list of ranks ----------------------------------------------------------------------------------------------------- */
+/* ---- a list of ranks --------------------------------------------------------------------------------------------- */
 
 /* "5" or "5-8". */
 static bool is_ranks(const char *word, long *first, long *last)
@@ -103,7 +103,7 @@ static int check_permutation(const char *name, int ranks, const int *rank_of)
     return status;
 }
 
-/* ---- the host of each rank ----------------------------------------------------------------------------------------------- */
+/* ---- the host of each rank --------------------------------------------------------------------------------------- */
 
 /* A process and its host; the first process of a host counts those that have ranks. */
 struct process {
@@ -193,7 +193,7 @@ static int take_hosts(const struct words *w, char *word, struct process *process
     return status;
 }
 
-/* ---- rank 0 reads ---------------------------------------------------------------------------------------------------------- */
+/* ---- rank 0 reads ------------------------------------------------------------------------------------------------ */
 
 static int read_words(struct words *w, struct process *processes, int ranks, int *rank_of)
 {
@@ -234,7 +234,7 @@ static int read_placement(const char *text, struct seat *seats, int ranks, int *
     return status;
 }
 
-/* ---- a placement text ------------------------------------------------------------------------------------------------------ */
+/* ---- a placement text -------------------------------------------------------------------------------------------- */
 
 /* Take the word grid=RxC out of the text. Without it, the grid is the number of ranks. */
 static int take_grid(char *text, int ranks, char grid[64])

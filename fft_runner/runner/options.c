@@ -115,8 +115,7 @@ static int take_padded(struct options *o, const struct option_row *row, char *co
     int64_t *points[3] = {&o->fft.padded_nx, &o->fft.padded_ny, &o->fft.padded_nz};
     int status = 0;
     for (int i = 0; i < 3 && !status; i++)
-        status = words[i] ? read_integer(row, words[i], points[i])
-                          : pf_fail(PF_REFUSED, "--%s needs 3 words: the points along x, y and z", row->name);
+        status = read_integer(row, words[i], points[i]);
     return status;
 }
 
@@ -244,7 +243,7 @@ static const struct option_row rows[] = {
     {"padded", "MX MY MZ", 3, take_padded,
      .help = "points along x, y and z, more than the modes NX NY NZ that are kept (3/2 rule); 0: as many"},
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
-    {"exchange-precision", "NAME", 1, take_desc_text, "exchange_precision",
+    {"exchange-precision", "P", 1, take_desc_text, "exchange_precision",
      .help = "single: exchanges of precision double send floats; the default is the precision"},
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
@@ -273,8 +272,8 @@ static const struct option_row rows[] = {
     {"per-rank", NULL, 0, take_flag, AT(per_rank), .help = "write the times of every rank to the record"},
     {"print-plan", NULL, 0, take_flag, AT(print_plan), .help = "print what the plan of rank 0 does"},
     {"byte-matrix", "FILE", 1, take_byte_matrix,
-     .help =
-         "write the bytes from each rank to each other; STAGE=FILE: of one exchange; .grf: as Scotch's graph; may be repeated"},
+     .help = "write the bytes from each rank to each other; STAGE=FILE: of one exchange; .grf: as Scotch's graph; may be "
+             "repeated"},
     {"wisdom", "FILE", 1, take_text, AT(wisdom),
      .help = "plan with what FFTW and auto learnt before, and save what they learn"},
     {"machine-torus", "TEXT", 1, take_torus,

@@ -1,5 +1,5 @@
-/* A network for `smpirun -platform libnetwork_platform.so`. The file named by PENCILMAP_PLATFORM describes it: a torus or mesh,
- * or a table of routes.
+/* A network for `smpirun -platform libnetwork_platform.so`. The file named by PENCILMAP_PLATFORM describes it: a torus or
+ * mesh, or a table of routes.
  *
  * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up to
  * twice the time, depending on the mapping (figures in README.md). Its other clusters do not split messages over paths. Its

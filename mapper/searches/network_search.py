@@ -348,9 +348,10 @@ class _Search:
 
     def _crossings(self, some, levels):
         """Return the crossing of each seed; without evaluations infinity if its units alone send more than a launch order."""
-        found, least, alone = {}, np.inf, [(unit, leaving, None) for unit, leaving, _ in levels]
+        found, least, alone = {}, np.inf, [[(unit, leaving, None)] for unit, leaving, _ in levels[::-1]]
         for name, slots in some.items():
-            is_wanted = self.evaluations or name in LAUNCHED or self._crossing(alone, slots) < least * (1 - 1e-9)
+            is_wanted = self.evaluations or name in LAUNCHED or all(
+                self._crossing(level, slots) < least * (1 - 1e-9) for level in alone)
             found[name] = self._crossing(levels, slots) if is_wanted else np.inf
             if name in LAUNCHED:
                 least = min(least, found[name])

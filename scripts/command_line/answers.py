@@ -11,7 +11,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
+from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.scripts.command_line.predictions import exchanges_of, gain, gains, is_scheduled, percent, value
 
@@ -40,7 +40,7 @@ class Launched:
 
 
 def launched(where: Where, like: Prediction, question: Question = Question(),
-             most: int = MOST_TASKS_ROUTED) -> Launched:
+             most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
     """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
@@ -51,7 +51,8 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
-            found.append((site.launch_phrase(order), where.shown(placed, question, name)))
+            shown = where.shown(placed, question, name)
+            found.append((site.launch_phrase(order), quick(shown) if is_quick else shown))
     return Launched(tuple(found))
 
 
@@ -196,7 +197,7 @@ def agreement(comparisons: Sequence[Comparison]) -> str:
     transforms of a published table do not count, because they are no exchanges.
     """
     rows = [c for c in comparisons if c.stage != "total"]
-    return "; ".join(filter(None, (_fastest(rows), _nearness(rows))))
+    return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
 def _fastest(rows):
@@ -241,7 +242,8 @@ def _title(rows):
     return f"{rows[0].placement} ({order})" if order else rows[0].placement
 
 
-def _nearness(rows):
+def nearness(rows: Iterable[Comparison]) -> str:
+    """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
     timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
     if not timed:
         return ""

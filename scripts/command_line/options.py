@@ -35,6 +35,7 @@ from pencilmap.scripts.command_line.plain_options import (
 from pencilmap.scripts.command_line.programs import refuse_transform
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
+QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside its `setting`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
@@ -141,6 +142,10 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
             asked |= {"decomposition": "slab", "fft": None}  # the grid of slabs is all tasks, too
+        if given.get("records"):  # these name their own network
+            _refuse_question(given["records"])
+            given.pop("whole_machine")
+            return command(where=None, **given)
         if given.get("traffic"):
             refuse_transform(click.get_current_context())
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
@@ -149,6 +154,15 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(where=where, **given)
 
     return with_options(*ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
+
+
+def _refuse_question(records):
+    """Refuse options of a question beside run records, which name their own network, grid and placement."""
+    context = click.get_current_context()
+    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(setting).parameters, *QUESTION)
+             and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
+    if asked:
+        raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out", context)
 
 
 def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:

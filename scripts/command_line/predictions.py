@@ -14,7 +14,7 @@ from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table
+from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -321,18 +321,20 @@ def slowest(p: Prediction) -> str:
 
 def terms_table(predictions: Iterable[Prediction]) -> None:
     """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
-    columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
-               ">memory", ">time"]
-    rows = []
+    names, local = ["link", "contention", "injection", "start", "messages", "hops"], ["FFT", "memory"]
     for p in predictions:
-        for stage in p.moves:
-            terms = stage.terms.as_dict().values() if stage.terms else [None] * 6
-            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, terms), "-", "-", milliseconds(stage.time_s)])
+        columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
+        cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
+                 for stage in p.moves]
+        rows = [[name, *(each[k] for each in cells), *(["-"] if p.local else [])] for k, name in enumerate(names)]
         if p.local:
-            rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
-                         milliseconds(p.local.time_s)])
-        rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
-    print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
+            rows += [[name, *["-"] * len(cells), milliseconds(value)]
+                     for name, value in zip(local, p.local.as_dict().values())]
+        rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
+                     *([milliseconds(p.local.time_s)] if p.local else [])])
+        print_table(f"{p.grid} {p.placement}: {milliseconds(p.total_s)} in total" if p.total_s else f"{p.grid} {p.placement}",
+                    ["term", *(f">{name}" for name in columns)], rows)
+    say("time = max(link + contention, injection) + start + messages + hops")
 
 
 def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:

@@ -22,7 +22,7 @@ from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.reproduce import SOURCES, title_of
-from pencilmap.scripts.reproduce.figure import KINDS as FIGURE_KINDS
+from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
@@ -135,7 +135,7 @@ def reproduced() -> str:
 
 def kinds_of_figures() -> str:
     """Return the meanings of the kinds."""
-    return markdown_table(["kind", "meaning"], list(FIGURE_KINDS.items()))
+    return markdown_table(["kind", "meaning"], list(KINDS_OF_FIGURES.items()))
 
 
 def figures() -> tuple[list[str], list[list[str]]]:

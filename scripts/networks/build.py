@@ -129,6 +129,29 @@ def _ensure(build, simulated):
                              f"{build.directory} and try again")
 
 
+@cache
+def built_for_mpich() -> Path:
+    """Build transpose_bench and network_probe for MPICH, beside the build for the usual MPI, and return their folder.
+
+    Raises
+    ------
+    BuildError
+        If a tool or library is missing, or the build fails.
+    """
+    build = find_build()
+    directory = build.directory / "mpich"
+    check_tools(simulated=False)
+    directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory / ".pencilmap-lock"):
+        if not (directory / "CMakeCache.txt").is_file():
+            say(f"building transpose_bench and network_probe for MPICH in {directory}: a minute, once")
+            _run(["cmake", "-S", build.source, "-B", directory, "-DCMAKE_BUILD_TYPE=Release", "-DPENCILFFT_SMPI=OFF",
+                  f"-DMPI_C_COMPILER={shutil.which('mpicc.mpich')}"], "configure")
+        _run(["cmake", "--build", directory, "--parallel", str(os.cpu_count() or 1), "--target", "transpose_bench",
+              "network_probe"], "build")
+    return directory / "bin"
+
+
 def check_tools(simulated: bool = True) -> None:
     """Raise BuildError with the exact Debian packages unless all tools and libraries are there."""
     missing = {name: package for name, package in COMMAND_PACKAGES.items()

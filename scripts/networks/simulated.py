@@ -269,8 +269,8 @@ class Simulation:
         if self.timing_only and self.verify:
             raise SimulationError("timing_only loses the data, so there is nothing to verify; use one of the two")
         if self.exchange == "put" and (self.network.message_s or self.network.larger_messages):
-            raise SimulationError("SimGrid cannot charge the start of a one-sided message, so exchange put would be too fast; "
-                                  "give no cost of a message, or another exchange")
+            raise SimulationError("SimGrid cannot charge the start of a one-sided message, so exchange put would be too "
+                                  "fast; give no cost of a message, or another exchange")
         if self.direction not in DIRECTIONS:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         _check_hosts(self.host_of_rank, self.network, self.grid)

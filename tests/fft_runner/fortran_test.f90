@@ -345,7 +345,8 @@ contains
         call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
         a = 1
         call need(pencilfft_forward(plan, memory, memory))
-        call check(all(abs(b - merge(720., 0., numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-3), "a constant, single")
+        call check(all(abs(b - merge(720., 0., numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-3), &
+                   "a constant, single")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
@@ -393,7 +394,8 @@ contains
         complex(c_double_complex), pointer :: a(:, :, :, :), b(:, :, :, :)
         real(c_double), allocatable :: where_it_is(:, :, :)
         integer :: f
-        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate", destroy_input=.true.))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate", &
+                                        destroy_input=.true.))
         call need(pencilfft_alloc(plan, from))
         call need(pencilfft_alloc(plan, to))
         call c_f_pointer(from, a, [pencilfft_shape(plan, pencilfft_input), int(fields, c_int64_t)])
@@ -878,7 +880,8 @@ contains
         call check(pencilfft_schedule_name(1) == "sequence" .and. pencilfft_type_name(1) == "c2c", "schedules and types")
         call check(pencilfft_precision_name(1) == "double" .and. pencilfft_layout_name(1) == "natural", "more names")
         call check(pencilfft_rigor_name(1) == "estimate" .and. pencilfft_sync_name(1) == "none", "names of rigor and sync")
-        call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", "of lines")
+        call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", &
+                   "of lines")
         call check(pencilfft_grid_numbers("slab ") == 1 .and. pencilfft_grid_numbers("wish") == 0, "numbers of a grid")
     end subroutine
 
@@ -891,7 +894,8 @@ contains
         call need(pencilfft_line_indices(line, pencilfft_input, rank, indices))
         call check(index == indices(2) .and. (pencilfft_line_is_all_to_all(line, 0) .eqv. R*C > 1), "a line is told")
         call need(pencilfft_line_destroy(line))
-        call need(pencilfft_brick_lines_create([12_c_int64_t, 12_c_int64_t, 12_c_int64_t], [R, C, 1], MPI_COMM_WORLD, bricks))
+        call need(pencilfft_brick_lines_create([12_c_int64_t, 12_c_int64_t, 12_c_int64_t], [R, C, 1], &
+                                              MPI_COMM_WORLD, bricks))
         call need(pencilfft_brick_lines_index(bricks, pencilfft_input, rank, 1, 1_c_int64_t, index))
         call need(pencilfft_brick_lines_indices(bricks, pencilfft_input, rank, 1, indices))
         call check(index == indices(2) .and. .not. pencilfft_brick_lines_is_all_to_all(bricks, 99), "bricks are told")
@@ -948,7 +952,8 @@ contains
     !> An unknown name is refused by the words of its own member.
     subroutine every_choice_gets_where_it_belongs()
         type(pencilfft_plan) :: plan
-        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, "type 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, &
+                     "type 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", kinds="9,9,9"), &
                      pencilfft_unknown_name, "kinds '9,9,9'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="wish"), pencilfft_unknown_name, &
@@ -966,7 +971,8 @@ contains
                      "exchange 'wish'; known: alltoallv")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="wish"), pencilfft_unknown_name, &
                      "rigor 'wish'")
-        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, sync="wish"), pencilfft_unknown_name, "sync 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, sync="wish"), pencilfft_unknown_name, &
+                     "sync 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, directions=8), pencilfft_bad_call, "directions")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=0), pencilfft_bad_size, "fields is 0")
         call refused(pencilfft_plan_create([0, 8, 10], R, C, MPI_COMM_WORLD, plan), pencilfft_bad_size, "size 0 8 10")
@@ -1049,7 +1055,8 @@ contains
         call need(pencilfft_halo_create(plan, pencilfft_input, one, one, halo))
         padded = 0
         if (last) call refused(pencilfft_halo_exchange(halo, c_null_ptr, c_loc(padded)), pencilfft_mismatch, "calls differ")
-        if (.not. last) call refused(pencilfft_halo_accumulate(halo, c_loc(padded), c_null_ptr), pencilfft_mismatch, "calls differ")
+        if (.not. last) call refused(pencilfft_halo_accumulate(halo, c_loc(padded), c_null_ptr), pencilfft_mismatch, &
+                                    "calls differ")
         call need(pencilfft_halo_destroy(halo))
         call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_line_create(40_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))

@@ -148,6 +148,6 @@ def test_padding_and_the_precision_of_messages_are_in_the_record(run):
 
 def test_half_given_padding_is_refused(mpirun):
     done = mpirun(1, "--size", 8, 8, 8, "--padded", 12, 12, "--reps", 1)
-    assert done.returncode != 0 and "--padded needs 3 words: the points along x, y and z" in done.stderr
+    assert done.returncode != 0 and "--padded needs 3 words: MX MY MZ" in done.stderr
     done = mpirun(1, "--size", 8, 8, 8, "--padded", 4, 12, 12, "--reps", 1)
-    assert done.returncode != 0 and "give 0 or at least n" in done.stderr
+    assert done.returncode != 0 and "give 0 or at least nx, which is 8" in done.stderr
