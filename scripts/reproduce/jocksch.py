@@ -1,8 +1,8 @@
 """Jocksch (2021): node-aware exchanges, and the break-even of distributed 1D transforms, without contention.
 
 The slides and this computation assume a direct link between every two nodes, and a message cost of a start and its bytes.
-The text gives neither of the two costs. So network_probe measures start, rate and ports of this machine, between two of its
-processes, and the notes of a result show them. Nodes of the size of the slides are modelled and simulated with these figures.
+The text gives neither of the two costs. So network_probe measures start, rate and ports between processes of this machine,
+and the notes of a result show them. Nodes of the size of the slides are modelled and simulated with these figures.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ PROBED_RANKS = 4
 START_S = 1e-3  # of the messages of `meshes`, so long that their bytes take no time beside it
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
+MOST_OF_NODES = 64  # ranks of simulated weak scaling with several tasks a node
 MOST_CROSSED, MOST_SIMULATED, MOST_STRONG = 64, 256, 192  # ranks of simulated break-evens, weak and strong scaling
 MOST_EXTENT = 600  # of simulated strong scaling; a single process holds the memory of all nodes: 768^3 takes 13 GB
 
@@ -76,10 +77,10 @@ def ports() -> Found:
              "-" if each.rate is None else each.rate / 1e9, "-" if each.together is None else each.together / 1e9]
             for each in here.ranges]
     return Found([">up to bytes", ">start us", ">ports", ">GB/s of one", ">GB/s together"], rows,
-                 ["by network_probe between processes of this machine, fitted as by pencilmap study calibrate --probe; -: no "
-                  "slower than measured"],
+                 ["by network_probe between processes of this machine, fitted as by pencilmap study calibrate --probe; -: "
+                  "not limited"],
                  [Compared("ports of the shortest messages", "many", here.ranges[0].ports, "measured",
-                           "The slides speak of the Aries network; here a process copies its messages one after the other."),
+                           "The slides speak of the Aries network; here processes share their memory."),
                   Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured", "The same.")])
 
 
@@ -105,8 +106,8 @@ def meshes() -> Found:
         if name in old:
             kind = "exact" if way is None else "simulated"
             compared.append(Compared(f"steps with three ports, {name}", 6 if way is None else 4,
-                                     float(found.get((name, 3), counted[3])), kind, "Counted alike." if way else "The library "
-                                     "has no plan that moves lines back to blocks between two axes; the steps are counted."))
+                                     float(found.get((name, 3), counted[3])), kind, "Counted alike." if way else
+                                     "The library has no plan that moves lines back to blocks between two axes."))
     return Found(["way", ">published, 3 ports", ">counted, 3 ports", ">simulated, 3 ports", ">counted, 1 port",
                   ">simulated, 1 port"], rows,
                  ["16x16 points on 4x4 tasks, FFTs along x and y forth and back; a step is the start of as many messages as "
@@ -139,10 +140,10 @@ def break_even() -> Found:
         always = one == inf
         rows.append([*key, "-" if always else old, "always" if always else one * start_bytes, simulated.get(key, "-"),
                      "-" if always else old / one])
-    return Found([">ranks", ">radix", ">ports", ">published n*", ">n* here", ">n* simulated", ">alpha/beta for 256, bytes"],
-                 rows,
-                 [f"a = 3 all-to-alls (natural order), 16 bytes a point; {here.note}; simulated: fft_runner with every message "
-                  "on a crossbar, up to 64 ranks; last: the start, in bytes, that the published 256 points would mean"],
+    columns = [">ranks", ">radix", ">ports", ">published n*", ">n* here", ">n* simulated", ">alpha/beta for 256, bytes"]
+    return Found(columns, rows,
+                 [f"a = 3 all-to-alls (natural order), 16 bytes a point; {here.note}; simulated: fft_runner with every "
+                  "message on a crossbar, up to 64 ranks; last: the start, in bytes, that 256 points would mean"],
                  [Compared(f"break-even, {ranks} ranks, radix {radix}, {k} port{'s' * (k > 1)}, points", old,
                            unit[ranks, radix, k] * start_bytes, "measured, modelled",
                            "Proportional to start times rate, which is larger on Aries than between processes of a node.")
@@ -178,7 +179,8 @@ def weak_lines() -> Found:
 
     The times follow from the formula with the measured costs; up to 256 ranks also from a simulation."""
     n, rows, four = int(fact("break_even_points")), [], int(fact("tasks_per_node_line"))
-    asked = [(ranks, tasks, way) for ranks in RANKS if ranks <= MOST_SIMULATED for tasks in (1, four) for way in WAYS.values()]
+    asked = [(ranks, tasks, way) for tasks, most in ((1, MOST_SIMULATED), (four, MOST_OF_NODES)) for ranks in RANKS
+             if ranks <= most for way in WAYS.values()]
     simulated = dict(zip(asked, simulate_all([_weak(*each, n) for each in asked])))
     at: dict[tuple[int, int, str], float] = {}
     for ranks in RANKS:
@@ -192,17 +194,18 @@ def weak_lines() -> Found:
                              "-" if found is None else 1e6 * exchanges_s(found[0])])
     most = max(RANKS)
     return Found([">ranks", ">tasks a node", "way", ">messages", ">bytes", ">us", ">us simulated"], rows,
-                 [f"published: {PICTURE}; messages and bytes to other nodes of a task; us: by these, one port, no computing; the "
-                  f"tasks of a node share its rate; {measured().note}; simulated: fft_runner with every message on a crossbar, "
-                  "where a message inside a node also costs its start, up to 256 ranks"],
+                 [f"published: {PICTURE}; messages and bytes to other nodes of a task; us: by these, one port, no computing"
+                  f"; the tasks of a node share its rate; {measured().note}; simulated: fft_runner with every message on a "
+                  f"crossbar, where a message inside a node also costs its start, up to {MOST_SIMULATED} ranks, with four "
+                  f"tasks a node up to {MOST_OF_NODES}"],
                  [Compared(f"3 all-to-alls over radix 4, {most} ranks, {tasks} task{'s' * (tasks > 1)} a node",
                            "a gain, in words", at[most, tasks, "3 all-to-alls"] / at[most, tasks, "radix 4"],
-                           "measured, modelled", "The picture has no numbers; most of the gain is the saved rearrangement, as "
-                           "the text says.") for tasks in (1, four)])
+                           "measured, modelled", "The picture has no numbers; most of the gain is the saved rearrangement, "
+                           "as the text says.") for tasks in (1, four)])
 
 
 def _sent(ranks, tasks, way):
-    """Return messages of a rank to other nodes, and their bytes over those of its own points. Stages inside nodes are free."""
+    """Return messages of a rank to other nodes, and their bytes over those of its points. Stages inside nodes are free."""
     if way == "3 all-to-alls":
         return 3 * (ranks - tasks), 3 * (ranks - tasks) / ranks
     radix = 2 if way == "radix 2" else 4
@@ -241,10 +244,10 @@ def strong_pencils(n: int) -> Found:
                   ">node-aware ms simulated", ">speed-up simulated"], rows,
                  [f"published: {PICTURE}; the text: gains for small messages, that is many nodes. Exchanges of real doubles "
                   f"alone, on one switch; {here.note}; nodes hold 3x4 tasks of the grid; simulated: fft_runner with every "
-                  "message, up to 192 tasks of 600^3; there the node-aware exchange also pays for the messages of its barriers "
-                  "inside a node"],
+                  "message, up to 192 tasks of 600^3; there the node-aware exchange also pays for the messages of its "
+                  "barriers inside a node"],
                  [Compared(f"speed-up of the node-aware exchange, {nodes} nodes", "above 1 for many nodes", gain[nodes],
-                           "measured, modelled", "The curves are a picture; with a longer start, as on Aries, it gains more.")
+                           "measured, modelled", "The curves are a picture; a longer start, as on Aries, gains more.")
                   for nodes in (min(gain), max(gain))])
 
 
@@ -255,8 +258,9 @@ def _simulated_strong(n, tasks, asked):
         network = as_torus(setting(network="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
         mapping = _block(network, tasks, shape)
         for name in ("alltoallv", "node"):
-            runs.append(Simulation(SimulatedNetwork(network, 0.0, measured().rate, measured().start_s), hosts(mapping), (n, n, n), mapping.grid,
-                                   precision="single", exchange=name, skip="xyz", timing_only=True))
+            switch = SimulatedNetwork(network, 0.0, measured().rate, measured().start_s)
+            runs.append(Simulation(switch, hosts(mapping), (n, n, n), mapping.grid, precision="single", exchange=name,
+                                   skip="xyz", timing_only=True))
     seconds = [exchanges_s(found[0]) for found in simulate_all(runs, workers=1)]
     return {nodes: tuple(seconds[2 * i:2 * i + 2]) for i, (nodes, _) in enumerate(asked)}
 
@@ -290,13 +294,13 @@ FIGURES = {
                             f"{_KIND}, simulated" if n <= MOST_EXTENT else _KIND) for n in (600, 768, 1200)},
     "ports": Figure("ports by the size of a message", "in words: short messages many, long messages one",
                     "processes of this machine, by network_probe", ports, True),
-    "meshes": Figure("4x4 meshes with three ports", "the steps, in words", "the steps counted, and simulated with fft_runner",
-                     meshes, simulates=True, kind="exact, simulated"),
+    "meshes": Figure("4x4 meshes with three ports", "the steps, in words", "the steps counted, and simulated with "
+                     "fft_runner", meshes, simulates=True, kind="exact, simulated"),
     "radix": Figure("butterflies of radix 2 and 4", SKETCH, "docs/distributed-lines.md"),
     "weak": Figure("weak scaling of the 1D transform (two slides)", PICTURE, "messages and bytes counted; the time by the "
                    "formula, start and rate measured here, and simulated up to 256 ranks", weak_lines, True, True,
                    f"{_KIND}, simulated"),
-    "break-even": Figure("break-even of binary exchange", "256 points a task", "the formula, simulated up to 64 ranks; start "
-                         "and rate measured here; the start that 256 points mean", break_even, True, True,
+    "break-even": Figure("break-even of binary exchange", "256 points a task", "the formula, simulated up to 64 ranks; "
+                         "start and rate measured here; the start that 256 points mean", break_even, True, True,
                          f"{_KIND}, simulated", takes_s=240),
 }

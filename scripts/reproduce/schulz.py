@@ -16,6 +16,7 @@ from pencilmap.scripts.networks.measured import (
     transposes,
     transposes_in_turn,
 )
+from pencilmap.scripts.reproduce.ewald_split import ewald_split
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
@@ -31,6 +32,9 @@ OLD_GRIDS = {  # sec. 4, Helics2: mean and deviation of each part
 }
 OLD_BARRIER = {"16x8": ((0.25, 0.00), (0.65, 0.01), (4.18, 13.03), (75.93, 60.12))}  # the same with barriers
 TRIP_BYTES = (0, *(1 << k for k in range(0, 23, 2)))
+
+
+_MEMORY = "Both processes share the memory of a node here; the paper's had a network between them."
 
 
 def published(name: str) -> dict[tuple[int, int], float]:
@@ -50,7 +54,9 @@ def times(name: str) -> Found:
     columns = [">bytes", *(f">{p} published us" for p in (2, 4, 16, 64)), *(f">{p} here us" for p in GROUPS)]
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(1e6 * here[size, p].mean_s for p in GROUPS)]
             for size in _sizes(old)]
-    return Found(columns, rows, ["here: mean over the ranks, inside one node; columns are processes"])
+    return Found(columns, rows, ["here: mean over the ranks, inside one node; columns are processes"],
+                 [Compared(f"MPI_Alltoall, {p} processes, {size} bytes, us", old[size, p], 1e6 * here[size, p].mean_s,
+                           "measured", _MEMORY) for p in GROUPS for size in (4, 4096, 65536) if (size, p) in old])
 
 
 def against(name: str, exchange: str, reference: str) -> Found:
@@ -63,7 +69,10 @@ def against(name: str, exchange: str, reference: str) -> Found:
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(found.get(size, {}).get(p, "-") for p in GROUPS)]
             for size in _sizes(old)]
     return Found(columns, rows,
-                 [f"here: {exchange} over {reference} on this machine; published: the larger over the smaller"])
+                 [f"here: {exchange} over {reference} on this machine; published: the larger over the smaller"],
+                 [Compared(f"{exchange} and {reference}, larger over smaller, {p} processes, {size} bytes", old[size, p],
+                           max(found[size][p], 1 / found[size][p]), "measured", _MEMORY)
+                  for p in GROUPS for size in (64, 4096) if (size, p) in old and size in found])
 
 
 def networks() -> Found:
@@ -75,7 +84,10 @@ def networks() -> Found:
         rows.append([size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)),
                      *(max(mine[p], 1 / mine[p]) if p in mine else "-" for p in (2, 4, 16, 64))])
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(f">{p} again" for p in (2, 4, 16, 64))], rows,
-                 ["again: from the paper's own times on both machines, larger over smaller"])
+                 ["again: from the paper's own times on both machines, larger over smaller"],
+                 [Compared("largest distance of a printed ratio from the ratio of the times", 0.05, max(
+                     abs(row[1 + k] - row[5 + k]) for row in rows for k in range(4) if "-" not in (row[1 + k], row[5 + k])),
+                     "exact", "The paper rounds to a tenth.")])
 
 
 def two_networks(name: str) -> Found:
@@ -83,7 +95,9 @@ def two_networks(name: str) -> Found:
     old = published(name)
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 8, 16, 32, 64, 128))],
                  [[size, *(old.get((size, p), "-") for p in (2, 4, 8, 16, 32, 64, 128))] for size in _sizes(old)],
-                 ["here: run transpose_bench on each, and give both results to pencilmap study transposes"])
+                 ["here: run transpose_bench on each, and give both results to pencilmap study transposes"],
+                 [Compared("SeaStar over Myrinet, 2 processes, 4096 bytes", old[4096, 2], "-", "cited",
+                           "There is one network here; pencilmap study transposes compares two.")])
 
 
 def two_mpis(name: str, collective: str) -> Found:
@@ -195,8 +209,8 @@ def latency() -> Found:
     rows = [[size, *(old[name].get((size, 2), "-") for name in old), *(here[mpi][size] for mpi in mpis)]
             for size in TRIP_BYTES]
     columns = [">bytes", ">SeaStar us, alltoall of 2", ">Myrinet us, alltoall of 2", *(f">here us, {mpi}" for mpi in mpis)]
-    return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, which sends one message each way; "
-                        "here: half of a round trip between two ranks of this machine by network_probe"],
+    return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, one message each way"
+                        "; here: half of a round trip between two ranks of this machine by network_probe"],
                  [Compared("SeaStar (alltoall of 2) against here, 4 bytes, us", old["jaguar"][4, 2], here[OPEN_MPI][4],
                            "measured", "A network card of 2006 against the shared memory of a node."),
                   Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
@@ -214,11 +228,13 @@ def _ratio(name, exchange, reference):
 
 
 FIGURES = {
-    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs", "nothing: it shows no FFT"),
-    "fig2": Figure("counter charges", SKETCH, "nothing"),
+    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs",
+                   "the part with an FFT is the example `pme_c` (docs/particle-mesh-ewald.md)"),
+    "fig2": Figure("counter charges", SKETCH, "the potentials of charges with and of counter charges", ewald_split,
+                   kind="exact"),
     "fig3": Figure("1D decomposition", SKETCH, "docs/theory.md"),
     "fig4": Figure("2D decomposition", SKETCH, "docs/theory.md"),
-    "fig5": Figure("2D decomposition of blocks", SKETCH, "nothing"),
+    "fig5": Figure("2D decomposition of blocks", SKETCH, "`fft_runner --print-plan` prints the boxes"),
     "fig6": Figure("latency from point to point", f"{PICTURE}; MPI_Alltoall of 2 processes in its place",
                    "round trips between two processes of this machine by network_probe", latency, True),
     "grids": Figure("local transpose, FFT and exchanges of all grids", "all numbers", "4 processes of this machine", grids,
