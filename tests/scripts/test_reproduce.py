@@ -42,9 +42,9 @@ def rows_of(name):
 #: numbered figures and tables of each publication, counted in its text; and its tables and pictures without a number
 COUNTED = {
     "schulz": (6, 0, {"grids", "barrier", "alltoall-jaguar", "alltoallv-jaguar", "openmpi-alltoall-jaguar",
-                      "openmpi-alltoallv-jaguar", "fftw-alltoall-jaguar", "fftw-alltoallv-jaguar", "alltoall-helics", "alltoallv-helics",
-                      "openmpi-alltoall-helics", "fftw-alltoall-helics", "fftw-alltoallv-helics", "networks",
-                      "fftw-networks"}),
+                      "openmpi-alltoallv-jaguar", "fftw-alltoall-jaguar", "fftw-alltoallv-jaguar", "alltoall-helics",
+                      "alltoallv-helics", "openmpi-alltoall-helics", "fftw-alltoall-helics", "fftw-alltoallv-helics",
+                      "networks", "fftw-networks"}),
     "p3dfft": (10, 1, set()),
     "jagode": (9, 3, {"totals"}),
     "jocksch": (0, 0, {"strong600", "strong768", "strong1200", "meshes", "radix", "weak", "break-even"}),

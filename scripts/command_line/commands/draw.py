@@ -27,8 +27,8 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.plain import image_text, loads_text
 from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
+from pencilmap.scripts.pictures.plain import image_text, loads_text
 
 
 @dataclass(frozen=True)
