@@ -1,7 +1,8 @@
 """Write the page of a publication in docs/results/publications: each table and figure, published and own values.
 
 ``python -m pencilmap.scripts.maintenance.publications SOURCE...`` computes all figures of the sources and writes the pages.
-``SOURCE:FIGURE`` computes this figure alone and keeps the other sections of the page.
+``SOURCE:FIGURE`` computes this figure alone and keeps the other sections of the page. A page with the marker `PLACE` keeps
+its text and gets one table there, of the figures that are not measured.
 """
 
 import re
@@ -11,13 +12,14 @@ from datetime import date
 from pathlib import Path
 
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.scripts.command_line.documents import markdown_table
+from pencilmap.scripts.command_line.documents import fill, markdown_table, marker
 from pencilmap.scripts.reproduce import SOURCES, title_of
-from pencilmap.scripts.reproduce.figure import Figure
+from pencilmap.scripts.reproduce.figure import Compared, Figure
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "results" / "publications"
 COLUMNS = ["of", ">published", ">here", ">ratio", "kind", "difference"]
 HEAD = "## "
+PLACE = "published and ours"
 
 
 def section(name: str, figure: Figure) -> str:
@@ -39,8 +41,9 @@ def section(name: str, figure: Figure) -> str:
 
 def page(source: str, sections: dict[str, str]) -> str:
     """Return the page of a source with the sections of all of its figures that are known."""
-    return (f"# {title_of(source)}\n\nPublished values, ours, their ratio, how ours were made ([kinds](../../reproduced.md)), "
-            "and the difference.\n\n" + "\n".join(sections[name] for name in SOURCES[source] if name in sections))
+    head = (f"# {title_of(source)}\n\nPublished values, ours, their ratio, how ours were made ([kinds](../../reproduced.md)), "
+            "and the difference.\n\n")
+    return head + "\n".join(sections[name] for name in SOURCES[source] if name in sections)
 
 
 def sections_of(text: str) -> dict[str, str]:
@@ -57,10 +60,42 @@ def _cell(value):
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
+def shown(value: float | str | None) -> str:
+    """Return a value with three digits.
+
+    >>> shown(0.0013), shown(2201.9), shown("moderate"), shown(None)
+    ('0.0013', '2202', 'moderate', '-')
+    """
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
+
+
+def row(name: str, each: Compared) -> list[str]:
+    """Return the row of a compared value of a figure."""
+    return [f"`{name}`", each.of, shown(each.published), shown(each.here), shown(each.ratio), each.kind, each.difference]
+
+
+def comparison(source: str) -> str:
+    """Return the table of a source."""
+    rows = []
+    for name, figure in SOURCES[source].items():
+        if figure.compute is None:
+            rows.append([f"`{source}:{name}`", figure.title, "-", "-", "-", figure.kind, f"{figure.here}."])
+        elif not figure.measures:
+            found = figure.compute().compared
+            rows += [row(f"{source}:{name}", each) for each in found] or [
+                [f"`{source}:{name}`", figure.title, "-", "-", "-", figure.kind, f"{figure.here}."]]
+    return markdown_table(["figure", "of", ">published", ">ours", ">ratio", "kind", "difference"], rows)
+
+
 def write(asked: str) -> None:
     """Compute a figure, or all figures of a source, and write the page."""
     source, _, only = asked.partition(":")
     path = PAGES / f"{source}.md"
+    if path.exists() and marker(PLACE) in path.read_text("utf-8"):
+        fill(path, PLACE, comparison(source))
+        return
     sections = sections_of(path.read_text("utf-8")) if path.exists() else {}
     for name, figure in SOURCES[source].items():
         if only in ("", name):

@@ -12,6 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 
 from pencilmap.mapper.base.progress import say
+from pencilmap.model.base.reading import read_whole
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.measured import parts_of
 from pencilmap.scripts.networks.simulated import (
@@ -72,4 +73,4 @@ def _seconds(run, build, timeout_s, cancelled):
         status = wait_for(command, work, timeout_s, cancelled)
         if status != 0:
             raise SimulationError(f"pme_c failed on the simulated network, exit status {status}{output_of(work)}")
-        return parts_of((work / "output.txt").read_text())
+        return parts_of(read_whole(work / "output.txt", SimulationError).decode())

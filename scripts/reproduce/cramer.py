@@ -3,7 +3,6 @@
 import os
 from functools import partial
 from itertools import pairwise
-from math import erf, erfc
 from statistics import median
 
 from pencilmap.model.machines.machine import load_machine
@@ -11,6 +10,7 @@ from pencilmap.model.placement.transform import block_lengths
 from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transforms
 from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, fact, predicted, simulated
 from pencilmap.scripts.reproduce.cramer_fft import DUKE, DUKE_PLACES, SP2, SP2_PLACES, Times, efficiency_at, times
+from pencilmap.scripts.reproduce.ewald_split import ewald_split
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
 
 PROCESSES_HERE = (1, 2, 4)
@@ -31,14 +31,6 @@ def slabs(after: bool) -> Found:
     return Found([">process", "x", "y", "z"], rows,
                  [f"indices of {SLICES}^3 elements on 4 processes, {'after' if after else 'before'} the exchange: N / P = "
                   f"{SLICES // 4} slices each; fft_runner --print-plan --decomposition slab prints them for any plan"])
-
-
-def ewald_split() -> Found:
-    """Return Fig. 9: the potential of a charge in the direct and the reciprocal space; both add up to 1/r."""
-    rows = [[r, 1 / r, erfc(r) / r, erf(r) / r, erfc(r) / r + erf(r) / r] for r in (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)]
-    return Found([">r alpha", ">original", ">direct", ">reciprocal", ">sum"], rows,
-                 ["potential of a unit charge over alpha: 1/r is erfc(alpha r)/r + erf(alpha r)/r; from r alpha = 3 on, the "
-                  "direct part is below 1e-5, which is why it has a cutoff"])
 
 
 def messages() -> Found:

@@ -16,6 +16,7 @@ from pencilmap.scripts.networks.measured import (
     transposes,
     transposes_in_turn,
 )
+from pencilmap.scripts.reproduce.ewald_split import ewald_split
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
@@ -227,11 +228,13 @@ def _ratio(name, exchange, reference):
 
 
 FIGURES = {
-    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs", "nothing: it shows no FFT"),
-    "fig2": Figure("counter charges", SKETCH, "nothing"),
+    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs",
+                   "the part with an FFT is the example `pme_c` (docs/particle-mesh-ewald.md)"),
+    "fig2": Figure("counter charges", SKETCH, "the potentials of charges with and of counter charges", ewald_split,
+                   kind="exact"),
     "fig3": Figure("1D decomposition", SKETCH, "docs/theory.md"),
     "fig4": Figure("2D decomposition", SKETCH, "docs/theory.md"),
-    "fig5": Figure("2D decomposition of blocks", SKETCH, "nothing"),
+    "fig5": Figure("2D decomposition of blocks", SKETCH, "`fft_runner --print-plan` prints the boxes"),
     "fig6": Figure("latency from point to point", f"{PICTURE}; MPI_Alltoall of 2 processes in its place",
                    "round trips between two processes of this machine by network_probe", latency, True),
     "grids": Figure("local transpose, FFT and exchanges of all grids", "all numbers", "4 processes of this machine", grids,
