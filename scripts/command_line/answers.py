@@ -245,6 +245,10 @@ def _title(rows):
 
 def nearness(rows: Iterable[Comparison]) -> str:
     """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
+    return _nearness(rows)
+
+
+def _nearness(rows):
     timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
     if not timed:
         return ""

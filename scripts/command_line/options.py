@@ -162,7 +162,8 @@ def _refuse_question(records):
     asked = [o.opts[0] for o in context.command.params if o.name in (*signature(setting).parameters, *QUESTION)
              and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
     if asked:
-        raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out", context)
+        raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out",
+                               context)
 
 
 def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:

@@ -332,8 +332,8 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
                      for name, value in zip(local, p.local.as_dict().values())]
         rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
                      *([milliseconds(p.local.time_s)] if p.local else [])])
-        print_table(f"{p.grid} {p.placement}: {milliseconds(p.total_s)} in total" if p.total_s else f"{p.grid} {p.placement}",
-                    ["term", *(f">{name}" for name in columns)], rows)
+        total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
+        print_table(f"{p.grid} {p.placement}{total}", ["term", *(f">{name}" for name in columns)], rows)
     say("time = max(link + contention, injection) + start + messages + hops")
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import defaultdict
+from itertools import pairwise
 
 import pytest
 
@@ -48,7 +49,7 @@ def too_wide(text):
 def broken_words(text):
     """Lines of a table whose next line goes on with the rest of a word, such as a number after its decimal point."""
     lines = text.splitlines()
-    return [pair for pair in zip(lines, lines[1:]) if len(pair[0]) >= COLUMNS - 1 and pair[0][-1].isalnum()
+    return [pair for pair in pairwise(lines) if len(pair[0]) >= COLUMNS - 1 and pair[0][-1].isalnum()
             and re.match(r"[a-z0-9]{1,3}$", pair[1])]
 
 
@@ -89,14 +90,15 @@ def test_records_fit_eighty_columns(folder, pencilmap):
     (folder / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in found))
     wide = defaultdict(list)
     for words in (("compare",), ("report", "-o", "p.html"), ("study", "calibrate")):
-        status, out, err = pencilmap(*words, "runs.jsonl")
+        _, out, err = pencilmap(*words, "runs.jsonl")
         wide[words] = too_wide(out + err)
         assert out or err
     assert dict(wide) == {words: [] for words in wide}
 
 
-@pytest.mark.parametrize("words", [("network", "--machines"), ("network", "--machine", "fugaku"), ("network", "--machine",
-                                   "lumi-c"), ("network", "--machine", "tpu-v4"), ("network", "--no-hardware"), ()], ids=" ".join)
+@pytest.mark.parametrize("words", [
+    ("network", "--machines"), ("network", "--machine", "fugaku"), ("network", "--machine", "lumi-c"),
+    ("network", "--machine", "tpu-v4"), ("network", "--no-hardware"), ()], ids=" ".join)
 def test_descriptions_fit_eighty_columns(words, folder, pencilmap):
     _, out, err = pencilmap(*words)
     assert too_wide(out + err) == [] and broken_words(out + err) == []
@@ -105,5 +107,5 @@ def test_descriptions_fit_eighty_columns(words, folder, pencilmap):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("topic", TOPICS)
 def test_the_pages_of_help_fit_eighty_columns(topic, pencilmap):
-    status, out, err = pencilmap("help", topic)
+    _, out, err = pencilmap("help", topic)
     assert too_wide(out + err) == []

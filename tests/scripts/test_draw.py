@@ -364,8 +364,9 @@ def test_what_is_not_drawn_here_names_what_is(words, says, fat_tree, pencilmap):
     assert status in (1, 2) and out == "" and says in err
 
 
-LARGE = [("16x16x24", "64x96"), ("97x97:mesh", "97x97"), ("32x32x32", "32x1024"), ("12x12x12x4", "96x72"), ("5000", "50x100"),
-         ("4x4x4x4x2x2", "32x32"), ("fat-tree:leaves=128,hosts=32,up=16", "64x64"), ("dragonfly:a=8,p=4,h=4", "33x32")]
+LARGE = [("16x16x24", "64x96"), ("97x97:mesh", "97x97"), ("32x32x32", "32x1024"), ("12x12x12x4", "96x72"),
+         ("5000", "50x100"), ("4x4x4x4x2x2", "32x32"), ("fat-tree:leaves=128,hosts=32,up=16", "64x64"),
+         ("dragonfly:a=8,p=4,h=4", "33x32")]
 
 
 @pytest.mark.parametrize("network, grid", LARGE)
@@ -389,7 +390,8 @@ def test_a_block_shows_the_most_telling_mark_of_its_nodes():
     *lines, _, said = planes_text(torus, mark, 80, strength)
     table = mark.reshape(97, 97)  # y, x
     shown = [line[4:].split() for line in reversed(lines[1:-1])]
-    across, up = map(int, re.fullmatch(r"a mark stands for (\d+)x(\d+) nodes: the first of b a \. among them", said).groups())
+    meaning = re.fullmatch(r"a mark stands for (\d+)x(\d+) nodes: the first of b a \. among them", said)
+    across, up = map(int, meaning.groups())
     assert shown == [[max("".join(table[y:y + up, x:x + across].flat), key=strength.index) for x in range(0, 97, across)]
                      for y in range(0, 97, up)]
 

@@ -238,7 +238,8 @@ def test_a_page_that_is_no_gain_says_so(tmp_path, pencilmap):
     assert heading_of(path.read_text("utf-8")).startswith("No other way here is better than the launcher's order.")
 
 
-@pytest.mark.parametrize("words, says", [((), "no network: give --machine"), (("--published", "--network", "4x4"), "run records"),
+@pytest.mark.parametrize("words, says", [((), "no network: give --machine"),
+                                         (("--published", "--network", "4x4"), "run records"),
                                          (("r.jsonl", "--grid", "2x2"), "leave one of both out"),
                                          (("r.jsonl", "--network", "2x2"), "leave one of both out")])
 def test_a_page_of_nothing_or_of_both_is_refused(words, says, tmp_path, pencilmap):
@@ -942,8 +943,8 @@ def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):
     pencilmap("report", runs, "-o", out)
     text = out.read_text("utf-8")
     assert '<p id="subject">bluegene-l 8x8x8, 8x64, default and box:2x2x2, 256x256x256 and 512x512x512, real</p>' in text
-    assert re.search(r"<h1>Cubes of 2x2x2 nodes are 1\.\d\d times faster than the launcher&#39;s order\. Nothing can be faster "
-                     r"than \d\.\d\d times\.</h1>", text)
+    assert re.search(r"<h1>Cubes of 2x2x2 nodes are 1\.\d\d times faster than the launcher&#39;s order\. Nothing can be "
+                     r"faster than \d\.\d\d times\.</h1>", text)
     assert "<p>measured times are 1.000 times the predicted ones.</p>" in text and text.count("Measured in runs") == 1
 
 

@@ -27,8 +27,8 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 from pencilmap.scripts.pictures.plain import image_text, loads_text
+from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ def _gain(order):
     found = [bar_of_forecast(order.where.predict(each.where.place(each.placements[0], each.grid), each.routing,
                                                  each.placements[0])) for each in (before, after)]
     [group] = compared(found)
-    halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes) for bar, each in zip(found, (before, after))]
+    halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
+              for bar, each in zip(found, (before, after))]
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
               f"load of a link in the {order.drawn} exchange; circles: the nodes of a {order.drawn}", order.path)
 

@@ -123,7 +123,7 @@ def _places(arcs: Arcs, n: int) -> Floats:
 
 
 def _around(graph, n):
-    """Return places of switches on a circle, because their links to each other would lie on one line, and of hosts around."""
+    """Return places of switches on a circle, as links to each other would lie on one line, and of hosts around them."""
     switches = [k for k in graph if k >= n]
     turn = {k: place / len(switches) for place, k in enumerate(switches)}
     found = {k: (1.0, turn[k]) for k in switches}

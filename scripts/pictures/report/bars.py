@@ -288,7 +288,8 @@ def _range(bar, first):
 
 def shown_bars(group: Compared) -> list[dict]:
     """Return the bars for the template, on one scale."""
-    return [{"name": group.name(bar), "label": bar.label, "shown": bar.shown, "factor": group.factor(k).replace(" to ", "\N{EN DASH}"),
+    return [{"name": group.name(bar), "label": bar.label, "shown": bar.shown,
+             "factor": group.factor(k).replace(" to ", "\N{EN DASH}"),
              "width": f"{100 * bar.amount / group.most:.2f}",
              "least": None if bar.least is None else f"{100 * bar.least / group.most:.2f}",
              "parts": [{"name": part.name, "kind": part.kind, "share": f"{part.amount / bar.amount:.4f}",

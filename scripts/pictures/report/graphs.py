@@ -5,7 +5,6 @@ from io import BytesIO
 from typing import Any
 
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.traffic.loads import m_scale
 from pencilmap.scripts.pictures.figures.graph import MAX_VERTICES, cable_loads, draw_graph
 from pencilmap.scripts.pictures.report.bars import LAUNCHED
 from pencilmap.scripts.pictures.report.inline import plain_svg

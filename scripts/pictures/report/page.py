@@ -39,7 +39,7 @@ FEW = 3  # names in a title
 NOT_IN_TOTAL = f"not in the total: {WAITING}"
 EXPLAINED = {
     PREDICTED: "Predicted from the loads of the links; nothing was run.",
-    "simulated": "Simulated: the real program ran, with each message on the links of a simulated network, and no other cost.",
+    "simulated": "Simulated: the real program ran, each message on the links of a simulated network, without other costs.",
     MEASURED: "Measured in runs of the program.",
 }
 
@@ -79,7 +79,8 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     bars = [*map(bar_of_entry, entries),
             *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
               for f in forecasts)]
-    amounts = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None for program, _, p in traced)]
+    amounts = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
+                                               for program, _, p in traced)]
     groups = compared(bars)
     first, second = _pair(found, [*zip(of_all, amounts)])
     title = title_of(entries, forecasts, machine, programs)
@@ -103,8 +104,8 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),
-        undrawn=[f"{entry.source}: {_undrawn(entry.placed) or f'the network is not drawn: {entry.comparisons[0].note}'}" for entry in entries
-                 if entry.placed is None or _undrawn(entry.placed)],
+        undrawn=[f"{entry.source}: {_undrawn(entry.placed) or f'the network is not drawn: {entry.comparisons[0].note}'}"
+                 for entry in entries if entry.placed is None or _undrawn(entry.placed)],
         unseen=list(dict.fromkeys(filter(None, (_undrawn(f.placed) for f in forecasts if f.placed)))),
         phases_table=_phases_table(entries), join=join)
 
@@ -130,9 +131,9 @@ def _kinds(groups: Sequence[Compared], programs: Sequence[ProgramRuns]) -> list[
 def _least(n_views, timed):
     """Return the least amount of each view; None if it has none."""
     found: list[float | None] = [None] * n_views
-    for view, amount in timed:
-        if view is not None and amount is not None:
-            found[view] = min(filter(None, (found[view], amount)))
+    for view, value in timed:
+        if view is not None and value is not None:
+            found[view] = min(filter(None, (found[view], value)))
     return found
 
 
@@ -167,9 +168,9 @@ def _pair(found, timed):
     schedule, or else of other nodes, or else of any other view; None if there is none.
     """
     best: dict[int, float] = {}
-    for view, amount in timed:
+    for view, value in timed:
         if view is not None:
-            best[view] = min(best.get(view, inf), inf if amount is None else amount)
+            best[view] = min(best.get(view, inf), inf if value is None else value)
     if not best:
         return 0, None
     before = next((view for view in best if found[view]["placement"] == LAUNCHED), max(best, key=best.__getitem__))
