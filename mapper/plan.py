@@ -42,7 +42,6 @@ from pencilmap.model.traffic.objective import in_sequence
 DEFAULT = "default"
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
-MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes

@@ -1,6 +1,7 @@
-/* Idea:  rank 0 reads the text and the file and decides; all get the ranks. A text with `placement=` is that of
- *        pm_comm_reorder(), with the grid as one word more; then each process finds its own place (common/seating.c).
- *        Otherwise it is a list of ranks, or a file with a list of ranks or with the host of each rank.
+/* The ranks that PENCILMAP_PLACEMENT gives to the processes of MPI_COMM_WORLD.
+ * Idea:  rank 0 reads the text and the file and decides; all get the ranks. A text with `placement=` is that of
+ *        pm_comm_reorder(), with `grid=RxC` added; then each process finds its own place (common/seating.c). Any other text
+ *        is a list of ranks, or the name of a file with a list of ranks or with the host of each rank.
  * Cost:  a gather of a seat for each process; 4 bytes a rank go to all. */
 #include "order.h"
 

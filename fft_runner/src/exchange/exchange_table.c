@@ -1,3 +1,4 @@
+/* The table of exchanges. */
 #include "exchange/exchange.h"
 
 /* In the order of listings, and of the trials of "auto". */
