@@ -111,7 +111,7 @@ class Figure:
 
     @property
     def takes(self) -> str:
-        """The time that the figure takes, in words."""
+        """The longest time that the figure takes, in words."""
         if self.compute is None:
             return "-"
-        return "2 min at most" if self.takes_s is None else f"{self.takes_s / 60:.0f} min"
+        return "2 min" if self.takes_s is None else f"{self.takes_s / 60:.0f} min"
