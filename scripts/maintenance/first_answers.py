@@ -51,8 +51,9 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {  # options of the network, and
 
 def write_graph(path: Path) -> None:
     """Write the cables of 8x8 switches, each with those beside it, around the edges, and 16 hosts."""
-    pairs = [(f"s{x}-{y}", f"s{(x + dx) % 8}-{(y + dy) % 8}") for x in range(8) for y in range(8) for dx, dy in ((1, 0), (0, 1))]
-    pairs += [(f"n{8 * x + y:02d}-{host:02d}", f"s{x}-{y}") for x in range(8) for y in range(8) for host in range(16)]
+    every = [(x, y) for x in range(8) for y in range(8)]
+    pairs = [(f"s{x}-{y}", f"s{(x + dx) % 8}-{(y + dy) % 8}") for x, y in every for dx, dy in ((1, 0), (0, 1))]
+    pairs += [(f"n{8 * x + y:02d}-{host:02d}", f"s{x}-{y}") for x, y in every for host in range(16)]
     path.write_text("".join(f"{a} {b}\n" for a, b in pairs), "ascii")
 
 
@@ -95,7 +96,7 @@ def main(only: str, runs: int, as_json: bool, write: bool) -> None:
             progress(f"{name}, {number + 1} of {len(names)}")
             rows, columns = map(int, CASES[name][1].split("x"))
             found.append({"network": name, "tasks": rows * columns, **seconds_of(name, folder, runs)})
-    table = [[f["network"], str(f["tasks"]), *(f"{f[command]:.2f}" for command in ("plan", "map", "predict"))] for f in found]
+    table = [[f["network"], str(f["tasks"]), *(f"{f[name]:.2f}" for name in ("plan", "map", "predict"))] for f in found]
     if as_json:
         print_json(*found)
     else:
