@@ -14,7 +14,7 @@ The library is the file named by PENCILFFT_LIBRARY, else the library beside this
 the checkout, else the library that the loader finds.
 
 Arrays are numbered from 0, the array before the first exchange of a forward transform. Arrays of pencils are also named by
-their undivided axis:
+their undivided axis, here in the order ``zyx`` of the axes:
 
 =================== ===================================================================================================
 ``"z"`` or 0        input of the forward row exchange: x in C parts, y in R
@@ -571,9 +571,9 @@ class Plan(_Handled):
     shape : three ints, or two
         Global extents nx, ny, nz; two extents for arrays of two dimensions, whose arrays have the axes x and y alone.
     grid : two ints, or one int, optional
-        R tasks in a row, C in a column; R * C is the size of the communicator. For slabs a single number, that size. If an
-        extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The library chooses 0 and
-        omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
+        R tasks in a row, C in a column; R * C is the size of the communicator. For slabs, and with two dimensions, a single
+        number, that size. If an extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The
+        library chooses 0 and omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
     comm : mpi4py.MPI.Comm, optional
         The library duplicates it; ``MPI.COMM_WORLD`` by default.
     decomposition : str, optional
