@@ -188,8 +188,9 @@ def transform_of_record(record: Record) -> Transform:
     if len(record["size"]) != 3:
         raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
     plain = transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
-    points, sent = record.get("points", record["size"]), record.get("exchange_precision", record["precision"])
-    return replace(plain, points=None if points == record["size"] else tuple(points),
+    nx, ny, nz = points = record.get("points") or record["size"]
+    sent: str = record.get("exchange_precision") or record["precision"]
+    return replace(plain, points=None if points == record["size"] else (nx, ny, nz),
                    sent=None if sent == record["precision"] else sent)
 
 

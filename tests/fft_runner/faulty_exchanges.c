@@ -70,7 +70,9 @@ static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_me
 static int plan_right(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
                       void **state)
 {
-    return pf_exchange_alltoallv.plan(transpose, sent, received, state);
+    struct pf_transpose waits = *transpose; /* in its start, so that the faults come behind it */
+    waits.beside = false;
+    return pf_exchange_alltoallv.plan(&waits, sent, received, state);
 }
 
 static int start_right(void *state, void *from, void *to)
@@ -84,11 +86,11 @@ static void destroy(void *state)
 }
 
 static const struct pf_exchange rows[] = {
-    {.name = "right", .plan = plan_right, .start = start_right, .destroy = destroy},
-    {.name = "swapped", .plan = plan_right, .start = swapped, .destroy = destroy},
-    {.name = "forgetful", .plan = plan_right, .start = forgetful, .destroy = destroy},
-    {.name = "scaled", .plan = plan_right, .start = scaled, .destroy = destroy},
-    {.name = "nan", .plan = plan_right, .start = not_a_number, .destroy = destroy},
+    {.name = "right", .plan = plan_right, .start = start_right, .destroy = destroy, .beside = true},
+    {.name = "swapped", .plan = plan_right, .start = swapped, .destroy = destroy, .beside = true},
+    {.name = "forgetful", .plan = plan_right, .start = forgetful, .destroy = destroy, .beside = true},
+    {.name = "scaled", .plan = plan_right, .start = scaled, .destroy = destroy, .beside = true},
+    {.name = "nan", .plan = plan_right, .start = not_a_number, .destroy = destroy, .beside = true},
     {.name = "mpi-error", .plan = plan_right, .start = mpi_error, .destroy = destroy},
     {.name = "out-of-memory", .plan = plan_out_of_memory, .start = start_right, .destroy = destroy},
 };
