@@ -33,7 +33,8 @@ def section(name: str, figure: Figure) -> str:
         compared = figure.compute().compared
     except PencilmapError as error:
         return head + _lines(f"Published: {figure.published}. Here: {figure.here}; not computed: {error}.")
-    return head + _lines(f"`pencilmap study reproduce {name}`, {time.monotonic() - start:.0f} s on {date.today()}. Published: "
+    took = f"{time.monotonic() - start:.0f} s on {date.today()}"
+    return head + _lines(f"`pencilmap study reproduce {name}`, {took}. Published: "
                          f"{figure.published}. Here: {figure.here}.") + "\n" + table_of(compared)
 
 
