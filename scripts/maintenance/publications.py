@@ -8,8 +8,10 @@ its text and gets one table there, of the figures that are not measured.
 import re
 import sys
 import time
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from textwrap import fill as wrapped
 
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.scripts.command_line.documents import fill, markdown_table, marker
@@ -20,30 +22,39 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "results" / "publications
 COLUMNS = ["of", ">published", ">here", ">ratio", "kind", "difference"]
 HEAD = "## "
 PLACE = "published and ours"
+WIDTH = 100  # of a line of the page
 
 
 def section(name: str, figure: Figure) -> str:
     """Return the section of a figure: its command, and a table of published and own values."""
     head = f"{HEAD}{name.partition(':')[2]}: {figure.title}\n\n"
     if figure.compute is None:
-        return f"{head}Published: {figure.published}. Here: {figure.here}.\n"
+        return head + _lines(f"Published: {figure.published}. Here: {figure.here}.")
     start = time.monotonic()
     try:
         compared = figure.compute().compared
     except PencilmapError as error:
-        return f"{head}Published: {figure.published}. Here: {figure.here}; not computed: {error}.\n"
+        return head + _lines(f"Published: {figure.published}. Here: {figure.here}; not computed: {error}.")
+    took = f"{time.monotonic() - start:.0f} s on {date.today()}"
+    return head + _lines(f"`pencilmap study reproduce {name}`, {took}. Published: "
+                         f"{figure.published}. Here: {figure.here}.") + "\n" + table_of(compared)
+
+
+def table_of(compared: Sequence[Compared]) -> str:
+    """Return the table of published and own values."""
     rows = [[c.of, _cell(c.published), _cell(c.here), "-" if c.ratio is None else f"{c.ratio:.2f}", c.kind, c.difference]
             for c in compared]
-    table = markdown_table(COLUMNS, rows) if rows else "No number was published.\n"
-    return (f"{head}`pencilmap study reproduce {name}`, {time.monotonic() - start:.0f} s on {date.today()}. Published: "
-            f"{figure.published}. Here: {figure.here}.\n\n{table.rstrip()}\n")
+    return (markdown_table(COLUMNS, rows) if rows else "No number was published.").rstrip() + "\n"
+
+
+def _lines(text):
+    return wrapped(text, WIDTH, break_on_hyphens=False, break_long_words=False) + "\n"
 
 
 def page(source: str, sections: dict[str, str]) -> str:
     """Return the page of a source with the sections of all of its figures that are known."""
-    head = (f"# {title_of(source)}\n\nPublished values, ours, their ratio, how ours were made ([kinds](../../reproduced.md)), "
-            "and the difference.\n\n")
-    return head + "\n".join(sections[name] for name in SOURCES[source] if name in sections)
+    return (f"# {title_of(source)}\n\nPublished values, ours, their ratio, their [kind](../../reproduced.md), "
+            "and the difference.\n\n" + "\n".join(sections[name] for name in SOURCES[source] if name in sections))
 
 
 def sections_of(text: str) -> dict[str, str]:

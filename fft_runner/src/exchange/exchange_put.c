@@ -113,10 +113,11 @@ static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *w
     PF_MPI(MPI_Comm_free(&node));
     PF_MPI(MPI_Allreduce(&here, &most, 1, MPI_INT, MPI_MAX, a->calls->group));
     if (most > 1 && most < a->calls->p)
-        return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "exchange put needs Open MPI 5 or MPICH if a group of %d ranks lies on several nodes with up to %d ranks "
-                       "each: Open MPI 4 mixes the windows of such groups up; use another exchange",
-                       a->calls->p, most);
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "exchange put needs Open MPI 5 or MPICH if a group of %d ranks lies on several nodes with up to %d ranks "
+            "each: Open MPI 4 mixes the windows of such groups up; use another exchange",
+            a->calls->p, most);
     if (most == 1)
         PF_MPI(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win));
     else {
