@@ -31,7 +31,7 @@ PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
 
 
-@click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format json")
+@click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
