@@ -238,7 +238,7 @@ def test_a_page_that_is_no_gain_says_so(tmp_path, pencilmap):
     assert heading_of(path.read_text("utf-8")).startswith("No other way here is better than the launcher's order.")
 
 
-@pytest.mark.parametrize("words, says", [((), "no network: give --machine"),
+@pytest.mark.parametrize("words, says", [((), "or a --machine or --network"),
                                          (("--published", "--network", "4x4"), "run records"),
                                          (("r.jsonl", "--grid", "2x2"), "leave one of both out"),
                                          (("r.jsonl", "--network", "2x2"), "leave one of both out")])

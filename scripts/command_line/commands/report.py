@@ -31,7 +31,7 @@ PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
 
 
-@click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format json")
+@click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
@@ -39,9 +39,9 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures. [default: svg]")
 @on_machine
 @with_options(GRID, placements(), ANY_SCHEDULE, EFFORT, JSON)
-def command(records: tuple[str, ...], where: Setting | None, output: str, published: bool, figures: str | None,
+def command(where: Setting | None, output: str, published: bool, figures: str | None,
             kind: str | None, grid: str, placement: tuple[str, ...], schedule: str | None, effort: str,
-            as_json: bool) -> None:
+            as_json: bool, records: tuple[str, ...] = ()) -> None:
     """Make one page: the gain, the network before and after, times.
 
     The page is of run records, or without records of the prediction for a machine or network. It is one file that works
