@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, without_programs, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, quick, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -337,7 +337,7 @@ class _Wanted:
 
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
         found = here.shown(placed, question, name)
-        return Choice(here, placed, found if EFFORTS[self.effort] else without_programs(found), self.by)
+        return Choice(here, placed, found if EFFORTS[self.effort] else quick(found), self.by)
 
     # every grid
 

@@ -68,6 +68,19 @@
  * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
+ * Order of the axes
+ * -----------------
+ * `order` names the axes in the order in which a forward transform goes through them: all that is said above of z, y and x
+ * holds for its first, second and last letter. So the first is whole in the input, and real transforms halve it; the last is
+ * whole in the output. With "xyz" A[nx][ny][nz] is divided along y and z, and its spectrum has nx/2 + 1 indices along x.
+ * Layout natural stores every array as A[x][y][z] in any order. Members, boxes, formats, waves, phases (fft_x) and schedules
+ * (overlap:4:y) name the caller's axes; arrays and exchanges keep their numbers and names, so PENCILFFT_Z_PENCIL is array 0,
+ * whose whole axis is the first of the order. No order copies more than another; lines that are not contiguous are gathered
+ * in the caches.
+ * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided
+ * at a time: decomposition pencil has the grid Px1 and one exchange, row, between the two axes; decomposition brick has
+ * blocks of both axes before and after, "brick:PxQ". Slabs, and types chebyshev and empty, are for three dimensions.
+ *
  * Padding
  * -------
  * With padded_nx, padded_ny or padded_nz the points of an axis are more than its modes. A forward transform takes lines of
@@ -79,6 +92,17 @@
  * If nx is even, the mode nx/2 stands for both -nx/2 and nx/2: forward adds the two, and backward gives half of it to each.
  * Along a halved z this is twice the real part of each line's mode, and half of it. So a spectrum survives backward and
  * forward, and the backward transform interpolates the points of a plan without padding.
+ *
+ * Exchanges in single precision
+ * -----------------------------
+ * With precision "double" and exchange_precision "single", arrays and computing are in double precision, and packing rounds
+ * each number to a float, so that messages have half the bytes. Any exchange, schedule and type will do, remaps included; halos
+ * are exchanged in double precision. A number is rounded once in each exchange and remap, even if it stays on its rank, by at
+ * most u = 2^-24 of itself (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, theorem 2.2).
+ * Transforms keep relative errors in the L2 norm, so m exchanges add at most m u: pencilfft_exchange_error(). Roundings are
+ * independent, each with u/2.5 in the mean, so that about 0.4 sqrt(m) u is usual. The bound holds for DFTs without padding; a
+ * norm that a transform does not keep, as of a spectrum that padding cuts, may have more in rare cases. Numbers above 3.4e38
+ * become infinite, and those below 1.2e-38 lose digits: scale fields of such numbers.
  *
  * Errors
  * ------
@@ -187,7 +211,7 @@ typedef struct {
 
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then change members as needed. */
 typedef struct {
-    int64_t nx, ny, nz; /* extents; no default */
+    int64_t nx, ny, nz; /* extents; no default. With two dimensions nz is 0 or 1 */
     int R, C; /* process grid; R * C is the size of the communicator. 0 (default): chosen, see pencilfft_grid(). If an extent
                * is shorter than its number of ranks, some ranks hold nothing; they take part like the others */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
@@ -196,6 +220,9 @@ typedef struct {
     const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s in front for (co)sine. NULL: "2,2,2" */
     const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z if z is halved */
     const char *precision; /* "double" (default), "single" */
+    const char *exchange_precision; /* NULL (default): precision; "single" with precision "double": see Exchanges in single
+                                     * precision */
+    const char *order; /* of the axes: "zyx" (default) or another, see Order of the axes; two dimensions: "yx", "xy" */
     const char *layout; /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries all */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
@@ -204,6 +231,7 @@ typedef struct {
                            * "sequence", or "auto" with exchange "auto" */
     double auto_budget_s; /* seconds of trials for exchange "auto"; 3 by default */
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    int interleaved; /* 1: the fields are the fastest index of all arrays, A[x][y][z][field]; 0 (default) */
     const char *torus; /* torus of the ranks, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: unknown */
     const char *node; /* this rank's own coordinate in the torus: "1 2 3" */
     const pencilfft_box *input_box; /* this rank's part of the input; NULL: the decomposition's part. Given on all ranks or
@@ -219,6 +247,7 @@ typedef struct {
     int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils,
                       * two for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default):
                       * it may not */
+    int caller_work; /* 1: the program gives the work memory by pencilfft_set_work(); 0 (default): the plan allocates it */
     int64_t padded_nx, padded_ny, padded_nz; /* points along an axis with a DFT, at least nx, ny, nz: see Padding; 0
                                               * (default): no more than nx, ny, nz */
 } pencilfft_desc;
@@ -232,7 +261,8 @@ typedef struct {
     int64_t field_stride;
 } pencilfft_part;
 
-/* The format of an array. Field f begins field_stride elements after field f - 1; 0 if the array has several parts. */
+/* The format of an array. Field f begins field_stride elements after field f - 1: 1 if the fields are interleaved; 0 if the
+ * array has several parts. */
 typedef struct {
     size_t element_bytes, real_bytes;
     int is_complex;
@@ -307,6 +337,9 @@ int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *p
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives the input times *scale. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
+/* The most relative error, in the L2 norm, that exchanges in single precision add to a transform: 2^-24 for each exchange and
+ * remap among several ranks; 0 if numbers are sent as they are. Local. */
+int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
 /* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,
@@ -338,6 +371,16 @@ int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 /* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
+
+/* The work memory of a plan with `caller_work`. pencilfft_work_bytes() tells the bytes for transforms between two arrays and
+ * for exchanges alone, or with in_place = 1 for transforms in place, too; bricks and other boxes count as in place. 0 for
+ * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
+ * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
+ * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
+ * bruck, node and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
+ * Local. */
+int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
+int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
 
 /* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept unless the
  * descriptor sets destroy_input. Buffers from elsewhere than pencilfft_alloc() must be aligned to 16 bytes. Collective. */
@@ -454,6 +497,7 @@ const char *pencilfft_exchange_name(int i);
 const char *pencilfft_schedule_name(int i); /* without options after a colon */
 const char *pencilfft_type_name(int i);
 const char *pencilfft_precision_name(int i);
+const char *pencilfft_order_name(int i);
 const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);

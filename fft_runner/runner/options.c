@@ -110,6 +110,15 @@ static int take_size(struct options *o, const struct option_row *row, char *cons
     return status;
 }
 
+static int take_padded(struct options *o, const struct option_row *row, char *const *words)
+{
+    int64_t *points[3] = {&o->fft.padded_nx, &o->fft.padded_ny, &o->fft.padded_nz};
+    int status = 0;
+    for (int i = 0; i < 3 && !status; i++)
+        status = read_integer(row, words[i], points[i]);
+    return status;
+}
+
 static int take_grid(struct options *o, const struct option_row *row, char *const *words)
 {
     if (grid_parse(words[0], &o->grid))
@@ -231,7 +240,11 @@ static const struct option_row rows[] = {
     {"kinds", "X,Y,Z", 1, take_desc_text, "kinds",
      .help = "for dct and dst, 1 to 4 per axis (default 2,2,2); c1 or s1 mixes them"},
     {"skip", "AXES", 1, take_desc_text, "skip", .help = "axes that are not transformed: x, y, xy, ..."},
+    {"padded", "MX MY MZ", 3, take_padded,
+     .help = "points along x, y and z, more than the modes NX NY NZ that are kept (3/2 rule); 0: as many"},
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
+    {"exchange-precision", "P", 1, take_desc_text, "exchange_precision",
+     .help = "single: exchanges of precision double send floats; the default is the precision"},
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
     {"destroy-input", NULL, 0, take_destroy, .help = "a run into another buffer may overwrite its input, as work space"},
@@ -420,6 +433,8 @@ static int check_lines(const struct options *o)
     } others[] = {{"type", strcmp(o->fft.type, usual.type) != 0},
                   {"kinds", o->fft.kinds},
                   {"skip", o->fft.skip},
+                  {"exchange-precision", o->fft.exchange_precision},
+                  {"padded", o->fft.padded_nx || o->fft.padded_ny || o->fft.padded_nz},
                   {"layout", strcmp(o->fft.layout, usual.layout) != 0},
                   {"exchange", strcmp(o->fft.exchange, usual.exchange) != 0},
                   {"schedule", o->fft.schedule},

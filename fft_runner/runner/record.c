@@ -73,11 +73,14 @@ static json_t *transform(const struct report *r)
     const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
     int threads = 1;
+    int64_t points[3];
     pencilfft_threads(r->plan, &threads);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b}", "type", f->type, "kinds",
-                     f->kinds ? f->kinds : "2,2,2", "skip", f->skip ? f->skip : "", "precision", f->precision, "layout",
-                     f->layout, "in_place", o->in_place, "fields", f->fields, "threads", threads, "destroy_input",
-                     f->destroy_input);
+    points_of(r->plan, points);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:b, s:i, s:i, s:b}", "type", f->type, "kinds",
+                     f->kinds ? f->kinds : "2,2,2", "skip", f->skip ? f->skip : "", "precision", f->precision,
+                     "exchange_precision", f->exchange_precision ? f->exchange_precision : f->precision, "points",
+                     long_integers(points, 3), "layout", f->layout, "in_place", o->in_place, "fields", f->fields, "threads",
+                     threads, "destroy_input", f->destroy_input);
 }
 
 static json_t *phases(const struct report *r)

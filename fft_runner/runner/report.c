@@ -9,7 +9,9 @@ static void print_head(const struct report *r, FILE *file)
     const char *schedule = pencilfft_schedule_chosen(r->plan);
     char grid[GRID_TEXT];
     int threads = 1;
+    int64_t points[3];
     pencilfft_threads(r->plan, &threads);
+    points_of(r->plan, points);
     grid_text(&r->options->grid, grid);
     fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options), f->type, f->precision, f->layout,
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
@@ -17,13 +19,26 @@ static void print_head(const struct report *r, FILE *file)
         fprintf(file, "%d fields", f->fields);
     if (!strncmp(f->decomposition, "brick", 5))
         fprintf(file, ", %s", f->decomposition);
-    fprintf(file, ", size %lld %lld %lld, grid %s, exchange %s, ", (long long)f->nx, (long long)f->ny, (long long)f->nz,
-            grid, f->exchange);
+    fprintf(file, ", size %lld %lld %lld, ", (long long)f->nx, (long long)f->ny, (long long)f->nz);
+    if (points[0] > f->nx || points[1] > f->ny || points[2] > f->nz)
+        fprintf(file, "padded %lld %lld %lld, ", (long long)points[0], (long long)points[1], (long long)points[2]);
+    fprintf(file, "grid %s, exchange %s, ", grid, f->exchange);
+    if (f->exchange_precision && strcmp(f->exchange_precision, f->precision))
+        fprintf(file, "sent in %s precision, ", f->exchange_precision);
     if (strcmp(schedule, "sequence"))
         fprintf(file, "schedule %s, ", schedule);
     if (threads > 1)
         fprintf(file, "%d threads a rank, ", threads);
     fprintf(file, "sync %s, FFTW %s\n", f->sync, f->rigor);
+}
+
+void points_of(pencilfft_plan plan, int64_t points[3])
+{
+    pencilfft_line line = {.points = 1};
+    for (int axis = 0; axis < 3; axis++) {
+        pencilfft_line_of(plan, axis, &line);
+        points[axis] = line.points;
+    }
 }
 
 const char *placed_by(const struct seating *s)
@@ -139,7 +154,9 @@ static void print_phases(const struct report *r, FILE *file)
 static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
-    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields; /* of a transform */
+    int64_t points[3];
+    points_of(r->plan, points);
+    double n = (double)points[0] * (double)points[1] * (double)points[2] * f->fields; /* of a transform */
     double seconds = samples_median(r->samples->max, r->samples, phase_of(r->plan, PENCILFFT_TOTAL));
     double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, in FFTW's count */
     if (seconds > 0)

@@ -32,6 +32,8 @@ void report_table(const struct report *report, FILE *file);
 void report_placement(const struct report *report, FILE *file);
 void report_verification(const struct report *report, FILE *file);
 void report_warnings(const struct warnings *warnings, FILE *file);
+/* Points of the input along x, y and z. */
+void points_of(pencilfft_plan plan, int64_t points[3]);
 /* Phases of the table and of the record: all up to the total, and the waiting if there was a sync. */
 bool phase_is_shown(const struct report *report, int phase);
 

@@ -15,11 +15,20 @@ static double complex cut(const pencilfft_format *f, double complex v)
     return f->is_complex ? v : creal(v);
 }
 
-double complex value_index(const pencilfft_format *f, int64_t index)
+static double complex index_below(const pencilfft_format *f, int64_t index, int64_t limit)
 {
-    int64_t limit = (int64_t)exact_below(f);
     int64_t whole = index / limit;
     return cut(f, CMPLX((double)(index % limit), -(double)whole - (double)(index % 1021) - 1));
+}
+
+double complex value_index(const pencilfft_format *f, int64_t index)
+{
+    return index_below(f, index, (int64_t)exact_below(f));
+}
+
+double complex value_index_single(const pencilfft_format *f, int64_t index)
+{
+    return index_below(f, index, (int64_t)0x1p24);
 }
 
 uint64_t value_hash(uint64_t number)

@@ -12,6 +12,7 @@ typedef double complex (*value_function)(const pencilfft_format *format, int64_t
 
 double complex value_index(const pencilfft_format *format, int64_t index);  /* integers, exact; all different as far as the
                                                                                format can represent */
+double complex value_index_single(const pencilfft_format *format, int64_t index); /* the same, exact in single precision */
 double complex value_random(const pencilfft_format *format, int64_t index); /* both parts in -0.5..0.5 */
 
 uint64_t value_hash(uint64_t number);

@@ -22,6 +22,12 @@ double tolerance_of(size_t real_bytes, int64_t elements)
     return epsilon * factor * fmax(1, log2((double)elements));
 }
 
+/* The largest of N errors of which `rounding` is the most in the mean: of independent errors it grows with sqrt(log N). */
+static double rounding_of(double rounding, int64_t elements)
+{
+    return rounding * (1 + log2((double)elements));
+}
+
 int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *p)
 {
     *p = (struct problem){.plan = plan, .grid = grid};
@@ -77,7 +83,7 @@ int side_of(const struct problem *p, int array, struct side *side)
 int64_t side_elements(const struct side *side)
 {
     const pencilfft_part *last = &side->part[side->parts - 1];
-    return last->start + last->fields * last->field_stride;
+    return last->start + last->fields * last->box.extent[0] * last->box.extent[1] * last->box.extent[2];
 }
 
 int fill_input(const struct problem *p)
@@ -119,8 +125,11 @@ static int verify_one(const struct problem *p, struct verification *v)
     int status = side_of(p, output_array(p), &out);
     if (status)
         return status;
-    *v = (struct verification){
-        .tolerance = tolerance_of(out.format.real_bytes, out.format.n[0] * out.format.n[1] * out.format.n[2])};
+    int64_t elements = out.format.n[0] * out.format.n[1] * out.format.n[2];
+    double rounding;
+    if ((status = pencilfft_exchange_error(p->plan, &rounding)))
+        return status;
+    *v = (struct verification){.tolerance = tolerance_of(out.format.real_bytes, elements) + rounding_of(rounding, elements)};
     if ((status = verify_moved(p, &v->moved_data_exact)) || (status = fill_input(p)))
         return status;
     if (out.parts > 1)

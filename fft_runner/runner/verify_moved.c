@@ -14,6 +14,14 @@ static double complex value_nothing(const pencilfft_format *format, int64_t inde
     return CMPLX(NAN, NAN);
 }
 
+/* Values that survive the exchanges of a plan. */
+static value_function index_values(const struct problem *p)
+{
+    double rounding = 0;
+    pencilfft_exchange_error(p->plan, &rounding);
+    return rounding > 0 ? value_index_single : value_index;
+}
+
 static int move_and_count(const struct problem *p, int exchange, int target, void *from, void *to, int64_t *wrong)
 {
     struct side side;
@@ -22,7 +30,7 @@ static int move_and_count(const struct problem *p, int exchange, int target, voi
         return status;
     values_fill(&side.part[0], &side.format, value_nothing, to);
     or_abort(pencilfft_transpose(p->plan, exchange, p->direction, from, to));
-    *wrong += values_wrong(&side.part[0], &side.format, value_index, to);
+    *wrong += values_wrong(&side.part[0], &side.format, index_values(p), to);
     return 0;
 }
 
@@ -37,7 +45,7 @@ static int check_remap(const struct problem *p, int remap, int64_t *wrong)
     int status = side_of(p, inwards ? outer : inner, &side);
     if (status)
         return status;
-    values_fill(&side.part[0], &side.format, value_index, p->in);
+    values_fill(&side.part[0], &side.format, index_values(p), p->in);
     return move_and_count(p, remap, inwards ? inner : outer, p->in, p->other, wrong);
 }
 
@@ -54,7 +62,7 @@ static int check_exchanges(const struct problem *p, int64_t *wrong)
         int array[2] = {e, PENCILFFT_BEFORE + e + 1};
         if ((status = side_of(p, array[!forward], &side)))
             return status;
-        values_fill(&side.part[0], &side.format, value_index, p->in);
+        values_fill(&side.part[0], &side.format, index_values(p), p->in);
         status = move_and_count(p, e, array[forward], p->in, p->other, wrong);
     }
     return status;

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
@@ -186,7 +187,10 @@ def transform_of_record(record: Record) -> Transform:
         raise RecordError(f"a record is of {what}; only pencilmap compare reads such records, leave it out")
     if len(record["size"]) != 3:
         raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
-    return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
+    plain = transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
+    points, sent = record.get("points", record["size"]), record.get("exchange_precision", record["precision"])
+    return replace(plain, points=None if points == record["size"] else tuple(points),
+                   sent=None if sent == record["precision"] else sent)
 
 
 def grid_of_record(record: Record) -> ProcessGrid:

@@ -104,7 +104,7 @@ def _largest_block(transform: Transform, grid: ProcessGrid) -> int:
     extents = dict(zip(AXES, transform.exchanged))
     most = max(prod(-(-n // (grid.extent(division[axis]) if division[axis] else 1)) for axis, n in extents.items())
                for _, division in grid.decomposition.layouts())
-    return most * transform.point_bytes
+    return most * transform.array_bytes
 
 
 def shared_dict(shared: Shared, **more: Any) -> dict[str, Any]:

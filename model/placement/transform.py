@@ -57,6 +57,10 @@ class Transform:
     (512, 512, 257)
 
     `points` are the extents of a padded input (the 3/2 rule): a line of more points keeps the modes of nx, ny or nz.
+    `sent` is the precision of the numbers in messages, if it is lower than that of the array.
+
+    >>> Transform(512, 512, 512, sent="single").total_bytes
+    1073741824
     """
 
     nx: int
@@ -66,6 +70,7 @@ class Transform:
     type: str = "c2c"
     fields: int = 1
     points: tuple[int, int, int] | None = None
+    sent: str | None = None
 
     def __post_init__(self) -> None:
         if self.type not in TYPES:
@@ -75,6 +80,8 @@ class Transform:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
         if self.points is not None and min(self.points) < 1:
             raise GridError(f"transform {self} has an axis without points")
+        if self.sent is not None and (self.sent, self.precision) != ("single", "double"):
+            raise GridError(f"transform {self} sends in {self.sent!r}; only numbers in double are sent in single precision")
         if self.fields < 1:
             raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
 
@@ -112,9 +119,14 @@ class Transform:
         return "single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else "double"
 
     @property
-    def point_bytes(self) -> int:
-        """Bytes of an element, summed over the fields."""
+    def array_bytes(self) -> int:
+        """Bytes of an element of the array, summed over the fields."""
         return self.element_bytes * self.fields
+
+    @property
+    def point_bytes(self) -> int:
+        """Bytes of an element in messages, summed over the fields."""
+        return self.array_bytes // (2 if self.sent else 1)
 
     @property
     def total_bytes(self) -> int:
@@ -152,6 +164,7 @@ class Transform:
 
     def __str__(self) -> str:
         single = ":single" if self.precision == "single" else ""
+        single += f":sent={self.sent}" if self.sent else ""
         fields = f":fields={self.fields}" if self.fields != 1 else ""
         points = f":points={'x'.join(map(str, self.points))}" if self.points else ""
         return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + points + fields
@@ -190,7 +203,8 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
 def parse_transform(text: str) -> Transform:
     """Read ``512`` (a cube) or ``512x256x128``, with type, precision, padding and fields if other than c2c, double, none, 1.
 
-    ``padding=1.5`` has 1.5 points for each mode along x, y and z, rounded up; ``points=768x512x256`` are their numbers.
+    ``sent=single`` sends the numbers of double precision as floats. ``padding=1.5`` has 1.5 points for each mode along x, y
+    and z, rounded up; ``points=768x512x256`` are their numbers.
 
     Raises
     ------
@@ -203,6 +217,8 @@ def parse_transform(text: str) -> Transform:
     ('512x512x512', '512x256x128:r2c:single:fields=3')
     >>> str(parse_transform("64:r2c:padding=1.5"))
     '64x64x64:r2c:points=96x96x96'
+    >>> str(parse_transform("64:r2c:sent=single:fields=3"))
+    '64x64x64:r2c:sent=single:fields=3'
     """
     size, *words = text.split(":")
     parts = size.split("x")
@@ -210,6 +226,7 @@ def parse_transform(text: str) -> Transform:
     words = words[:-1] if fields else words
     padded = re.fullmatch("padding=([0-9.]{1,9})|points=" + "x".join(["([0-9]{1,9})"] * 3), words[-1]) if words else None
     words = words[:-1] if padded else words
+    sent = words.pop()[len("sent="):] if words and words[-1].startswith("sent=") else None
     if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
         raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c "
                         "or 512:dct:single for other transforms than c2c in double precision")
@@ -219,6 +236,7 @@ def parse_transform(text: str) -> Transform:
         raise GridError(f"transform {text[:40]!r} is not understood; write extents, type and precision, e.g. 512:dct:single")
     n = [int(p) for p in parts]
     plain = transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
+    plain = replace(plain, sent=sent)
     return _padded(plain, padded) if padded else plain
 
 

@@ -118,7 +118,7 @@ def _array(grid, transform, array):
     if array not in numbers:
         raise GridError(f"array {array!r} is unknown; known are {', '.join(map(str, numbers))}")
     halved, is_input = TYPES[transform.type].half, array in ("input", "inner input")
-    unit = transform.point_bytes // (2 if halved and is_input else 1)
+    unit = transform.array_bytes // (2 if halved and is_input else 1)
     extents = (transform.nx, transform.ny, transform.nz) if is_input else transform.exchanged
     if grid.decomposition.has_bricks and array in ("input", "output"):
         bricks = bricks_of(grid.decomposition, grid.n_tasks, transform)

@@ -373,6 +373,60 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
 
+/* Half of the bytes, and an error between nothing and what the plan tells; against a plan that sends doubles. */
+static void exchanges_in_single_precision_round(const char *type, const char *exchange, const char *schedule)
+{
+    pencilfft_desc desc = description();
+    double told[2] = {1, 1}, sums[2] = {0, 0};
+    double complex *in, *out[2];
+    int64_t bytes[2][MOST_RANKS], n = 0;
+    pencilfft_plan plan[2];
+    desc.type = type;
+    desc.exchange = exchange;
+    desc.schedule = schedule;
+    desc.fields = 2;
+    for (int i = 0; i < 2; i++) {
+        desc.exchange_precision = i ? "single" : NULL;
+        plan[i] = make_plan(&desc);
+        out[i] = buffer_of(plan[i]);
+        CHECK_INT(pencilfft_exchange_error(plan[i], &told[i]), PENCILFFT_OK);
+    }
+    in = buffer_of(plan[0]);
+    CHECK(told[0] == 0 && told[1] == ((R > 1) + (C > 1)) * 0x1p-24);
+    CHECK_INT(pencilfft_alloc_elements(plan[0], &n), PENCILFFT_OK);
+    for (int64_t i = 0; i < n; i++)
+        in[i] = CMPLX(sin((double)(i + 100 * rank)), cos((double)(3 * i)));
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pencilfft_forward(plan[i], in, out[i]), PENCILFFT_OK);
+    pencilfft_walk w;
+    CHECK_INT(pencilfft_walk_begin(plan[0], PENCILFFT_OUTPUT, &w), PENCILFFT_OK);
+    while (pencilfft_walk_next(&w)) {
+        sums[0] += pow(cabs(out[0][w.at]), 2);
+        sums[1] += pow(cabs(out[1][w.at] - out[0][w.at]), 2);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(ranks == 1 ? sums[1] == 0 : sums[1] > 0 && sqrt(sums[1] / sums[0]) <= told[1]);
+    for (int e = 0; e < 2; e++) {
+        for (int i = 0; i < 2; i++)
+            CHECK_INT(pencilfft_traffic(plan[i], e, PENCILFFT_FORWARD, bytes[i], NULL), PENCILFFT_OK);
+        for (int j = 0; j < ranks && strcmp(exchange, "auto"); j++) /* which may take two exchanges */
+            CHECK_INT(2 * bytes[1][j], bytes[0][j]);
+    }
+    for (int i = 0; i < 2; i++)
+        pencilfft_plan_destroy(plan[i]);
+}
+
+static void what_cannot_be_rounded_is_refused(void)
+{
+    pencilfft_desc desc = description();
+    desc.exchange_precision = "half";
+    refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown precision 'half'; known: double, single");
+    desc.precision = "single";
+    desc.exchange_precision = "double";
+    refused(desc, PENCILFFT_NOT_POSSIBLE, "exchange_precision double is more than precision single has; give single");
+    CHECK_INT(pencilfft_exchange_error(NULL, NULL), PENCILFFT_BAD_CALL);
+}
+
 /* destroy_input is 0 or 1, and the text of the plan shows the value. */
 static void destroyed_inputs_are_work_buffers(void)
 {
@@ -576,6 +630,11 @@ int main(int argc, char **argv)
     traffic_follows_from_the_boxes("p2p", "sequence", 1);
     traffic_follows_from_the_boxes("alltoallw", "sequence", 1);
     traffic_follows_from_the_boxes("alltoallv", "overlap:2:field", 2);
+    exchanges_in_single_precision_round("c2c", "alltoallv", NULL);
+    exchanges_in_single_precision_round("r2c", "alltoallw", NULL);
+    exchanges_in_single_precision_round("c2c", "persistent", "pipelined:2");
+    exchanges_in_single_precision_round("c2c", "auto", NULL);
+    what_cannot_be_rounded_is_refused();
     places_must_be_understood();
     extents_below_one_are_refused();
     wrong_descriptors_are_refused_on_all_ranks();

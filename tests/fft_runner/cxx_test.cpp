@@ -100,6 +100,51 @@ static void what_a_plan_tells(int rank, int ranks)
     expect(phases.front().first == "fft_z" && phases.size() == 14, "phases");
 }
 
+// A wave through exchanges in single precision.
+static void numbers_are_sent_as_floats(int ranks)
+{
+    pencilfft::description wanted(12, 10, 9);
+    wanted.exchange_precision = "single", wanted.rigor = "estimate";
+    pencilfft::plan plan(wanted, MPI_COMM_WORLD);
+    expect(plan.exchange_error() <= 2 * std::ldexp(1.0, -24) && (plan.exchange_error() > 0) == (ranks > 1), "its error");
+    expect(made("c2c").exchange_error() == 0, "no error of doubles");
+    auto f = plan.make<complex>(pencilfft::input);
+    double right = 0, wrong = 0;
+    for (const auto &w : plan.elements(pencilfft::input))
+        f[w.at] = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
+    plan.forward(f.data(), f.data());
+    plan.backward(f.data(), f.data());
+    for (const auto &w : plan.elements(pencilfft::input)) {
+        complex expected = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
+        right += std::norm(expected), wrong += std::norm(f[w.at] / plan.scale() - expected);
+    }
+    double mine[] = {right, wrong}, all[] = {0, 0};
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    double error = std::sqrt(all[1] / all[0]);
+    expect(ranks == 1 ? error < 1e-14 : error > 1e-12 && error <= 2 * plan.exchange_error(), "the error that it tells");
+}
+
+// Interleaved components of arrays of two dimensions, in work memory of the program.
+static void two_dimensions()
+{
+    pencilfft::description wanted(12, 10);
+    wanted.fields = 2, wanted.interleaved = 1, wanted.caller_work = 1, wanted.rigor = "estimate";
+    pencilfft::plan plan(wanted, MPI_COMM_WORLD);
+    std::vector<complex> work(static_cast<std::size_t>(plan.work_bytes(true)) / sizeof(complex) + 1);
+    auto f = plan.make<complex>(pencilfft::input), f_hat = plan.make<complex>(pencilfft::output);
+    if (plan.work_bytes() > 0)
+        refused(PENCILFFT_BAD_CALL, "pencilfft_set_work() with memory", [&] { plan.forward(f, f_hat); });
+    plan.set_work(work.data(), plan.work_bytes(true));
+    expect(plan.format(pencilfft::input).field_stride == 1 && plan.format(pencilfft::input).n[2] == 1, "the format");
+    for (const auto &w : plan.elements(pencilfft::input))
+        f[w.at] = complex(static_cast<double>(w.index[0]), w.field);
+    plan.forward(f, f_hat);
+    plan.set_norm(direction::backward, PENCILFFT_NORM_N);
+    plan.backward(f_hat.data(), f_hat.data());
+    for (const auto &w : plan.elements(pencilfft::input))
+        expect(std::abs(f_hat[w.at] - f[w.at]) < 1e-12 && w.waves[0] == 0, "two dimensions and back, in place");
+}
+
 static void pairs_transposes_and_halos(int ranks)
 {
     auto plan = made("c2c", "opposite");
@@ -179,6 +224,8 @@ int main(int argc, char **argv)
         a_derivative(schedule);
     plans_are_moved();
     what_a_plan_tells(rank, ranks);
+    numbers_are_sent_as_floats(ranks);
+    two_dimensions();
     pairs_transposes_and_halos(ranks);
     lines(ranks);
     what_is_refused();

@@ -46,11 +46,13 @@ program fortran_test
     call a_wave_becomes_one_mode("stride1")
     call single_precision_is_taken()
     call padded_waves_are_the_same_modes()
+    call numbers_are_sent_as_floats()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
     call two_are_in_flight()
+    call flat_arrays_have_components_in_front()
     call boxes_are_remapped()
     call halos_are_exchanged()
     call lines_are_transformed("transpose", "natural", 31)
@@ -312,6 +314,25 @@ contains
         call need(pencilfft_forward(plan, memory, memory))
         call check(all(abs(b/scaling - merge(1, 0, numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-13), &
                    "the mode of a constant on more points")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> Third parts through exchanges in single precision.
+    subroutine numbers_are_sent_as_floats()
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: memory
+        complex(c_double_complex), pointer :: a(:, :, :), b(:, :, :)
+        real(c_double) :: told
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="estimate", exchange_precision="single"))
+        call need(pencilfft_exchange_error(plan, told))
+        call check(told == count([R, C] > 1)*2._c_double**(-24), "the error of exchanges in single precision")
+        call need(pencilfft_alloc(plan, memory))
+        call c_f_pointer(memory, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
+        a = 1/3._c_double
+        call need(pencilfft_forward(plan, memory, memory))
+        b = abs(b - merge(product(n)/3._c_double, 0._c_double, numbers(plan, pencilfft_x_pencil, "natural") == 0))
+        call check(maxval(real(b)) <= told*product(n) + 1e-12, "a constant by floats")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
@@ -714,6 +735,50 @@ contains
         call need(pencilfft_plan_destroy(one))
     end subroutine
 
+    !> A wave along x and a wave along y, as components of arrays of two dimensions whose x is halved, in memory given here.
+    subroutine flat_arrays_have_components_in_front()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        real(c_double), pointer :: f(:, :, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :, :)
+        complex(c_double_complex) :: expected(2)
+        integer(c_int64_t), allocatable, target :: work(:)
+        integer(c_int64_t) :: bytes, more, x, y, i, j
+        real(c_double) :: worst
+        call need(pencilfft_plan_create(n(1:2), 0, 0, MPI_COMM_WORLD, plan, type="r2c", order="xy", fields=2, &
+                                        interleaved=.true., caller_work=.true., rigor="estimate"))
+        call need(pencilfft_work_bytes(plan, 0, bytes))
+        call need(pencilfft_work_bytes(plan, 1, more))
+        call check(more >= bytes, "runs in place need no less")
+        allocate (work(more/8 + 1))
+        if (bytes > 0) call refused(pencilfft_set_work(plan, c_loc(work), bytes - 1), pencilfft_bad_call, "the plan needs")
+        call need(pencilfft_set_work(plan, c_loc(work), more))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        call check(all(shape(f) == [2_c_int64_t, box%extent(2:1:-1), 1_c_int64_t]), "shape of interleaved fields")
+        do j = 1, box%extent(1)
+            do i = 1, box%extent(2)
+                f(:, i, j, 1) = [cos(two_pi*(box%offset(1) + j - 1)/n(1)), cos(2*two_pi*(box%offset(2) + i - 1)/n(2))]
+            end do
+        end do
+        call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
+        call need(pencilfft_box_mine(plan, pencilfft_output, box))
+        worst = 0
+        do j = 1, box%extent(1)
+            do i = 1, box%extent(2)
+                x = box%offset(1) + j - 1
+                y = box%offset(2) + i - 1
+                expected = 0
+                if (x == 1 .and. y == 0) expected(1) = 0.5d0*product(n(1:2))
+                if (x == 0 .and. (y == 2 .or. y == n(2) - 2)) expected(2) = 0.5d0*product(n(1:2))
+                worst = max(worst, maxval(abs(f_hat(:, i, j, 1) - expected)))
+            end do
+        end do
+        call check(worst < 1d-10, "modes of interleaved fields of two dimensions")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
     logical function real_part_is_back(before, after, shape) result(same)
         type(c_ptr), intent(in) :: before, after
         integer(c_int64_t), intent(in) :: shape(3)
@@ -859,6 +924,7 @@ contains
         call check(pencilfft_exchange_name(1) == "alltoallv" .and. pencilfft_exchange_name(99) == "", "exchanges")
         call check(pencilfft_schedule_name(1) == "sequence" .and. pencilfft_type_name(1) == "c2c", "schedules and types")
         call check(pencilfft_precision_name(1) == "double" .and. pencilfft_layout_name(1) == "natural", "more names")
+        call check(pencilfft_order_name(1) == "zyx" .and. pencilfft_order_name(9) == "", "orders")
         call check(pencilfft_rigor_name(1) == "estimate" .and. pencilfft_sync_name(1) == "none", "names of rigor and sync")
         call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", &
                    "of lines")

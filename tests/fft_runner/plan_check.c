@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "check_mpi.h"
+#include "plan_order.h"
 #include "plan_refusals.h"
 #include "runner.h"
 #include "speed/tuning.h"
@@ -110,6 +111,12 @@ static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
     return n;
 }
 
+/* Bytes of an element in a message. */
+static int64_t bytes_sent(const pencilfft_desc *desc, const pencilfft_format *format)
+{
+    return (int64_t)format->element_bytes / (plan_rounds(desc) ? 2 : 1);
+}
+
 /* A remap sends exactly the elements that change their rank; exchange node gathers messages, which go other ways. */
 static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_desc *desc)
 {
@@ -129,7 +136,7 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
     for (int j = 0; j < check->ranks && !gathers && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
         int64_t sent = j == check->rank ? 0 : elements_in(&mine, &theirs);
-        wrong |= bytes[j] != sent * format.fields * (int64_t)format.element_bytes || messages[j] != (sent > 0);
+        wrong |= bytes[j] != sent * format.fields * bytes_sent(desc, &format) || messages[j] != (sent > 0);
     }
     return wrong;
 }
@@ -138,9 +145,11 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
  * straight to its rank sends exactly the elements that change their rank. */
 static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_desc *desc, const int64_t *bytes)
 {
-    static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent"};
-    const int64_t n[2][3] = {{plan_extent(desc, 0), plan_extent(desc, 1), plan_extent(desc, 2)},
-                             {plan_extent(desc, 0), desc->ny, plan_extent(desc, 2)}};
+    static const char *const straight[] = {"alltoall", "alltoallv", "alltoallw", "p2p", "persistent", "put"};
+    struct plan_texts texts;
+    const pencilfft_desc inside = plan_inside(desc, &texts);
+    const int64_t n[2][3] = {{plan_extent(&inside, 0), plan_extent(&inside, 1), plan_extent(&inside, 2)},
+                             {plan_extent(&inside, 0), inside.ny, plan_extent(&inside, 2)}};
     const char *name = pencilfft_exchange_chosen(p->plan, e);
     int array[2] = {e, PENCILFFT_BEFORE + e + 1}, backward = p->direction == PENCILFFT_BACKWARD, parts;
     bool wrong = false, is_straight = false;
@@ -151,13 +160,15 @@ static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_de
     if (pencilfft_parts(p->plan, PENCILFFT_INNER_OUTPUT, &parts) || parts > 1)
         return false;
     for (int after = 0; after < 2; after++) {
-        wrong |= pencilfft_format_of(p->plan, array[after], &format) || memcmp(format.n, n[e], sizeof format.n);
+        wrong |= pencilfft_format_of(p->plan, array[after], &format) != PENCILFFT_OK;
+        for (int axis = 0; axis < 3; axis++)
+            wrong |= format.n[plan_axis_outside(desc, axis)] != n[e][axis];
     }
     wrong |= pencilfft_box_mine(p->plan, array[backward], &mine) != PENCILFFT_OK;
     for (int j = 0; j < check->ranks && is_straight && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, array[!backward], j, &theirs);
         int64_t sent = j == check->rank || bytes[j] == 0 ? 0 : elements_in(&mine, &theirs);
-        wrong |= bytes[j] != sent * format.fields * (int64_t)format.element_bytes;
+        wrong |= bytes[j] != sent * format.fields * bytes_sent(desc, &format);
     }
     return wrong;
 }
@@ -273,9 +284,14 @@ static void check_pair(const struct plan_case *c, struct problem *p)
         fail("a pair of transforms is not what they are one by one");
 }
 
-/* Reals of the array that are not those of `expected` times the factor, to the last digits. */
+/* Whether the reals of the array are those of `expected` times the factor, to the last digits, or to those of a remap that
+ * rounds them afterwards. */
 static bool is_scaled(const struct problem *p, int array, const void *got, const void *expected, double factor)
 {
+    int remap = array == PENCILFFT_INPUT ? PENCILFFT_REMAP_IN : PENCILFFT_REMAP_OUT;
+    double told = 0;
+    pencilfft_exchange_error(p->plan, &told);
+    bool rounded = told > 0 && pencilfft_exchange_stage(p->plan, remap);
     struct side side;
     bool right = true;
     if (side_of(p, array, &side))
@@ -285,7 +301,7 @@ static bool is_scaled(const struct problem *p, int array, const void *got, const
     for (int64_t i = 0; i < reals; i++) {
         double mine = single ? ((const float *)got)[i] : ((const double *)got)[i];
         double its = factor * (single ? ((const float *)expected)[i] : ((const double *)expected)[i]);
-        right &= fabs(mine - its) <= (single ? 1e-6 : 1e-15) * fabs(its) + (single ? 1e-37 : 0);
+        right &= fabs(mine - its) <= (single ? 1e-6 : rounded ? 0x1p-23 : 1e-15) * fabs(its) + (single ? 1e-37 : 0);
     }
     return right;
 }
@@ -322,6 +338,71 @@ static void check_norm(const struct plan_case *c, struct problem *p)
     }
     if (somewhere(wrong))
         fail("a normalised transform is not the transform times its factor");
+}
+
+/* Squares of an array, and of its difference from another array, over all ranks. */
+static void squares(const struct problem *p, int array, const void *got, const void *expected, double sums[2])
+{
+    struct side side;
+    if (side_of(p, array, &side))
+        abort_with_message();
+    sums[0] = sums[1] = 0;
+    for (int64_t i = 0; i < side_elements(&side); i++) {
+        double complex its = element_load(&side.format, expected, i), away = element_load(&side.format, got, i) - its;
+        sums[0] += creal(its) * creal(its) + cimag(its) * cimag(its);
+        sums[1] += creal(away) * creal(away) + cimag(away) * cimag(away);
+    }
+    CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, check->grid));
+}
+
+/* Exchanges and remaps among several ranks. */
+static int times_sent(const struct plan_case *c, pencilfft_plan plan)
+{
+    int remaps = 0;
+    if (check->ranks > 1)
+        remaps = (pencilfft_exchange_stage(plan, PENCILFFT_REMAP_IN) != NULL) +
+                 (pencilfft_exchange_stage(plan, PENCILFFT_REMAP_OUT) != NULL);
+    return (c->desc.R > 1) + (c->desc.C > 1) + remaps;
+}
+
+/* Exchanges in single precision add an error, which is not above the error that the plan tells, to the same transform by
+ * exchanges in double precision. */
+static void check_rounding(const struct plan_case *c, struct problem *p)
+{
+    pencilfft_desc exact = c->desc;
+    double told, sums[2];
+    int sent = plan_rounds(&c->desc) ? times_sent(c, p->plan) : 0;
+    bool wrong = false;
+    void *in, *got, *expected;
+    pencilfft_plan plan;
+    start(c, NULL);
+    if (pencilfft_exchange_error(p->plan, &told))
+        abort_with_message();
+    if (told != sent * 0x1p-24)
+        fail("the error of the exchanges is not that of their number");
+    if (!sent)
+        return;
+    exact.exchange_precision = NULL;
+    exact.caller_work = 0;
+    if (pencilfft_plan_create(&exact, check->grid, &plan) || pencilfft_alloc(p->plan, &in) ||
+        pencilfft_alloc(p->plan, &got) || pencilfft_alloc(p->plan, &expected))
+        abort_with_message();
+    for (int backward = 0; backward < 2; backward++) {
+        pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        if (!(c->desc.directions & (int)direction))
+            continue;
+        p->direction = direction;
+        p->in = in;
+        if (fill_input(p) || pencilfft_execute(p->plan, direction, in, got) || fill_input(p) ||
+            pencilfft_execute(plan, direction, in, expected))
+            abort_with_message();
+        squares(p, backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, got, expected, sums);
+        wrong |= !(sums[1] > 0) || sqrt(sums[1] / sums[0]) > told;
+    }
+    if (wrong)
+        fail("the error of the exchanges is zero, or above the error that the plan tells");
+    if (pencilfft_plan_destroy(plan))
+        abort_with_message();
 }
 
 /* One transform of a plan, by execute and then in flight. */
@@ -367,6 +448,46 @@ static bool progress_and_own_message(const struct flight f[2])
     return got == before;
 }
 
+/* Work memory of the caller, with a border behind it. Before it is there, no plan runs that needs it. */
+enum { BORDER = 64, WORK_ALIGNMENT = 16 };
+
+static char *give_work(const struct plan_case *c, pencilfft_plan plan, int64_t *bytes)
+{
+    int64_t least;
+    char *memory;
+    if (pencilfft_work_bytes(plan, 0, &least) || pencilfft_work_bytes(plan, 1, bytes))
+        abort_with_message();
+    bool wrong = least < 0 || least > *bytes || (!c->desc.caller_work && *bytes > 0);
+    if (!c->desc.caller_work)
+        wrong |= pencilfft_set_work(plan, NULL, 0) != PENCILFFT_BAD_CALL;
+    if (somewhere(wrong))
+        fail("the bytes of work memory are wrong");
+    if (!c->desc.caller_work)
+        return NULL;
+    if (!(memory = malloc((size_t)*bytes + BORDER + WORK_ALIGNMENT)))
+        abort();
+    char *start = memory + WORK_ALIGNMENT - (uintptr_t)memory % WORK_ALIGNMENT;
+    memset(start, 'w', (size_t)*bytes + BORDER - WORK_ALIGNMENT);
+    wrong = least && (pencilfft_set_work(plan, start, least - 1) != PENCILFFT_BAD_CALL ||
+                      pencilfft_set_work(plan, start + 8, *bytes) != PENCILFFT_BAD_CALL);
+    if (somewhere(wrong))
+        fail("too little work memory, or work memory that is not aligned, was taken");
+    if (pencilfft_set_work(plan, start, *bytes))
+        abort_with_message();
+    return memory;
+}
+
+static void take_work(char *memory, int64_t bytes)
+{
+    bool wrong = false;
+    const char *start = memory ? memory + WORK_ALIGNMENT - (uintptr_t)memory % WORK_ALIGNMENT : NULL;
+    for (int i = 0; memory && i < BORDER - WORK_ALIGNMENT; i++)
+        wrong |= start[bytes + i] != 'w';
+    if (somewhere(wrong))
+        fail("memory behind the work memory was overwritten");
+    free(memory);
+}
+
 /* Two plans in flight on the same communicator, and a pair. */
 static void check_flights(const struct plan_case *c, struct problem *p)
 {
@@ -379,6 +500,8 @@ static void check_flights(const struct plan_case *c, struct problem *p)
     start(c, NULL);
     if (pencilfft_plan_create(&c->desc, check->grid, &f[1].plan))
         abort_with_message();
+    int64_t bytes;
+    char *work = give_work(c, f[1].plan, &bytes);
     for (int i = 0; i < 2; i++)
         prepare_flight(&f[i], p, c->desc.destroy_input);
     for (int i = 0; i < 2; i++)
@@ -393,6 +516,7 @@ static void check_flights(const struct plan_case *c, struct problem *p)
         fail("transforms in flight are not what they are by execute");
     if (pencilfft_plan_destroy(f[1].plan))
         abort_with_message();
+    take_work(work, bytes);
     if (!both)
         return;
     f[1].plan = p->plan;
@@ -452,7 +576,7 @@ static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
 /* Exchanges between arrays of several parts cannot run alone: check them in transforms that compute nothing. */
 static void check_moved(const struct plan_case *c, struct problem *p)
 {
-    if (!c->desc.skip || strcmp(c->desc.skip, "xyz"))
+    if (!c->desc.skip || strlen(c->desc.skip) < strlen(c->desc.order))
         return;
     for (int i = 0; i < N_VARIANTS; i++) {
         p->direction = variants[i].direction;
@@ -472,32 +596,51 @@ static void check_moved(const struct plan_case *c, struct problem *p)
 static void check_plan(const struct plan_case *c, pencilfft_plan plan)
 {
     struct problem p;
+    int64_t bytes;
+    char *work = give_work(c, plan, &bytes);
     if (problem_make(plan, check->grid, &p))
         abort_with_message();
     check_variants(c, &p);
     check_pair(c, &p);
     check_norm(c, &p);
+    check_rounding(c, &p);
     check_flights(c, &p);
     check_moved(c, &p);
+    take_work(work, bytes);
     check->plans++;
 }
 
 static void check_refusal(const struct plan_case *c, int status)
 {
-    if (!plan_refused_rightly(&c->desc, check->absent, status, pencilfft_error_message()))
+    if (!plan_refused_rightly(&c->desc, check->ranks, check->absent, status, pencilfft_error_message()))
         fail(pencilfft_error_message());
     check->refused++;
 }
 
-void plan_check_run(struct plan_check *of, const struct plan_case *c)
+/* The same with the grid that the library chose, if the grid was open. */
+static struct plan_case settled(const struct plan_case *c, pencilfft_plan plan)
 {
+    struct plan_case on = *c;
+    if (pencilfft_grid(plan, &on.desc.R, &on.desc.C) || on.desc.R * on.desc.C != check->ranks)
+        fail("the grid has not as many tasks as there are ranks");
+    if (c->desc.R && (on.desc.R != c->desc.R || on.desc.C != c->desc.C))
+        fail("the grid is not that of the descriptor");
+    return on;
+}
+
+void plan_check_run(struct plan_check *of, const struct plan_case *given)
+{
+    struct plan_case on, *c = &on;
     pencilfft_plan plan;
+    on = *given;
     check = of;
     pf_tuning = c->tiny_pieces ? tiny : usual;
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, check->grid, &plan);
     if (status == PENCILFFT_MPI_ERROR)
         abort_with_message();
+    if (!status)
+        on = settled(given, plan);
     if (status)
         check_refusal(c, status);
     else if (plan_must_be_refused(&c->desc, check->absent))

@@ -73,6 +73,12 @@ def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_owners_in_cxx_are_clean_under_sanitizers(sanitized, ranks):
+    check_clean(sanitized(ranks, program="cxx_test"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_halos_are_clean_under_sanitizers(sanitized, ranks):
     check_clean(sanitized(ranks, 3, 48, program="halo_test"))

@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from pencilmap.mapper.runs.records import grid_of_record, transform_of_record
+from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.traffic.exchange import exchanges
+
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "algorithm", "order", "input-boxes", "output-boxes", "direction", "type",
-           "kinds", "skip", "precision", "layout", "in-place", "destroy-input", "fields", "threads", "exchange", "schedule",
+           "kinds", "skip", "padded", "precision", "exchange-precision", "layout", "in-place",
+           "destroy-input", "fields", "threads", "exchange", "schedule",
            "auto-budget", "reps", "warmup", "halo", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier",
            "per-rank", "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order",
            "coordinates", "help", "version"]
@@ -125,3 +130,24 @@ def test_readme_explains_every_option():
 def test_library_calls(mpirun, ranks, grid):
     done = mpirun(ranks, *grid, program="api_test")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_padding_and_the_precision_of_messages_are_in_the_record(run):
+    words = ["--size", 8, 8, 8, "--grid", "2x2", "--reps", 1, "--rigor", "estimate", "--verify"]
+    plain = run(4, *words)
+    record = run(4, *words, "--padded", 12, 12, 10, "--exchange-precision", "single")
+    assert (plain["points"], plain["exchange_precision"]) == ([8, 8, 8], "double")
+    assert (record["points"], record["exchange_precision"], record["precision"]) == ([12, 12, 10], "single", "double")
+    assert record["verify"]["passed"] and 1e-9 < record["verify"]["error_fftw"] < 1e-6
+    transform = transform_of_record(record)
+    assert transform == parse_transform("8:sent=single:points=12x12x10") and str(transform_of_record(plain)) == "8x8x8"
+    for stage, exchange in zip(record["stages"], exchanges(grid_of_record(record), transform), strict=True):
+        assert sum(stage["bytes"]) == exchange.group_weight.sum() * exchange.unit_bytes * (
+            exchange.send_weight.sum() * exchange.receive_weight.sum() - exchange.send_weight @ exchange.receive_weight)
+
+
+def test_half_given_padding_is_refused(mpirun):
+    done = mpirun(1, "--size", 8, 8, 8, "--padded", 12, 12, "--reps", 1)
+    assert done.returncode != 0 and "--padded needs 3 words: MX MY MZ" in done.stderr
+    done = mpirun(1, "--size", 8, 8, 8, "--padded", 4, 12, 12, "--reps", 1)
+    assert done.returncode != 0 and "give 0 or at least nx, which is 8" in done.stderr

@@ -49,6 +49,7 @@ struct pf_transpose {
     int p, me;
     const pencilfft_box *from, *to;
     size_t element_bytes; /* 4, 8 or 16 */
+    size_t array_bytes; /* of an element before packing and after unpacking, if twice as many; else 0 */
     int fields;
     int threads; /* that may share copies */
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers this */
@@ -79,6 +80,7 @@ struct pf_exchange {
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
     int least_group; /* "auto" skips groups of fewer ranks, because another row does the same there */
+    bool direct; /* with `memory`: the ranks of a node read the messages where they were written */
     bool transposes_alone; /* only for boxes of a transpose, with messages about equal */
     int (*begin)(void *state, void *to);
     int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */

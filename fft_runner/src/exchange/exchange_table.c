@@ -13,6 +13,7 @@
     X(bruck4)        \
     X(bruck8)        \
     X(node)          \
+    X(put)           \
     X(fftw)          \
     X(auto)
 

@@ -80,7 +80,8 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
     *(out ? &copy.to_start : &copy.from_start) += parts->list.start[i];
     copy.fields = t->fields;
     copy.threads = t->threads;
-    pf_copy_run(&copy, t->element_bytes, from, to);
+    size_t array_bytes = t->array_bytes ? t->array_bytes : t->element_bytes;
+    pf_copy_changed(&copy, out ? array_bytes : t->element_bytes, out ? t->element_bytes : array_bytes, from, to);
 }
 
 void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int without, const void *box, void *messages)

@@ -14,7 +14,7 @@
 
 #include "common/failure.h"
 #include "geometry/geometry.h"
-#include "speed/threads.h"
+#include "geometry/strided_copy.h"
 
 enum { Z = 2, WAYS = 2, ALIGNMENT = 64 };
 
@@ -32,6 +32,7 @@ struct pf_remap {
     pencilfft_box *boxes[WAYS]; /* of the members: before and after */
     struct way way[WAYS];       /* by backward */
     void *raw[2], *buffer[2];   /* send buffer and receive buffer */
+    int64_t bytes[2];           /* of these */
 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------- */
@@ -141,7 +142,8 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
         .me = remap->me,
         .from = remap->boxes[backward],
         .to = remap->boxes[!backward],
-        .element_bytes = r->element_bytes,
+        .element_bytes = r->sent_bytes,
+        .array_bytes = r->element_bytes,
         .fields = r->fields,
         .threads = r->threads,
         .sparse = true,
@@ -181,7 +183,8 @@ static int make_buffers(const struct pf_remap_request *r, struct pf_remap *remap
         elements[1] = way->received.list.total > elements[1] ? way->received.list.total : elements[1];
     }
     for (int i = 0; i < 2; i++) {
-        size_t bytes = (size_t)elements[i] * r->element_bytes;
+        size_t bytes = (size_t)elements[i] * r->sent_bytes;
+        remap->bytes[i] = (int64_t)bytes;
         if (!(remap->raw[i] = malloc(bytes + ALIGNMENT)))
             return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
         remap->buffer[i] = (char *)remap->raw[i] + (ALIGNMENT - (uintptr_t)remap->raw[i] % ALIGNMENT);
@@ -203,9 +206,12 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
     return status;
 }
 
-static const struct pf_exchange *suitable(const struct pf_exchange *exchange, bool beside)
+static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
-    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !beside);
+    const struct pf_exchange *exchange = r->exchange;
+    bool tied = exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory;
+    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
+                !(tied && r->moves_buffers);
     return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
 }
 
@@ -230,12 +236,31 @@ int pf_remap_make(const struct pf_remap_request *r, struct pf_remap **remap)
     }
     made->communicators = r->communicators;
     made->group = MPI_COMM_NULL;
-    made->exchange = suitable(r->exchange, r->beside);
+    made->exchange = suitable(r);
     if (!(status = make(r, made)))
         *remap = made;
     else if (status != PENCILFFT_MPI_ERROR)
         pf_remap_release(made);
     return status;
+}
+
+int64_t pf_remap_lay(struct pf_remap *remap, char *memory)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        if (memory)
+            remap->buffer[i] = memory + bytes;
+        bytes += (remap->bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return bytes;
+}
+
+void pf_remap_leave_buffers(struct pf_remap *remap)
+{
+    for (int i = 0; i < 2; i++) {
+        free(remap->raw[i]);
+        remap->raw[i] = remap->buffer[i] = NULL;
+    }
 }
 
 int pf_remap_release(struct pf_remap *remap)
@@ -267,9 +292,22 @@ static void *messages_of(const struct pf_remap *remap, int backward, bool sent)
     return memory ? memory : remap->buffer[!sent];
 }
 
-static size_t bytes_of(const struct pf_transpose *t, const pencilfft_box *box)
+/* A dense box with all its fields, between an array and a buffer of an exchange that takes boxes. */
+static void copy_box(const struct pf_transpose *t, const pencilfft_box *box, bool out, const void *from, void *to)
 {
-    return (size_t)(pf_box_elements(box) * t->fields) * t->element_bytes;
+    struct pf_copy all = {.extent = {1, 1, pf_box_elements(box) * t->fields},
+                          .from_stride = {1, 1, 1},
+                          .to_stride = {1, 1, 1},
+                          .fields = 1,
+                          .threads = t->threads};
+    pf_copy_changed(&all, out ? t->array_bytes : t->element_bytes, out ? t->element_bytes : t->array_bytes, from, to);
+}
+
+/* Whether the exchange writes boxes to a buffer, because numbers arrive in another precision than that of the array. */
+static bool buffers_boxes(const struct pf_remap *remap, int backward)
+{
+    const struct pf_transpose *t = &remap->way[backward].transpose;
+    return remap->exchange->takes == PF_BOXES && t->array_bytes != t->element_bytes;
 }
 
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
@@ -278,7 +316,7 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
     if (remap->exchange->takes == PF_BOXES) {
-        pf_threads_copy(t->threads, remap->buffer[0], from, (int64_t)bytes_of(t, &t->from[t->me]));
+        copy_box(t, &t->from[t->me], true, from, remap->buffer[0]);
         return status;
     }
     if (remap->exchange->begin && (status = remap->exchange->begin(way->state, messages_of(remap, backward, false))))
@@ -293,6 +331,8 @@ int pf_remap_start(struct pf_remap *remap, int backward, void *to)
 {
     void *state = remap->way[backward].state;
     int status = PENCILFFT_OK;
+    if (buffers_boxes(remap, backward))
+        to = remap->buffer[1];
     if (remap->exchange->takes == PF_MESSAGES)
         return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
     if (remap->exchange->begin)
@@ -316,6 +356,8 @@ int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
     struct way *way = &remap->way[backward];
     if (remap->exchange->takes == PF_MESSAGES)
         pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
+    else if (buffers_boxes(remap, backward))
+        copy_box(&way->transpose, &way->transpose.to[way->transpose.me], false, remap->buffer[1], to);
     return remap->exchange->end ? remap->exchange->end(way->state) : PENCILFFT_OK;
 }
 

@@ -3,12 +3,12 @@
 
 #include "geometry/geometry.h"
 
-/* Return the decomposition of a text such as "brick:2x2x4", and in `bricks` the numbers of bricks along x, y and z, 0 if the
- * text has none. NULL, with a message, if the text is wrong. */
-const struct pf_decomposition *pf_decomposition_find(const char *text, int bricks[3]);
+/* The decomposition of a text, "brick:2x2x4" with the numbers of bricks along x, y and z; 0 if the text has no numbers. With
+ * two dimensions there are two numbers, and one brick along z. NULL with a message. Axes are the caller's, as below. */
+const struct pf_decomposition *pf_decomposition_find(const char *text, int dimensions, int bricks[3]);
 
 /* Numbers of bricks along x, y and z for so many ranks, with the least total surface. */
-void pf_bricks_choose(const int64_t n[3], int ranks, int bricks[3]);
+void pf_bricks_choose(const int64_t n[3], int dimensions, int ranks, int bricks[3]);
 /* Offset and extent of the brick of a rank; strides are not set. */
 pencilfft_box pf_brick_of(const int64_t n[3], const int bricks[3], int rank);
 

@@ -22,3 +22,5 @@ struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *f
 
 /* Elements of 4, 8 or 16 bytes; the two arrays must not overlap. */
 void pf_copy_run(const struct pf_copy *copy, size_t element_bytes, const void *from, void *to);
+/* The same, also to elements of half or twice the size: numbers in double precision become single, or back. */
+void pf_copy_changed(const struct pf_copy *copy, size_t from_bytes, size_t to_bytes, const void *from, void *to);

@@ -90,7 +90,7 @@ static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const
     if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
         return buffer[joint->to];
     char *from = buffer[joint->from]; /* unknown while persistent requests are made */
-    return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->element_bytes : NULL;
+    return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->sent_bytes : NULL;
 }
 
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])
@@ -134,6 +134,21 @@ static int make_work(pencilfft_plan plan, int i)
         return add_buffer(plan, plan->work_elements, &plan->work[i]);
     plan->work[i] = plan->lent_work[i];
     return PENCILFFT_OK;
+}
+
+int64_t pf_works_lay(pencilfft_plan plan, bool in_place, char *memory)
+{
+    int64_t step = (plan->work_elements * (int64_t)plan->element_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes = 0;
+    for (int late = 0; late <= in_place; late++)
+        for (int i = 0; i < PF_WORKS; i++) {
+            bool early = pf_joints_need(plan, PF_WORK + i, false);
+            if (late ? early || !pf_joints_need(plan, PF_WORK + i, true) : !early)
+                continue;
+            if (memory)
+                plan->work[i] = memory + bytes;
+            bytes += step;
+        }
+    return bytes;
 }
 
 int pf_works_make(pencilfft_plan plan, bool in_place)

@@ -104,7 +104,7 @@ static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool 
     int array = input ? PENCILFFT_INPUT : plan->exchanges;
     if (t->exchange->memory)
         return true;
-    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || pf_is_padded(plan) ||
+    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || pf_is_padded(plan) || pf_rounds(plan) ||
         (input && plan->input_bytes != plan->element_bytes))
         return false;
     pencilfft_box box = pf_part_of(plan, array, plan->rank, 0).box;

@@ -196,7 +196,7 @@ static int64_t room_of(const struct pencilfft_plan_s *plan, const struct pf_lane
 
 int64_t pf_lanes_place(pencilfft_plan plan)
 {
-    int64_t end = 0, unit = ALIGNMENT / (int64_t)plan->element_bytes;
+    int64_t end = 0, unit = ALIGNMENT / (int64_t)plan->sent_bytes;
     for (int i = 0; i < plan->lanes; i++) {
         plan->lane[i].slot = (end + unit - 1) / unit * unit;
         end = plan->lane[i].slot + room_of(plan, &plan->lane[i]);

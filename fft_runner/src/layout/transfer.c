@@ -19,6 +19,12 @@ static const char *those_beside(char text[128])
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
+    const struct pf_exchange *exchange = plan->chosen[e];
+    if (plan->caller_work && exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
+                       "another exchange, or a plan without caller_work",
+                       exchange->name);
     if (!(plan->asked->beside || plan->nonblocking) || plan->chosen[e]->beside)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_NOT_POSSIBLE,
@@ -60,7 +66,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .me = plan->me[e],
         .from = of->boxes[at][backward],
         .to = of->boxes[at][!backward],
-        .element_bytes = plan->element_bytes,
+        .element_bytes = plan->sent_bytes,
         .fields = of->field_end - of->field,
         .threads = plan->threads,
         .places = plan->places[e].at ? &plan->places[e] : NULL,
@@ -83,7 +89,7 @@ int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
     struct pf_lane *of = &plan->lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
     struct pf_joint joint = pf_joint_alone(plan, backward, of->route, at);
-    int64_t slot = of->slot * (int64_t)plan->element_bytes;
+    int64_t slot = of->slot * (int64_t)plan->sent_bytes;
     char *buffer[PF_BUFFERS];
     if (!t->state || !t->exchange->connect)
         return PENCILFFT_OK;

@@ -66,14 +66,16 @@ static void move_run(const struct pf_pass *pass, const struct pf_pass_run *run, 
             continue;
         pencilfft_box part = pf_box_common(&mine, &piece->box);
         char *there = run->buffer[piece->buffer] +
-                      (piece->start + (field - piece->first) * piece->field) * (int64_t)side->element_bytes;
+                      (piece->start + (field - piece->first) * piece->field) * (int64_t)side->stored_bytes;
         struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
                                      : pf_copy_between(&part, &mine, &piece->box);
         copy.from_memory = gather && pass->block.from_memory;
         copy.to_memory = !gather && pass->block.to_memory;
         copy.past_caches = !gather && pass->block.past_caches;
-        if (pf_box_elements(&part))
-            pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
+        if (pf_box_elements(&part) && gather)
+            pf_copy_changed(&copy, side->stored_bytes, side->element_bytes, there, view->data);
+        else if (pf_box_elements(&part))
+            pf_copy_changed(&copy, side->element_bytes, side->stored_bytes, view->data, there);
     }
 }
 
@@ -447,14 +449,16 @@ struct team {
     int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
 };
 
-/* Planes of a group, counted over all fields. */
+/* Planes of a group, counted over all fields; or fields, counted over all groups. */
 static struct block block_of(const struct team *team, int64_t group, int *field)
 {
     const struct pf_range *range = team->range;
     int outer = team->pass->outer;
     struct block block = {.from = {0}};
-    *field = range->field + (int)(group / team->groups);
-    block.from[outer] = range->outer + group % team->groups * team->pass->block.group;
+    int64_t fields = range->field_end - range->field;
+    bool near = team->pass->near_fields;
+    *field = range->field + (int)(near ? group % fields : group / team->groups);
+    block.from[outer] = range->outer + (near ? group / fields : group % team->groups) * team->pass->block.group;
     block.n[outer] = pf_smaller(team->pass->block.group, range->outer_end - block.from[outer]);
     return block;
 }

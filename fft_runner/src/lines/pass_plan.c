@@ -140,7 +140,7 @@ static int allocate_blocks(struct pf_pass *pass)
 
 /* ---- lines in place ---------------------------------------------------------------------------------------- */
 
-/* Whether the pieces lie as parts of a single array. */
+/* Whether the pieces lie as parts of a single array of the same elements as in the caches. */
 static bool is_one_array(const struct pf_pass *pass, const struct pf_side *side)
 {
     const struct pf_piece *first = side->piece;
@@ -155,7 +155,7 @@ static bool is_one_array(const struct pf_pass *pass, const struct pf_side *side)
         if (piece->start != start || piece->buffer != first->buffer || pass->fields > 1)
             return false;
     }
-    return true;
+    return side->stored_bytes == side->element_bytes;
 }
 
 static bool is_aligned(const struct pf_side *side, int64_t elements)
@@ -166,8 +166,8 @@ static bool is_aligned(const struct pf_side *side, int64_t elements)
 /* Whether z lines may be read from or written to the side in place. */
 static bool z_direct(const struct pf_side *side, int64_t nz)
 {
-    return side->n == 1 && side->copied < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz) &&
-           is_aligned(side, side->piece->start);
+    return side->n == 1 && side->copied < 0 && side->stored_bytes == side->element_bytes &&
+           side->piece->box.stride[Z] == 1 && is_aligned(side, nz) && is_aligned(side, side->piece->start);
 }
 
 /* The same for lines along the inner axis, at any start of a block. */
@@ -192,7 +192,7 @@ static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
 {
     bool is_input = side == (pass->backward ? &pass->out : &pass->in);
     const int64_t *n = is_input ? pass->points : pass->box.extent;
-    return n[0] * n[1] * n[2] * pass->fields * (int64_t)side->element_bytes;
+    return n[0] * n[1] * n[2] * pass->fields * (int64_t)side->stored_bytes;
 }
 
 /* Arrays that do not stay in the caches are always faster in blocks. */

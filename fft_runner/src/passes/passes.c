@@ -29,7 +29,7 @@ static bool is_of(const struct place *at, int route)
 
 static int side_make(struct pf_side *side, int n, size_t element_bytes, int copied)
 {
-    *side = (struct pf_side){.element_bytes = element_bytes, .copied = copied};
+    *side = (struct pf_side){.element_bytes = element_bytes, .stored_bytes = element_bytes, .copied = copied};
     if (!(side->piece = calloc((size_t)n, sizeof *side->piece)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the parts of %d messages", n);
     return PENCILFFT_OK;
@@ -92,6 +92,7 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
     int number = plan->route[at->route].exchange[plan->sequence[at->backward].joint[at->route][j].exchange];
     const struct pf_exchange_phases *phases = &plan->phases.of[number];
     int status = side_make(side, n, plan->element_bytes, sent ? phases->pack : phases->unpack);
+    side->stored_bytes = plan->sent_bytes;
     for (int l = 0; l < plan->lanes && !status; l++) {
         const struct pf_lane *lane = &plan->lane[l];
         const struct pf_joint *joint = &plan->sequence[at->backward].joint[lane->route][j];
@@ -167,6 +168,7 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
         .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
         .fields = plan->fields,
+        .near_fields = plan->interleaved && (at->i == 0 || at->i == route->passes - 1),
         .threads = plan->threads,
     };
     pencilfft_box before = pass_box(plan, route, form, false);
