@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, quick, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE

@@ -347,7 +347,7 @@ class _Search:
             yield name, some[name], crossing[name]
 
     def _crossings(self, some, levels):
-        """Return the crossing of each seed; without evaluations infinity if its units alone send more than a launch order."""
+        """Return the crossing of each seed; infinity without evaluations if its units send more than a launch order."""
         found, least, alone = {}, np.inf, [[(unit, leaving, None)] for unit, leaving, _ in levels[::-1]]
         for name, slots in some.items():
             is_wanted = self.evaluations or name in LAUNCHED or all(

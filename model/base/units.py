@@ -71,7 +71,7 @@ def parse(text: str, unit: str) -> float:
     """
     try:
         match = _QUANTITY.fullmatch(text.strip())
-        (factor, powers), (whole, wanted) = _in_bits((match and match[3] or "").strip()), _in_bits(unit)
+        (factor, powers), (whole, wanted) = _in_bits(((match and match[3]) or "").strip()), _in_bits(unit)
         if match is None or powers != wanted:
             raise ValueError(text)
         value = float(Fraction(f"{match[1]}{match[2] or ''}") * factor / whole)

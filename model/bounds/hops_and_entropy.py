@@ -282,7 +282,8 @@ def _limits(tasks, apart, n, ring, size, T, split):
     leaves = np.maximum(4 * np.maximum(right, left) + 2 * across, 2 * (1 - share))
     most = tasks.max(axis=1)
     end = np.where(most < size, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
-    alone = np.where((most < size) & (most <= T), np.maximum(end, 4 * size * hops / (2 * n if ring else 2 * (n - 1))), np.inf)
+    links = 2 * n if ring else 2 * (n - 1)
+    alone = np.where((most < size) & (most <= T), np.maximum(end, 4 * size * hops / links), np.inf)
     return hops, end, alone, np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
 
 

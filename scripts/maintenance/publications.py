@@ -41,8 +41,8 @@ def section(name: str, figure: Figure) -> str:
 
 def page(source: str, sections: dict[str, str]) -> str:
     """Return the page of a source with the sections of all of its figures that are known."""
-    head = (f"# {title_of(source)}\n\nPublished values, ours, their ratio, how ours were made ([kinds](../../reproduced.md)), "
-            "and the difference.\n\n")
+    head = (f"# {title_of(source)}\n\nPublished values, ours, their ratio, how ours were made "
+            "([kinds](../../reproduced.md)), and the difference.\n\n")
     return head + "\n".join(sections[name] for name in SOURCES[source] if name in sections)
 
 

@@ -201,7 +201,8 @@ def built_with_sanitizers(tmp_path_factory, target):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
         programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
-                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}",
+                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}",
+                         f"-DCMAKE_CXX_FLAGS={flags}",
                          targets=[target])
     return programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS)
 

@@ -100,7 +100,8 @@ int MPI_Startall(int n, MPI_Request requests[])
     return PMPI_Startall(n, requests);
 }
 
-int MPI_Put(const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at, MPI_Win window)
+int MPI_Put(const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at,
+            MPI_Win window)
 {
     record("Put", MPI_COMM_NULL, told ? bytes_of(n, type) : 0, target, 0);
     return PMPI_Put(data, n, type, target, at, n_at, type_at, window);
