@@ -188,7 +188,7 @@ def transform_of_record(record: Record) -> Transform:
     if len(record["size"]) != 3:
         raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
     plain = transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
-    points, sent = record.get("points", record["size"]), record.get("exchange_precision", record["precision"])
+    points, sent = record.get("points") or record["size"], record.get("exchange_precision", record["precision"])
     return replace(plain, points=None if points == record["size"] else tuple(points),
                    sent=None if sent == record["precision"] else sent)
 
