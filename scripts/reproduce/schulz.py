@@ -181,7 +181,8 @@ def barriers() -> Found:
     old = {"16x8 without": OLD_GRIDS["16x8"], "16x8 with barriers": OLD_BARRIER["16x8"]}
     here = {f"2x2 {text}": found["2x2"] for text, found in both.items()}
     change, old_change = (with_[2][0] / without[2][0] for without, with_ in (here.values(), old.values()))
-    return Found(*_parts_table(old, here), [_GRIDS_NOTE], [
+    columns, rows = _parts_table(old, here)
+    return Found(columns, rows, [_GRIDS_NOTE], [
         Compared("first exchange with barriers over without", old_change, change, "measured",
                  "A barrier takes the wait for late ranks out of the exchange; 4 ranks of a node wait less.")])
 
