@@ -4,6 +4,8 @@
 mpirun -n 4 python flow_2d.py
 """
 
+from typing import Any
+
 import numpy as np
 from mpi4py import MPI
 
@@ -11,7 +13,7 @@ from pencilfft import Plan
 
 N = (96, 80)
 comm = MPI.COMM_WORLD
-options = {"type": "r2c", "order": "xy", "caller_work": True}  # order: x is whole in the input, and halved
+options: dict[str, Any] = {"type": "r2c", "order": "xy", "caller_work": True}  # order: x is whole in the input, and halved
 
 with Plan(N, comm, **options) as scalar, Plan(N, comm, fields=2, interleaved=True, **options) as vector:
     work = np.empty(max(scalar.work_bytes(), vector.work_bytes()), np.uint8)

@@ -96,13 +96,13 @@
  * Exchanges in single precision
  * -----------------------------
  * With precision "double" and exchange_precision "single", arrays and computing are in double precision, and packing rounds
- * each number to a float, so that messages have half the bytes. Any exchange, schedule and type will do, remaps included; halos
- * are exchanged in double precision. A number is rounded once in each exchange and remap, even if it stays on its rank, by at
- * most u = 2^-24 of itself (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, theorem 2.2).
- * Transforms keep relative errors in the L2 norm, so m exchanges add at most m u: pencilfft_exchange_error(). Roundings are
- * independent, each with u/2.5 in the mean, so that about 0.4 sqrt(m) u is usual. The bound holds for DFTs without padding; a
- * norm that a transform does not keep, as of a spectrum that padding cuts, may have more in rare cases. Numbers above 3.4e38
- * become infinite, and those below 1.2e-38 lose digits: scale fields of such numbers.
+ * each number to a float, so that messages have half the bytes. Any exchange, schedule and type will do, remaps included;
+ * halos are exchanged in double precision. A number is rounded once in each exchange and remap, even if it stays on its
+ * rank, by at most u = 2^-24 of itself (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002,
+ * theorem 2.2). Transforms keep relative errors in the L2 norm, so m exchanges add at most m u: pencilfft_exchange_error().
+ * Roundings are independent, each with u/2.5 in the mean, so that about 0.4 sqrt(m) u is usual. The bound holds for DFTs
+ * without padding; a norm that a transform does not keep, as of a spectrum that padding cuts, may have more in rare cases.
+ * Numbers above 3.4e38 become infinite, and those below 1.2e-38 lose digits: scale fields of such numbers.
  *
  * Errors
  * ------
@@ -337,8 +337,8 @@ int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *p
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives the input times *scale. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
-/* The most relative error, in the L2 norm, that exchanges in single precision add to a transform: 2^-24 for each exchange and
- * remap among several ranks; 0 if numbers are sent as they are. Local. */
+/* The most relative error, in the L2 norm, that exchanges in single precision add to a transform: 2^-24 for each exchange
+ * and remap among several ranks; 0 if numbers are sent as they are. Local. */
 int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);

@@ -1,7 +1,7 @@
 /* FFTW's transpose of a distributed matrix of doubles, by the fastest of its algorithms.
- * Idea:  two layouts of the same messages. Linear: the matrix has a row and a column for each rank, and its elements are whole
- *        messages, as for MPI_Alltoall. Matrix: each rank has several rows of single doubles, so that FFTW also sorts the
- *        elements of its messages.
+ * Idea:  two layouts of the same messages. Linear: the matrix has a row and a column for each rank, and its elements are
+ *        whole messages, as for MPI_Alltoall. Matrix: each rank has several rows of single doubles, so that FFTW also sorts
+ *        the elements of its messages.
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5: no difference between the two layouts. */
 #include "bare_exchange.h"
 

@@ -2,7 +2,7 @@
 
 Idea: under most rules the route of a message depends on its ends alone. So a table of the links between every two points,
 each with its share of the message, gives the loads of a rank's messages as a sum of rows. A row holds both directions.
-Of hosts with links to several switches only the first link counts, so a table is then a guide and no load.
+If hosts have links to several switches, only the first link counts: the table then guides a search, and gives no loads.
 Cost: a row for each pair of points.
 """
 

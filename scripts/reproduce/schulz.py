@@ -192,7 +192,7 @@ def _grid(record):
     return "x".join(map(str, record["grid"]))
 
 
-def _parts_table(old, here):
+def _parts_table(old: dict[str, Any], here: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     columns = ["grid", "of", *(f">{part} {what}" for part in PARTS for what in ("mean", "+-"))]
     return columns, [[grid, of, *(value for part in parts for value in part)]
                      for of, table_ in (("published", old), ("here", here)) for grid, parts in table_.items()]

@@ -174,8 +174,7 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
              line[2].kind, line[2].r2r[0], plan->element_bytes, plan->fields, plan->directions, (long long)before->stride[0],
              (long long)before->stride[1], (long long)before->stride[2], (long long)after->stride[0],
              (long long)after->stride[1], (long long)after->stride[2], in_sequence ? "" : "/",
-             in_sequence ? "" : plan->schedule, threads, order, letters, interleaved, destroyed,
-             nonblocking, sent, padded);
+             in_sequence ? "" : plan->schedule, threads, order, letters, interleaved, destroyed, nonblocking, sent, padded);
 }
 
 /* The algorithm that rank 0 knows from wisdom, on all ranks; -1 if there is none. */

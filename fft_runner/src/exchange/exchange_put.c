@@ -1,6 +1,6 @@
 /* Transpose by one-sided messages: MPI_Put between two fences.
- * Idea:  each rank writes its messages to their places in the memory of the receivers. The first fence opens the run when all
- *        ranks of the group have read what arrived before; the second returns when everything has arrived. The window is
+ * Idea:  each rank writes its messages to their places in the memory of the receivers. The first fence opens the run when
+ *        all ranks of the group have read what arrived before; the second returns when everything has arrived. The window is
  *        memory that MPI allocates, because MPI may then place it where the ranks of a node copy into it directly: one copy
  *        instead of the two through MPI's own buffers.
  * Source: MPI 4.0, sections 12.2 and 12.5; R. Gerstenberger, M. Besta, T. Hoefler, Enabling highly-scalable remote memory
@@ -101,8 +101,9 @@ static void lay_out(struct put *a, bool first)
 }
 
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5
-/* Open MPI 4 (component osc/rdma) names a file in /dev/shm after the node and the communicator's number, which groups of other
- * ranks share: two groups on a node end the program (its issue 9492, mended in 5.0). Shared windows have other names. */
+/* Open MPI 4 (component osc/rdma) names a file in /dev/shm after the node and the communicator's number, which groups of
+ * other ranks share: two groups on a node end the program (its issue 9492, mended in 5.0). Shared windows have other
+ * names. */
 static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *win)
 {
     int here, most;
