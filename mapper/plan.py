@@ -48,9 +48,9 @@ TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((4, 128), (2, 48), (1, 12))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
+ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
 ROUNDS_WITH_HOLES = ((12, 128), (2, 24), (1, 6))  # the same if no product fills the usable nodes
-ROUNDS_ON_SWITCHES = ((2, 48), (1, 8))       # the same for networks without products, whose first answers are close
+ROUNDS_ON_SWITCHES = ((2, 36), (1, 6))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
