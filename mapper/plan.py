@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, ranked_by, without_programs, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -42,16 +42,15 @@ from pencilmap.model.traffic.objective import in_sequence
 DEFAULT = "default"
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
-MANY_TASKS = 100_000  # above this number, commands ask before they rank a whole machine
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((4, 32), (2, 12), (1, 3))  # grids, and the divisor of the usual evaluations for each of them
-ROUNDS_WITH_HOLES = ((12, 64), *ROUNDS[1:])  # the same if no product fills the usable nodes
-ROUNDS_ON_SWITCHES = ((2, 12), (1, 2))       # the same for networks without products, whose first answers are close
+ROUNDS = ((4, 128), (2, 48), (1, 12))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
+ROUNDS_WITH_HOLES = ((12, 128), (2, 24), (1, 6))  # the same if no product fills the usable nodes
+ROUNDS_ON_SWITCHES = ((2, 48), (1, 8))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
@@ -338,7 +337,7 @@ class _Wanted:
 
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
         found = here.shown(placed, question, name)
-        return Choice(here, placed, found if EFFORTS[self.effort] else without_programs(found), self.by)
+        return Choice(here, placed, found if EFFORTS[self.effort] else quick(found), self.by)
 
     # every grid
 

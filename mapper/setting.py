@@ -27,16 +27,17 @@ from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit, share_of
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError
+from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import without_programs
+from pencilmap.model.predict.ranking import quick
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -44,6 +45,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
 
 ALL_ROUTINGS = "all"
+WRAPS = {"torus": (True,), "mesh": (False,), "both": (True, False)}  # whether the dimensions of each network wrap
 CHOSEN = tuple(d for d in DECOMPOSITIONS.values() if not d.has_bricks)  # bricks are given, not chosen
 
 
@@ -127,6 +129,11 @@ class Setting(Where):
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     @property
+    def each_wrap(self) -> list["Setting"]:
+        """This question on the torus and on the open mesh if `wrap` both was asked, else the question itself."""
+        return [replace(self, site=here.site, notes=here.notes, shapes=()) for here in self.wraps] or [self]
+
+    @property
     def _alone(self) -> "Setting":
         """This setting without other shapes."""
         return replace(self, shapes=())
@@ -146,7 +153,7 @@ class Setting(Where):
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         found = self.shown(placed, question, text)
-        return [found if EFFORTS[effort] else without_programs(found)]
+        return [found if EFFORTS[effort] else quick(found)]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
@@ -173,7 +180,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
-            launcher: str | None = None, environ: Variables[str, str] | None = None) -> Setting:
+            launcher: str | None = None, environ: Variables[str, str] | None = None, wrap: str | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -213,6 +220,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
     environ : mapping, optional
         The environment variables of the job, whose settings decide about that order; none by default.
+    wrap : {"torus", "mesh", "both"}, optional
+        The dimensions of the torus all wrap, or none does, in place of the wraps of the machine or the text; "both" asks the
+        same question of the torus and the open mesh, which become the `shapes` of the setting.
 
     Raises
     ------
@@ -250,8 +260,19 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
                        decompositions=CHOSEN if decomposition is None else (one,),
                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
 
+    if wrap is not None:
+        both = tuple(on(torus) for torus in _wrapped(shape, wrap))
+        return both[0] if len(both) == 1 else replace(both[0], shapes=both)
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _wrapped(network: Network, wrap: str) -> list[Network]:
+    """Return a torus with all its dimensions wrapped, with none, or both, the torus first."""
+    if wrap not in WRAPS:
+        raise MachineError(f"`wrap` {wrap[:40]!r} is unknown{near(wrap, WRAPS)}; known are {', '.join(WRAPS)}")
+    torus = as_torus(network)
+    return [replace(torus, wrap=(rings,) * torus.n_dimensions) for rings in WRAPS[wrap]]
 
 
 def _tasks(machine: Machine | None, given: int | None) -> int:

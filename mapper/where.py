@@ -93,6 +93,12 @@ class Where:
         return self.site.network
 
     @property
+    def wraps(self) -> tuple["Where", ...]:
+        """The same question on the torus and on the open mesh of the same extents; empty unless both were asked for."""
+        is_both = len(self.shapes) == 2 and len({here.network.shape for here in self.shapes}) == 1
+        return self.shapes if is_both else ()
+
+    @property
     def tasks_per_node(self) -> int:
         return self.site.tasks_per_node
 

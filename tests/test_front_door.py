@@ -20,7 +20,7 @@ def test_importing_it_loads_nothing_heavy():
                           text=True, timeout=patience(60), check=True, env={"PYTHONPATH": str(ROOT / "packaging")})
     loaded = set(done.stdout.split())
     assert "pencilmap" in loaded
-    assert loaded & {"numpy", "scipy", "networkx", "click", "pint", "inspect", "importlib.metadata"} == set()
+    assert loaded & {"numpy", "scipy", "networkx", "click", "inspect", "importlib.metadata"} == set()
 
 
 @pytest.mark.parametrize("name", pencilmap.__all__)

@@ -283,3 +283,16 @@ def test_every_module_says_what_it_is_for():
     bare = [str(path.relative_to(ROOT)) for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")
             if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
     assert bare == []
+
+
+def decisions():
+    text = (ROOT / "docs/architecture.md").read_text("utf-8").partition("## Where it is decided")[2].partition("\n## ")[0]
+    found = re.findall(r"^\| ([^|]+) \|[^|]*?`([^`|]+/[^`|]+)`[^|]*\| `(\w+)` \|$", text, re.MULTILINE)
+    assert len(found) == text.count("\n| ") - 2  # all rows but the head
+    return found
+
+
+@pytest.mark.parametrize("decision, file, name", decisions())
+def test_every_decision_is_in_the_file_that_the_map_names(decision, file, name):
+    defined = rf"^ *\w[\w:<>]* [\w:<>*& ]*{name}[(:][^;]*$"
+    assert re.search(defined, (ROOT / file).read_text("utf-8"), re.MULTILINE), decision

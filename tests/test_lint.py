@@ -8,7 +8,7 @@ import pytest
 from tests.patience import patience
 
 LINT = Path(__file__).resolve().parents[1] / "scripts" / "lint"
-QUICK = ("ruff", "mypy", "clang-format")  # seconds; the others build and analyse all of C, at night
+QUICK = ("lines", "ruff", "mypy", "clang-format")  # seconds; the others build and analyse all of C, at night
 TOOLS = subprocess.run([LINT, "--list"], capture_output=True, text=True, check=True, timeout=patience(60)).stdout.split()
 MISSING = 77
 

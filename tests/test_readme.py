@@ -57,6 +57,20 @@ def test_no_command_of_the_readme_is_left_out():
     assert unrun(README) == []
 
 
+def test_the_picture_is_that_of_its_command(folder):
+    """docs/howto/report.md has the command; its file is in the repository, because a README shows no other."""
+    [line] = [line for line in (ROOT / "docs" / "howto" / "report.md").read_text("utf-8").splitlines()
+              if line.startswith("$ pencilmap draw --what gain")]
+    run(Command(line.removeprefix("$ ").replace("docs/pictures/", ""), "", ()), folder)
+    assert (folder / "gain.svg").read_bytes() == (ROOT / "docs" / "pictures" / "gain.svg").read_bytes()
+    assert "docs/pictures/gain.svg" in README
+
+
+@pytest.mark.parametrize("page", ["before-a-job", "own-code", "check-a-network"])
+def test_the_page_of_each_user_is_short(page):
+    assert len((ROOT / "docs" / "howto" / f"{page}.md").read_text("utf-8").splitlines()) <= 80
+
+
 def test_the_two_commands_for_a_stranger_are_there():
     for name in ("demo", "test", "setup"):
         assert os.access(ROOT / "scripts" / name, os.X_OK)

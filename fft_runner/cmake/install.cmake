@@ -26,7 +26,8 @@ endforeach()
 if(PENCILFFT_RUNNER)
   install(TARGETS fft_runner transpose_bench network_probe DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(FILES include/pencilfft.h include/pencilfft_line.h include/pencilfft.hpp reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/pencilfft.h include/pencilfft_line.h include/pencilfft.hpp reorder/pm_reorder.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pencilfft)
 install(EXPORT pencilfft NAMESPACE pencilfft:: FILE pencilfft-targets.cmake DESTINATION ${package_dir})
@@ -53,7 +54,8 @@ function(install_pc name description requires private_requires private_libs)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw3f" "${PENCILFFT_FFTW_MPI_FLAG} ${OpenMP_C_FLAGS} -lm -lrt")
+install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw3f"
+           "${PENCILFFT_FFTW_MPI_FLAG} ${OpenMP_C_FLAGS} -lm -lrt")
 install_pc(pencilmap_reorder "MPI communicators in the order of a placement" "" "" "")
 if(TARGET pencilfft_fortran)
   install_pc(pencilfft_fortran "Fortran module of libpencilfft" pencilfft "" "")

@@ -31,7 +31,7 @@ struct charges {
 struct settings {
     int mesh, order, steps, reciprocal_ranks; /* 0: all ranks do both parts */
     double alpha, cutoff;
-    const char *decomposition;
+    const char *decomposition, *schedule;
 };
 
 struct sums {
@@ -264,6 +264,7 @@ static struct mesh make_mesh(const struct settings *s, MPI_Comm comm)
     desc.nx = desc.ny = desc.nz = s->mesh;
     desc.type = "r2c";
     desc.decomposition = s->decomposition;
+    desc.schedule = s->schedule;
     need(pencilfft_plan_create(&desc, comm, &m.plan));
     need(pencilfft_grid(m.plan, &m.R, &m.C));
     need(pencilfft_box_mine(m.plan, PENCILFFT_INPUT, &m.box));
@@ -634,11 +635,12 @@ static double positive(const char *text)
 
 static const char usage[] =
     "use: pme_c (--nacl CELLS | --random N [--seed S]) [--mesh M] [--order 3..10] [--alpha A] [--cutoff RC]\n"
-    "           [--reciprocal-ranks R] [--decomposition pencil|slab|brick] [--steps K] [--check | --scan | --print]";
+    "           [--reciprocal-ranks R] [--decomposition pencil|slab|brick] [--schedule NAME] [--steps K]\n"
+    "           [--check | --scan | --print]";
 
 static struct task read_task(int argc, char **argv)
 {
-    struct task t = {.settings = {.order = 8, .steps = 3, .decomposition = "pencil"}};
+    struct task t = {.settings = {.order = 8, .steps = 3, .decomposition = "pencil", .schedule = "sequence"}};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = argv[i + 1]; /* argv ends with NULL */
         if (!strcmp(word, "--check") || !strcmp(word, "--scan") || !strcmp(word, "--print")) {
@@ -666,6 +668,8 @@ static struct task read_task(int argc, char **argv)
             t.settings.cutoff = positive(next);
         else if (!strcmp(word, "--decomposition") && next)
             t.settings.decomposition = next;
+        else if (!strcmp(word, "--schedule") && next)
+            t.settings.schedule = next;
         else
             quit(usage);
     }

@@ -1,5 +1,5 @@
 !> Solve laplace(u) = f between walls at x = 0 and x = 1, where u = 0, periodic in y and z with period 2 pi. Along y and z by
-!! transforms, along x by second differences: a tridiagonal system for each mode. u is a cubic in x, for which they are exact.
+!! transforms, along x by second differences: a tridiagonal system for each mode. u is a cubic in x, so that they are exact.
 !!     mpirun -n 4 poisson_walls_fortran
 program poisson_walls
     use, intrinsic :: iso_c_binding

@@ -12,7 +12,9 @@
 !! pencilfft_array makes a buffer as large as a transform needs, as a pointer of that shape; pencilfft_transform takes such
 !! arrays. pencilfft_alloc, pencilfft_forward and pencilfft_backward do the same with type(c_ptr).
 !! Every function returns 0 (pencilfft_ok) or an error code; pencilfft_message() has the text. Several fields follow each
-!! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields].
+!! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields]. Interleaved fields come
+!! first: [fields, pencilfft_shape(plan, pencil)]. With another `order` of the axes array 0 has the first axis of the order
+!! whole, and so on; the shapes above are those of order zyx.
 module pencilfft
     use, intrinsic :: iso_c_binding
     implicit none
@@ -137,7 +139,8 @@ module pencilfft
     public :: pencilfft_exchange_error
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
-    public :: pencilfft_set_norm, pencilfft_grid_trials, pencilfft_grid_trial_of
+    public :: pencilfft_set_norm, pencilfft_grid_trials, pencilfft_grid_trial_of, pencilfft_order_name
+    public :: pencilfft_work_bytes, pencilfft_set_work
     public :: pencilfft_start, pencilfft_start_pair, pencilfft_progress, pencilfft_wait
     public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
@@ -154,7 +157,8 @@ module pencilfft
     public :: pencilfft_array, pencilfft_transform
 
     !> A buffer of pencilfft_alloc as `a(:, :, :)` of shape pencilfft_shape(plan, array), or as `a(:, :, :, :)` with the
-    !! fields last. Refused if the type of the elements is not that of the array, or the array has several parts. Local.
+    !! fields last, or first if they are interleaved. Refused if the type of the elements is not that of the array, or the
+    !! array has several parts. Local.
     interface pencilfft_array
         module procedure real_double_array, real_single_array, complex_double_array, complex_single_array, &
             real_double_fields, real_single_fields, complex_double_fields, complex_single_fields
@@ -198,6 +202,7 @@ module pencilfft
     procedure(name_in_table), bind(C, name="pencilfft_decomposition_name") :: c_decomposition_name
     procedure(name_in_table), bind(C, name="pencilfft_exchange_name") :: c_exchange_name
     procedure(name_in_table), bind(C, name="pencilfft_layout_name") :: c_layout_name
+    procedure(name_in_table), bind(C, name="pencilfft_order_name") :: c_order_name
     procedure(name_in_table), bind(C, name="pencilfft_line_algorithm_name") :: c_line_algorithm_name
     procedure(name_in_table), bind(C, name="pencilfft_line_order_name") :: c_line_order_name
     procedure(name_in_table), bind(C, name="pencilfft_precision_name") :: c_precision_name
@@ -273,8 +278,8 @@ module pencilfft
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
         end function
-        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such as
-        !! those of pencilfft_array. from and to may be the same memory under two pointers.
+        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such
+        !! as those of pencilfft_array. from and to may be the same memory under two pointers.
         integer(c_int) function pencilfft_transform(plan, direction, from, to) bind(C, name="pencilfft_execute")
             import
             type(pencilfft_plan), value :: plan
@@ -348,8 +353,8 @@ module pencilfft
         end function
         !> A transform in flight, of a plan with `nonblocking`; direction is pencilfft_direction_forward or
         !! pencilfft_direction_backward. The arrays belong to the plan until pencilfft_wait, and need the attribute
-        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All ranks
-        !! start and wait in the same order. Collective.
+        !! asynchronous or target. Other plans may be in flight meanwhile, and the program may send its own messages. All
+        !! ranks start and wait in the same order. Collective.
         integer(c_int) function pencilfft_start(plan, direction, from, to) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -374,12 +379,28 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
         end function
-        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the last
-        !! pass. Local; the same on all ranks.
+        !> The factor of all later transforms in this direction (pencilfft_direction_forward or _backward), applied in the
+        !! last pass. Local; the same on all ranks.
         integer(c_int) function pencilfft_set_norm(plan, direction, norm) bind(C)
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: direction, norm
+        end function
+        !> The bytes of work memory of a plan with `caller_work` for transforms between two arrays, or with in_place = 1 for
+        !! transforms in place, too; 0 for other plans. Local.
+        integer(c_int) function pencilfft_work_bytes(plan, in_place, bytes) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: in_place
+            integer(c_int64_t), intent(out) :: bytes
+        end function
+        !> Gives the plan this memory, aligned to 16 bytes, until it gets other memory or is destroyed: c_loc of an array
+        !! with the attribute target. Plans that do not run at the same time may share memory. Local.
+        integer(c_int) function pencilfft_set_work(plan, work, bytes) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: work
+            integer(c_int64_t), value :: bytes
         end function
         !> The number of grids that "auto" tried because R and C were 0, and one of them, counted from 0. Local.
         integer(c_int) function pencilfft_grid_trials(plan, trials) bind(C)
@@ -734,28 +755,29 @@ contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names equal the members of pencilfft_desc; of boxes,
-    !! offset and extent are read. padded(1:3) = padded_nx, padded_ny, padded_nz. Collective.
+    !! offset and extent are read. padded(1:3) = padded_nx, padded_ny, padded_nz. With n(1:2) = nx, ny arrays have two
+    !! dimensions: order is "yx" by default, R the number of tasks and C 1, and arrays are a(y, x, 1). Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
-                                                  destroy_input, padded, nonblocking, exchange_precision) &
+                                                  destroy_input, padded, nonblocking, exchange_precision, order, &
+                                                  caller_work, interleaved) &
         result(status)
-        integer, intent(in) :: n(3), R, C, comm
+        integer, intent(in) :: n(:), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
-        character(*), intent(in), optional :: schedule, torus, node, exchange_precision
+        character(*), intent(in), optional :: schedule, torus, node, exchange_precision, order
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
-        logical, intent(in), optional :: destroy_input, nonblocking
-        integer, intent(in), optional :: padded(3)
+        logical, intent(in), optional :: destroy_input, nonblocking, caller_work, interleaved
+        integer, intent(in), optional :: padded(:)
         type(c_ptr) :: desc
-        character(longest_name), target :: names(13) ! keeps the texts alive until the plan is made
+        character(longest_name), target :: names(14) ! keeps the texts alive until the plan is made
 
         desc = c_desc_new() ! a null descriptor is refused below on all ranks
-        call set_integer(desc, "nx", n(1))
-        call set_integer(desc, "ny", n(2))
-        call set_integer(desc, "nz", n(3))
+        call set_extents(desc, "", n)
+        if (size(n) == 2) call set_text(desc, "order", "yx", names(14))
         call set_integer(desc, "R", R)
         call set_integer(desc, "C", C)
         call set_integer(desc, "directions", directions)
@@ -763,9 +785,9 @@ contains
         call set_integer(desc, "threads", threads)
         if (present(destroy_input)) call set_integer(desc, "destroy_input", merge(1, 0, destroy_input))
         if (present(nonblocking)) call set_integer(desc, "nonblocking", merge(1, 0, nonblocking))
-        if (present(padded)) call set_integer(desc, "padded_nx", padded(1))
-        if (present(padded)) call set_integer(desc, "padded_ny", padded(2))
-        if (present(padded)) call set_integer(desc, "padded_nz", padded(3))
+        if (present(caller_work)) call set_integer(desc, "caller_work", merge(1, 0, caller_work))
+        if (present(interleaved)) call set_integer(desc, "interleaved", merge(1, 0, interleaved))
+        if (present(padded)) call set_extents(desc, "padded_", padded)
         call set_text(desc, "type", type, names(1))
         call set_text(desc, "kinds", kinds, names(2))
         call set_text(desc, "skip", skip, names(3))
@@ -779,6 +801,7 @@ contains
         call set_text(desc, "torus", torus, names(11))
         call set_text(desc, "node", node, names(12))
         call set_text(desc, "exchange_precision", exchange_precision, names(13))
+        call set_text(desc, "order", order, names(14))
         if (present(input_box)) status = c_set_box(desc, "input_box"//c_null_char, input_box)
         if (present(output_box)) status = c_set_box(desc, "output_box"//c_null_char, output_box)
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
@@ -835,7 +858,7 @@ contains
         nullify (a)
         status = pencilfft_format_of(plan, array, form)
         if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 0_c_int, form%fields, buffer)
-        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, shape_with(plan, array, form%fields))
     end function
 
     integer(c_int) function real_single_fields(plan, array, a) result(status)
@@ -847,7 +870,7 @@ contains
         nullify (a)
         status = pencilfft_format_of(plan, array, form)
         if (status == pencilfft_ok) status = c_array(plan, array, 4_c_int, 0_c_int, form%fields, buffer)
-        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, shape_with(plan, array, form%fields))
     end function
 
     integer(c_int) function complex_double_fields(plan, array, a) result(status)
@@ -859,7 +882,7 @@ contains
         nullify (a)
         status = pencilfft_format_of(plan, array, form)
         if (status == pencilfft_ok) status = c_array(plan, array, 16_c_int, 1_c_int, form%fields, buffer)
-        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, shape_with(plan, array, form%fields))
     end function
 
     integer(c_int) function complex_single_fields(plan, array, a) result(status)
@@ -871,7 +894,30 @@ contains
         nullify (a)
         status = pencilfft_format_of(plan, array, form)
         if (status == pencilfft_ok) status = c_array(plan, array, 8_c_int, 1_c_int, form%fields, buffer)
-        if (status == pencilfft_ok) call c_f_pointer(buffer, a, [pencilfft_shape(plan, array), int(form%fields, c_int64_t)])
+        if (status == pencilfft_ok) call c_f_pointer(buffer, a, shape_with(plan, array, form%fields))
+    end function
+
+    !> Extents of x, y and z; those that are not given keep their default.
+    subroutine set_extents(desc, prefix, n)
+        type(c_ptr), intent(in) :: desc
+        character(*), intent(in) :: prefix
+        integer, intent(in) :: n(:)
+        character(*), parameter :: axes = "xyz"
+        integer :: i
+        do i = 1, min(size(n), 3)
+            call set_integer(desc, prefix//"n"//axes(i:i), n(i))
+        end do
+    end subroutine
+
+    !> The shape of an array with its fields: last, or first if they are interleaved.
+    function shape_with(plan, array, fields) result(all)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array, fields
+        type(pencilfft_box) :: box
+        integer(c_int64_t) :: all(4)
+        all = [pencilfft_shape(plan, array), int(fields, c_int64_t)]
+        if (pencilfft_box_mine(plan, array, box) /= pencilfft_ok) return
+        if (minval(box%stride) > 1) all = cshift(all, -1)
     end function
 
     !> Sets a given argument; an absent argument keeps its default.
@@ -1251,6 +1297,13 @@ contains
         integer, intent(in) :: i
         character(:), allocatable :: name
         name = text_of(c_layout_name(int(i - 1, c_int)))
+    end function
+
+    !> The i-th order of the axes, from 1 on; empty after the last.
+    function pencilfft_order_name(i) result(name)
+        integer, intent(in) :: i
+        character(:), allocatable :: name
+        name = text_of(c_order_name(int(i - 1, c_int)))
     end function
 
     !> The i-th algorithm of lines, from 1 on; empty after the last.

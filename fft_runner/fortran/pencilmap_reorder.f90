@@ -3,7 +3,8 @@
 !! Machine and grid are texts as in pm_reorder.h. Communicators are integers; with mpi_f08::
 !!
 !!     type(MPI_Comm) :: placed
-!!     status = pm_comm_reorder(MPI_COMM_WORLD%MPI_VAL, "8x8x8 placement=digits:x=r2c4,y=r2c4,z=r2c4", "8x64", placed%MPI_VAL)
+!!     status = pm_comm_reorder(MPI_COMM_WORLD%MPI_VAL, "8x8x8 placement=digits:x=r2c4,y=r2c4,z=r2c4", "8x64", &
+!!                              placed%MPI_VAL)
 module pencilmap_reorder
     use, intrinsic :: iso_c_binding
     implicit none

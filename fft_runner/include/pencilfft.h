@@ -68,6 +68,19 @@
  * transforms are the inverse kinds (II and III belong together). Without pencilfft_set_norm(), backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
+ * Order of the axes
+ * -----------------
+ * `order` names the axes in the order in which a forward transform goes through them: all that is said above of z, y and x
+ * holds for its first, second and last letter. So the first is whole in the input, and real transforms halve it; the last is
+ * whole in the output. With "xyz" A[nx][ny][nz] is divided along y and z, and its spectrum has nx/2 + 1 indices along x.
+ * Layout natural stores every array as A[x][y][z] in any order. Members, boxes, formats, waves, phases (fft_x) and schedules
+ * (overlap:4:y) name the caller's axes; arrays and exchanges keep their numbers and names, so PENCILFFT_Z_PENCIL is array 0,
+ * whose whole axis is the first of the order. No order copies more than another; lines that are not contiguous are gathered
+ * in the caches.
+ * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided
+ * at a time: decomposition pencil has the grid Px1 and one exchange, row, between the two axes; decomposition brick has
+ * blocks of both axes before and after, "brick:PxQ". Slabs, and types chebyshev and empty, are for three dimensions.
+ *
  * Padding
  * -------
  * With padded_nx, padded_ny or padded_nz the points of an axis are more than its modes. A forward transform takes lines of
@@ -198,7 +211,7 @@ typedef struct {
 
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then change members as needed. */
 typedef struct {
-    int64_t nx, ny, nz; /* extents; no default */
+    int64_t nx, ny, nz; /* extents; no default. With two dimensions nz is 0 or 1 */
     int R, C; /* process grid; R * C is the size of the communicator. 0 (default): chosen, see pencilfft_grid(). If an extent
                * is shorter than its number of ranks, some ranks hold nothing; they take part like the others */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
@@ -209,6 +222,7 @@ typedef struct {
     const char *precision; /* "double" (default), "single" */
     const char *exchange_precision; /* NULL (default): precision; "single" with precision "double": see Exchanges in single
                                      * precision */
+    const char *order; /* of the axes: "zyx" (default) or another, see Order of the axes; two dimensions: "yx", "xy" */
     const char *layout; /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries all */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
@@ -217,6 +231,7 @@ typedef struct {
                            * "sequence", or "auto" with exchange "auto" */
     double auto_budget_s; /* seconds of trials for exchange "auto"; 3 by default */
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    int interleaved; /* 1: the fields are the fastest index of all arrays, A[x][y][z][field]; 0 (default) */
     const char *torus; /* torus of the ranks, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: unknown */
     const char *node; /* this rank's own coordinate in the torus: "1 2 3" */
     const pencilfft_box *input_box; /* this rank's part of the input; NULL: the decomposition's part. Given on all ranks or
@@ -229,8 +244,10 @@ typedef struct {
                   * omp_set_num_threads() */
     int destroy_input; /* 1: a transform between two buffers may overwrite its input, which saves the plan its work buffer
                         * with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
-    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils, two
-                      * for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default): it may not */
+    int nonblocking; /* 1: pencilfft_start() may run the plan, which then has communicators of its own (three for pencils,
+                      * two for slabs). Needs sync "none" and an exchange that runs beside other work; 0 (default):
+                      * it may not */
+    int caller_work; /* 1: the program gives the work memory by pencilfft_set_work(); 0 (default): the plan allocates it */
     int64_t padded_nx, padded_ny, padded_nz; /* points along an axis with a DFT, at least nx, ny, nz: see Padding; 0
                                               * (default): no more than nx, ny, nz */
 } pencilfft_desc;
@@ -244,7 +261,8 @@ typedef struct {
     int64_t field_stride;
 } pencilfft_part;
 
-/* The format of an array. Field f begins field_stride elements after field f - 1; 0 if the array has several parts. */
+/* The format of an array. Field f begins field_stride elements after field f - 1: 1 if the fields are interleaved; 0 if the
+ * array has several parts. */
 typedef struct {
     size_t element_bytes, real_bytes;
     int is_complex;
@@ -290,9 +308,9 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* The process grid: as given, or chosen for numbers that were 0. If a single number was 0, the other number decides. If both
  * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
- * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there is
- * one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the squarest
- * of all if a node has one rank. Slabs have R = 1. Local. */
+ * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there
+ * is one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the
+ * squarest of all if a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -354,14 +372,24 @@ int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 /* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
+/* The work memory of a plan with `caller_work`. pencilfft_work_bytes() tells the bytes for transforms between two arrays and
+ * for exchanges alone, or with in_place = 1 for transforms in place, too; bricks and other boxes count as in place. 0 for
+ * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
+ * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
+ * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
+ * bruck, node and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
+ * Local. */
+int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
+int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
+
 /* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept unless the
  * descriptor sets destroy_input. Buffers from elsewhere than pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
-/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before the
- * first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the same
- * on all ranks. */
+/* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before
+ * the first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the
+ * same on all ranks. */
 int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm);
 /* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
  * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The
@@ -438,9 +466,9 @@ const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
  * backward together if the plan has both. 0 if untried, infinity after a refusal. During such a trial the exchanges before
  * this exchange use their chosen algorithms, and later exchanges use the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
-/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom knew
- * the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan has
- * both, of the slowest rank. Local. */
+/* The grids that "auto" tried when R and C were 0 and nothing was remapped, the grid of the rule first; no rows if wisdom
+ * knew the grid. Seconds of whole transforms with the first exchange of the table, forward and backward together if the plan
+ * has both, of the slowest rank. Local. */
 typedef struct {
     int R, C;
     int runs; /* 0: refused, or not tried */
@@ -469,6 +497,7 @@ const char *pencilfft_exchange_name(int i);
 const char *pencilfft_schedule_name(int i); /* without options after a colon */
 const char *pencilfft_type_name(int i);
 const char *pencilfft_precision_name(int i);
+const char *pencilfft_order_name(int i);
 const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);

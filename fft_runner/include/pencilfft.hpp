@@ -78,6 +78,10 @@ struct description : pencilfft_desc {
         pencilfft_desc_init(this);
         nx = x, ny = y, nz = z;
     }
+    description(std::int64_t x, std::int64_t y) : description(x, y, 1) // two dimensions
+    {
+        order = "yx";
+    }
 };
 struct line_description : pencilfft_line_desc {
     explicit line_description(std::int64_t points) : pencilfft_line_desc()
@@ -280,6 +284,14 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
     int threads() const
     {
         return asked<int>(pencilfft_threads);
+    }
+    std::int64_t work_bytes(bool in_place = false) const // with caller_work
+    {
+        return asked<std::int64_t>(pencilfft_work_bytes, in_place ? 1 : 0);
+    }
+    void set_work(void *work, std::int64_t bytes) // which must live as long as the plan runs
+    {
+        check(pencilfft_set_work(get(), work, bytes));
     }
     pencilfft_line line(int axis) const
     {

@@ -1,10 +1,11 @@
 /* Begin and end: MPI_Init makes the communicator in place of MPI_COMM_WORLD, and MPI_Finalize frees it.
  *
- * Idea:  one MPI_Comm_split of the real MPI_COMM_WORLD gives each process its rank by the placement (order.c). Afterwards the
- *        wrappers replace MPI_COMM_WORLD wherever a program, a library or the Fortran layer of MPI gives it. Both names of
- *        each function, MPI_X and PMPI_X, have a wrapper: the Fortran layer of Open MPI calls PMPI_X, that of MPICH MPI_X.
- * End:   the first attribute of MPI_COMM_SELF is deleted last, by the standard. Callbacks of the program that MPI_Finalize calls
- *        still find its world. */
+ * Idea:  one MPI_Comm_split of the real MPI_COMM_WORLD gives each process its rank by the placement (order.c). Afterwards
+ *        the wrappers replace MPI_COMM_WORLD wherever a program, a library or the Fortran layer of MPI gives it. Both names
+ *        of each function, MPI_X and PMPI_X, have a wrapper: the Fortran layer of Open MPI calls PMPI_X, that of MPICH
+ *        MPI_X.
+ * End:   the first attribute of MPI_COMM_SELF is deleted last, by the standard. Callbacks of the program that MPI_Finalize
+ *        calls still find its world. */
 #include "place.h"
 
 #include <stdarg.h>
@@ -52,7 +53,7 @@ void *place_next(const char *name)
     return found;
 }
 
-/* ---- begin -------------------------------------------------------------------------------------------------------------- */
+/* ---- begin ------------------------------------------------------------------------------------------------------- */
 
 /* Whether PENCILMAP_PLACEMENT_FOR names topologies rather than the world; rank 0 decides. A status. */
 static int read_purpose(bool *for_topologies)
@@ -183,7 +184,7 @@ static int begun(int status)
 BEGINS(MPI)
 BEGINS(PMPI)
 
-/* ---- sessions ------------------------------------------------------------------------------------------------------------ */
+/* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
 #if MPI_VERSION >= 4
 static const char no_world[] =

@@ -1,10 +1,10 @@
-/* Communicators with a topology. If only these get the placement, a call with reorder over all processes is answered by it: a
- * split gives the ranks, and MPI makes the topology without reorder. Open MPI and MPICH themselves ignore reorder. */
+/* Communicators with a topology. If only these get the placement, a call with reorder over all processes is answered by it:
+ * a split gives the ranks, and MPI makes the topology without reorder. Open MPI and MPICH themselves ignore reorder. */
 #include "place.h"
 
 #include <stdlib.h>
 
-/* The communicator in the order of the placement, with the processes of `comm`; MPI_COMM_NULL if the call goes on unchanged. */
+/* The communicator in the order of the placement, with the processes of `comm`; MPI_COMM_NULL if the call stays as it is. */
 static int in_order(MPI_Comm comm, int reorder, MPI_Comm *made)
 {
     int inter = 1, alike = MPI_UNEQUAL, size = 0, status = MPI_SUCCESS;
@@ -63,7 +63,7 @@ GRAPH(PMPI)
 DIST_GRAPH(MPI)
 DIST_GRAPH(PMPI)
 
-/* ---- adjacency lists: those of rank i of `comm` are of the process that has rank i in the result ----------------------------- */
+/* ---- adjacency lists: those of rank i of `comm` are of the process that has rank i in the result ----------------- */
 
 struct adjacency {
     int n_in, n_out;

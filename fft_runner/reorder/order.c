@@ -1,6 +1,7 @@
-/* Idea:  rank 0 reads the text and the file and decides; all get the ranks. A text with `placement=` is that of
- *        pm_comm_reorder(), with the grid as one word more; then each process finds its own place (common/seating.c).
- *        Otherwise it is a list of ranks, or a file with a list of ranks or with the host of each rank.
+/* The ranks that PENCILMAP_PLACEMENT gives to the processes of MPI_COMM_WORLD.
+ * Idea:  rank 0 reads the text and the file and decides; all get the ranks. A text with `placement=` is that of
+ *        pm_comm_reorder(), with `grid=RxC` added; then each process finds its own place (common/seating.c). Any other text
+ *        is a list of ranks, or the name of a file with a list of ranks or with the host of each rank.
  * Cost:  a gather of a seat for each process; 4 bytes a rank go to all. */
 #include "order.h"
 
@@ -19,7 +20,7 @@
 
 enum { WORD_SIZE = HOST_SIZE };
 
-/* ---- words of a text or a file ----------------------------------------------------------------------------------------- */
+/* ---- words of a text or a file ----------------------------------------------------------------------------------- */
 
 struct words {
     FILE *file;
@@ -55,7 +56,7 @@ static int next_word(struct words *w, char word[WORD_SIZE])
     return length > 0;
 }
 
-/* ---- a list of ranks ----------------------------------------------------------------------------------------------------- */
+/* ---- a list of ranks --------------------------------------------------------------------------------------------- */
 
 /* "5" or "5-8". */
 static bool is_ranks(const char *word, long *first, long *last)
@@ -103,7 +104,7 @@ static int check_permutation(const char *name, int ranks, const int *rank_of)
     return status;
 }
 
-/* ---- the host of each rank ----------------------------------------------------------------------------------------------- */
+/* ---- the host of each rank --------------------------------------------------------------------------------------- */
 
 /* A process and its host; the first process of a host counts those that have ranks. */
 struct process {
@@ -193,7 +194,7 @@ static int take_hosts(const struct words *w, char *word, struct process *process
     return status;
 }
 
-/* ---- rank 0 reads ---------------------------------------------------------------------------------------------------------- */
+/* ---- rank 0 reads ------------------------------------------------------------------------------------------------ */
 
 static int read_words(struct words *w, struct process *processes, int ranks, int *rank_of)
 {
@@ -234,7 +235,7 @@ static int read_placement(const char *text, struct seat *seats, int ranks, int *
     return status;
 }
 
-/* ---- a placement text ------------------------------------------------------------------------------------------------------ */
+/* ---- a placement text -------------------------------------------------------------------------------------------- */
 
 /* Take the word grid=RxC out of the text. Without it, the grid is the number of ranks. */
 static int take_grid(char *text, int ranks, char grid[64])

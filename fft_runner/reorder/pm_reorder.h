@@ -40,8 +40,8 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
  *                                     numbers of a name are the coordinates; table: lines "NAME x y z", read by rank 0;
  *                                     assumed: the launcher filled the machine in that order [tn: a node after the
  *                                     other]
- *   hosts:PATH                        in place of the torus and all words, on any network: a file with the host of each rank,
- *                                     one a line (`pencilmap map --format hostfile`), or with the rank of each process;
+ *   hosts:PATH                        in place of the torus and all words, on any network: a file with the host of each
+ *                                     rank, one a line (`pencilmap map --format hostfile`), or the rank of each process;
  *                                     read by rank 0. Processes are told apart by PENCILMAP_HOST or their host's name
  * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm. P alone for slabs.
  *

@@ -12,7 +12,7 @@
 #include "check_mpi.h"
 #include "common/failure.h"
 
-static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", NULL};
+static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", "fftw_linear", "fftw_matrix", NULL};
 
 struct buffers {
     unsigned char *in, *out;
@@ -26,7 +26,10 @@ const char *bare_name(int i)
 
 bool bare_is_known(const char *name)
 {
-    return !strcmp(name, names[0]) || !strcmp(name, names[1]);
+    bool known = false;
+    for (int i = 0; names[i]; i++)
+        known |= !strcmp(name, names[i]);
+    return known;
 }
 
 static int make(const struct bare_case *b, struct buffers *of)
@@ -88,6 +91,8 @@ int bare_run(const struct bare_case *b, int first, int second, struct samples *s
 {
     struct buffers of = {NULL};
     int rank = 0, status = 0;
+    if (!strcmp(b->name, names[2]) || !strcmp(b->name, names[3]))
+        return bare_fftw_run(b, !strcmp(b->name, names[2]), first, second, s);
     PF_MPI(MPI_Comm_rank(b->group, &rank));
     if ((status = pf_agree(make(b, &of), b->group)))
         goto done;

@@ -1,4 +1,4 @@
-/* A distributed line, or bricks on which such lines run, for the runner: the same questions to either plan. */
+/* One interface of the runner to two kinds of plans: of a distributed line, and of bricks on which such lines run. */
 #pragma once
 
 #include "pencilfft_line.h"
@@ -6,7 +6,7 @@
 struct line_problem {
     pencilfft_line_plan plan;    /* NULL: bricks */
     pencilfft_brick_lines brick; /* NULL: a line */
-    pencilfft_line_desc desc;    /* of a line; of bricks with n and lines, the points and fields of the array */
+    pencilfft_line_desc desc;    /* for bricks, n is the number of points of the array, and lines its fields */
     int64_t n[3];                /* of a line 1, 1, n */
     pencilfft_direction direction;
     MPI_Comm comm;
@@ -15,13 +15,14 @@ struct line_problem {
     void *in, *out;          /* the same if in place */
 };
 
-/* Plans, with the bricks along x, y and z or NULL for a line. A status, the same on all ranks. */
+/* Make the plan: with the numbers of bricks along x, y and z, or for a line with NULL. A status, the same on all ranks. */
 int line_problem_plan(struct line_problem *problem, const int bricks[3]);
 int line_problem_destroy(struct line_problem *problem);
 int line_elements(const struct line_problem *problem, int64_t *elements);
 int line_execute(const struct line_problem *problem);
-/* The number of points of a line or of a field on a rank, and the index there of the i-th of these. */
+/* The number of points of the line, or of a field, on a rank. */
 int64_t line_points(const struct line_problem *problem, int array, int rank);
+/* The index in the whole line or field of the i-th point of a rank. */
 int64_t line_index(const struct line_problem *problem, int array, int rank, int64_t i);
 int line_exchanges(const struct line_problem *problem, int *n);
 const char *line_exchange_name(const struct line_problem *problem, int exchange);

@@ -272,8 +272,8 @@ static const struct option_row rows[] = {
     {"per-rank", NULL, 0, take_flag, AT(per_rank), .help = "write the times of every rank to the record"},
     {"print-plan", NULL, 0, take_flag, AT(print_plan), .help = "print what the plan of rank 0 does"},
     {"byte-matrix", "FILE", 1, take_byte_matrix,
-     .help =
-         "write the bytes from each rank to each other; STAGE=FILE: of one exchange; .grf: as Scotch's graph; may be repeated"},
+     .help = "write the bytes from each rank to each other; STAGE=FILE: of one exchange; .grf: as Scotch's graph; may be "
+             "repeated"},
     {"wisdom", "FILE", 1, take_text, AT(wisdom),
      .help = "plan with what FFTW and auto learnt before, and save what they learn"},
     {"machine-torus", "TEXT", 1, take_torus,

@@ -4,7 +4,8 @@
  *        library plans and runs the exchange as in a transform, with packing and unpacking timed separately. If a group is
  *        smaller than the job, as many groups as fit run at once, like the rows of a process grid.
  * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB). Beside
- *         them MPI's own collectives are timed on plain bytes (bare_exchange.h), for every size, also 0. A sample is the
+ *         them MPI's own collectives are timed on plain bytes (bare_exchange.h), for every size, also 0, and FFTW's
+ *         transposes on doubles. A sample is the
  *         slowest rank's, and the table shows the median over the repetitions. */
 #include <jansson.h>
 #include <limits.h>
@@ -155,7 +156,7 @@ static void print_help(void)
     for (int i = 0; pencilfft_exchange_name(i); i++)
         if (strcmp(pencilfft_exchange_name(i), "auto"))
             printf(" %s", pencilfft_exchange_name(i));
-    printf("\n                      and MPI's own on plain bytes:");
+    printf("\n                      and MPI's own on plain bytes, and FFTW's on doubles:");
     for (int i = 0; bare_name(i); i++)
         printf(" %s", bare_name(i));
     printf("\n  --reps N            timed repetitions (default 20)\n"

@@ -83,7 +83,7 @@ int side_of(const struct problem *p, int array, struct side *side)
 int64_t side_elements(const struct side *side)
 {
     const pencilfft_part *last = &side->part[side->parts - 1];
-    return last->start + last->fields * last->field_stride;
+    return last->start + last->fields * last->box.extent[0] * last->box.extent[1] * last->box.extent[2];
 }
 
 int fill_input(const struct problem *p)

@@ -6,6 +6,7 @@
 #include <fftw3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check_mpi.h"
 #include "runner.h"
@@ -17,7 +18,7 @@ enum { PIECE = 1 << 16, TAG = 1 };
 /* Above this number of elements a serial transform takes too long, and 2 GiB. */
 static const int64_t serial_limit = (int64_t)1 << 27;
 
-/* The whole array in complex numbers, one axis after the other: z of r2c changes the shape, everything else is in place. */
+/* The whole array in complex numbers, one axis after the other: the halved axis changes the shape, else all is in place. */
 struct whole {
     const struct problem *p;
     int backward;
@@ -53,28 +54,42 @@ static bool transform_axis(struct whole *w, int axis)
     return true;
 }
 
-/* Expand lines of nz/2 + 1 to full lines, the last first, because there is room behind. Elements that c2r does not read are
- * omitted. */
-static void expand_lines(struct whole *w)
+/* Indices of the axes that are faster and slower than an axis. */
+static void count_around(const struct whole *w, int axis, int64_t *below, int64_t *above)
 {
-    int64_t half = w->n[2], nz = w->p->line[2].n;
-    for (int64_t line = w->n[0] * w->n[1] - 1; line >= 0; line--) {
-        double complex *from = w->data + line * half, *to = w->data + line * nz;
-        for (int64_t k = half - 1; k >= 0; k--)
-            to[k] = k == 0 || 2 * k == nz ? creal(from[k]) : from[k];
-        for (int64_t k = half; k < nz; k++)
-            to[k] = conj(to[nz - k]);
-    }
-    w->n[2] = nz;
+    *below = *above = 1;
+    for (int i = 0; i < 3; i++)
+        *(i > axis ? below : above) *= i == axis ? 1 : w->n[i];
 }
 
-static void shorten_lines(struct whole *w)
+/* Expand lines of n/2 + 1 to full lines, the last first, because there is room behind. Elements that c2r does not read are
+ * set to the values that a real line has there. */
+static void expand_lines(struct whole *w, int axis)
 {
-    int64_t nz = w->n[2], half = nz / 2 + 1;
-    for (int64_t line = 0; line < w->n[0] * w->n[1]; line++)
+    int64_t half = w->n[axis], n = w->p->line[axis].n, below, above;
+    count_around(w, axis, &below, &above);
+    for (int64_t a = above - 1; a >= 0; a--)
+        for (int64_t k = half - 1; k >= 0; k--)
+            for (int64_t b = below - 1; b >= 0; b--) {
+                double complex value = w->data[(a * half + k) * below + b];
+                w->data[(a * n + k) * below + b] = k == 0 || 2 * k == n ? creal(value) : value;
+            }
+    for (int64_t a = 0; a < above; a++)
+        for (int64_t k = half; k < n; k++)
+            for (int64_t b = 0; b < below; b++)
+                w->data[(a * n + k) * below + b] = conj(w->data[(a * n + n - k) * below + b]);
+    w->n[axis] = n;
+}
+
+static void shorten_lines(struct whole *w, int axis)
+{
+    int64_t n = w->n[axis], half = n / 2 + 1, below, above;
+    count_around(w, axis, &below, &above);
+    for (int64_t a = 0; a < above; a++)
         for (int64_t k = 0; k < half; k++)
-            w->data[line * half + k] = w->data[line * nz + k];
-    w->n[2] = half;
+            for (int64_t b = 0; b < below; b++)
+                w->data[(a * half + k) * below + b] = w->data[(a * n + k) * below + b];
+    w->n[axis] = half;
 }
 
 /* Keep the modes of n points of lines of more points, in place: low modes, then high modes, and the mode n/2 of an even n
@@ -111,13 +126,22 @@ static void pad_modes(struct whole *w, int axis)
     w->n[axis] = points;
 }
 
+/* The halved axis, or z; the first of a forward transform. */
+static int first_axis(const struct whole *w)
+{
+    int axis = 0;
+    while (axis < 2 && w->p->line[axis].kind != PENCILFFT_LINE_R2C)
+        axis++;
+    return axis;
+}
+
 static bool transform_whole(struct whole *w)
 {
     for (int i = 0; i < 3; i++) {
-        int axis = w->backward ? i : 2 - i;
+        int axis = (first_axis(w) + (w->backward ? i + 1 : 3 - i)) % 3;
         bool halved = w->p->line[axis].kind == PENCILFFT_LINE_R2C;
         if (halved && w->backward)
-            expand_lines(w);
+            expand_lines(w, axis);
         bool padded = w->p->line[axis].points > w->p->line[axis].n;
         if (padded && w->backward)
             pad_modes(w, axis);
@@ -126,7 +150,7 @@ static bool transform_whole(struct whole *w)
         if (padded && !w->backward)
             keep_modes(w, axis);
         if (halved && !w->backward)
-            shorten_lines(w);
+            shorten_lines(w, axis);
     }
     return true;
 }
@@ -143,12 +167,27 @@ static bool make_reference(const struct problem *p, const pencilfft_format *in, 
     return transform_whole(&w);
 }
 
-/* Index in the whole array of an element, numbered in its dense box. */
-static int64_t global_index(const pencilfft_box *b, const int64_t n[3], int64_t local)
+/* Elements between neighbours of a field: as many as fields if these are interleaved. */
+static int64_t step_of(const pencilfft_part *part)
 {
-    int64_t index = 0;
+    int64_t least = part->box.stride[0];
+    for (int axis = 1; axis < 3; axis++)
+        least = part->box.stride[axis] < least ? part->box.stride[axis] : least;
+    return least;
+}
+
+static int64_t elements_of(const pencilfft_part *part)
+{
+    return part->box.extent[0] * part->box.extent[1] * part->box.extent[2];
+}
+
+/* Index in the whole array of an element, numbered in its box as if it were dense. */
+static int64_t global_index(const pencilfft_part *part, const int64_t n[3], int64_t local)
+{
+    const pencilfft_box *b = &part->box;
+    int64_t index = 0, step = step_of(part);
     for (int axis = 0; axis < 3; axis++)
-        index = index * n[axis] + b->offset[axis] + local / b->stride[axis] % b->extent[axis];
+        index = index * n[axis] + b->offset[axis] + local / (b->stride[axis] / step) % b->extent[axis];
     return index;
 }
 
@@ -160,11 +199,11 @@ struct comparison {
     double worst; /* largest |difference|; NaN after any NaN */
 };
 
-static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_t start, int n, const void *a)
+static void compare_piece(struct comparison *c, const pencilfft_part *part, int64_t start, int n, const void *a)
 {
     for (int i = 0; i < n; i++) {
         double complex value = element_load(&c->out.format, a, i);
-        double difference = cabs(value - c->reference[global_index(box, c->out.format.n, start + i)]);
+        double difference = cabs(value - c->reference[global_index(part, c->out.format.n, start + i)]);
         c->worst = worse_error(c->worst, difference);
     }
 }
@@ -179,39 +218,46 @@ static bool has_field(const struct comparison *c, const pencilfft_part *part)
     return c->field >= part->first_field && c->field < part->first_field + part->fields;
 }
 
-static const char *data_of(const struct comparison *c, const pencilfft_part *part, int64_t at)
+/* Elements of a field of this rank, one after the other. */
+static void take_piece(const struct comparison *c, const pencilfft_part *part, int64_t at, int n, char *piece)
 {
-    int64_t element = part->start + (c->field - part->first_field) * part->field_stride + at;
-    return (const char *)c->p->out + element * (int64_t)c->out.format.element_bytes;
+    int64_t bytes = (int64_t)c->out.format.element_bytes, step = step_of(part);
+    const char *from = (const char *)c->p->out + (part->start + (c->field - part->first_field) * part->field_stride) * bytes;
+    for (int i = 0; i < n; i++)
+        memcpy(piece + i * bytes, from + (at + i) * step * bytes, (size_t)bytes);
 }
 
-static void send_part(const struct comparison *c, const pencilfft_part *part)
+static void send_part(const struct comparison *c, const pencilfft_part *part, char *piece)
 {
     int bytes = (int)c->out.format.element_bytes;
-    for (int64_t at = 0; at < part->field_stride; at += PIECE)
-        CHECK_MPI(
-            MPI_Send(data_of(c, part, at), piece_length(part->field_stride, at) * bytes, MPI_BYTE, 0, TAG, c->p->grid));
-}
-
-static void compare_part(struct comparison *c, int rank, const pencilfft_part *part, void *piece)
-{
-    int bytes = (int)c->out.format.element_bytes;
-    for (int64_t at = 0; at < part->field_stride; at += PIECE) {
-        int n = piece_length(part->field_stride, at);
-        if (rank > 0)
-            CHECK_MPI(MPI_Recv(piece, n * bytes, MPI_BYTE, rank, TAG, c->p->grid, MPI_STATUS_IGNORE));
-        compare_piece(c, &part->box, at, n, rank > 0 ? piece : data_of(c, part, at));
+    for (int64_t at = 0, all = elements_of(part); at < all; at += PIECE) {
+        int n = piece_length(all, at);
+        take_piece(c, part, at, n, piece);
+        CHECK_MPI(MPI_Send(piece, n * bytes, MPI_BYTE, 0, TAG, c->p->grid));
     }
 }
 
-static void send_all(const struct comparison *c)
+static void compare_part(struct comparison *c, int rank, const pencilfft_part *part, char *piece)
+{
+    int bytes = (int)c->out.format.element_bytes;
+    for (int64_t at = 0, all = elements_of(part); at < all; at += PIECE) {
+        int n = piece_length(all, at);
+        if (rank > 0)
+            CHECK_MPI(MPI_Recv(piece, n * bytes, MPI_BYTE, rank, TAG, c->p->grid, MPI_STATUS_IGNORE));
+        else
+            take_piece(c, part, at, n, piece);
+        compare_piece(c, part, at, n, piece);
+    }
+}
+
+static void send_all(const struct comparison *c, char *piece)
 {
     for (int i = 0; i < c->out.parts; i++)
         if (has_field(c, &c->out.part[i]))
-            send_part(c, &c->out.part[i]);
+            send_part(c, &c->out.part[i], piece);
 }
 
-static int compare_all(struct comparison *c, int ranks, void *piece)
+static int compare_all(struct comparison *c, int ranks, char *piece)
 {
     int status = 0;
     for (int rank = 0; rank < ranks; rank++)
@@ -224,18 +270,18 @@ static int compare_all(struct comparison *c, int ranks, void *piece)
     return status;
 }
 
-static int compare_field(struct comparison *c, const pencilfft_format *in, double complex *reference, void *piece,
+static int compare_field(struct comparison *c, const pencilfft_format *in, double complex *reference, char *piece,
                          int *ready)
 {
     int rank, ranks, status = 0;
     CHECK_MPI(MPI_Comm_rank(c->p->grid, &rank));
     CHECK_MPI(MPI_Comm_size(c->p->grid, &ranks));
     if (rank == 0)
-        *ready = reference && piece && make_reference(c->p, in, c->field, reference);
+        *ready = reference && make_reference(c->p, in, c->field, reference);
     CHECK_MPI(MPI_Bcast(ready, 1, MPI_INT, 0, c->p->grid));
     c->reference = reference;
     if (*ready && rank > 0)
-        send_all(c);
+        send_all(c, piece);
     else if (*ready)
         status = compare_all(c, ranks, piece);
     return status;
@@ -257,15 +303,18 @@ int verify_serial(const struct problem *p, double scale, struct verification *v)
         return status;
     int64_t elements = larger_side(&in.format, &c.out.format);
     double complex *reference = NULL;
-    void *piece = NULL;
     if (elements > serial_limit) {
         snprintf(v->note, sizeof v->note, "serial FFTW not done: more than %lld elements", (long long)serial_limit);
         return 0;
     }
     CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
-    if (rank == 0) {
+    if (rank == 0)
         reference = fftw_malloc((size_t)elements * sizeof *reference);
-        piece = malloc(PIECE * sizeof *reference);
+    char *piece = malloc(PIECE * sizeof *reference);
+    if ((status = pf_agree(piece ? 0 : pf_fail(PF_REFUSED, "no memory for pieces of the result"), p->grid))) {
+        fftw_free(reference);
+        free(piece);
+        return status;
     }
     for (; c.field < c.out.format.fields && ready && !status; c.field++)
         status = compare_field(&c, &in.format, reference, piece, &ready);

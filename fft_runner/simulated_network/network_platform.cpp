@@ -1,5 +1,5 @@
-/* A network for `smpirun -platform libnetwork_platform.so`. The file named by PENCILMAP_PLATFORM describes it: a torus or mesh,
- * or a table of routes.
+/* A network for `smpirun -platform libnetwork_platform.so`. The file named by PENCILMAP_PLATFORM describes it: a torus or
+ * mesh, or a table of routes.
  *
  * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up to
  * twice the time, depending on the mapping (figures in README.md). Its other clusters do not split messages over paths. Its
@@ -36,6 +36,7 @@ namespace routing = simgrid::kernel::routing;
 using simgrid::kernel::resource::StandardLinkImpl;
 
 constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
+constexpr int cores = 1024; /* of a node: each of its ranks computes at the full speed */
 
 [[noreturn]] void give_up(const std::string &message)
 {
@@ -91,7 +92,7 @@ class Zone : public routing::NetZoneImpl
 
     void make_host(const std::string &name)
     {
-        get_iface()->create_host(name, platform_.speed_flops)->seal();
+        get_iface()->create_host(name, platform_.speed_flops)->set_core_count(cores)->seal();
     }
 
     void make_loopback()

@@ -1,4 +1,5 @@
-/* The functions of MPI that send, under both names, MPI_X and PMPI_X: each counts and goes on to the next function of its name.
+/* The functions of MPI that send, under both names, MPI_X and PMPI_X: each counts and goes on to the next function of its
+ * name.
  *
  * Idea:  no wrapper of Fortran is needed. The Fortran layers of Open MPI call PMPI_X, those of MPICH MPI_X or PMPI_X, with
  *        handles and constants of C. A thread counts only the outermost call, so neither the calls of a Fortran layer nor
@@ -252,7 +253,7 @@ PERSISTENT(MPI_Psend_init,
            if (m) count(m, POINT, to, (uint64_t)partitions *(uint64_t)n *size_of(type), (uint64_t)partitions);)
 #endif
 
-/* ---- the tables --------------------------------------------------------------------------------------------------------- */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 #define COUNT int
 #define OFFSET int

@@ -1,8 +1,8 @@
 /* Windows: what a rank sent between two collectives in which all ranks wait for each other, or two calls of MPI_Pcontrol.
  *
  * Idea:  total bytes hide that exchanges follow one another. Windows in which a rank talks to the same partners in the same
- *        communicators are of one kind and are added up, so memory does not grow with time. The kinds of all windows are kept
- *        in order; at the end the ranks agree on phases: windows that are of one kind on every rank. */
+ *        communicators are of one kind and are added up, so memory does not grow with time. The kinds of all windows are
+ *        kept in order; at the end the ranks agree on phases: windows that are of one kind on every rank. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Idea:  rank 0 asks one rank after the other for its traffic, and writes it as it comes: no rank holds the traffic of all. The
- *        file is written under a temporary name and renamed. */
+/* Idea:  rank 0 asks one rank after the other for its traffic, and writes it as it comes: no rank holds the traffic of all.
+ *        The file is written under a temporary name and renamed. */
 #include "write.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *file_name(void)
     return name && *name ? name : "traffic.txt";
 }
 
-/* ---- what a rank sends: numbers ---------------------------------------------------------------------------------------- */
+/* ---- what a rank sends: numbers ---------------------------------------------------------------------------------- */
 
 struct numbers {
     uint64_t *at;
@@ -92,7 +92,7 @@ static struct numbers own_numbers(const struct phases *phases)
     return to;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------------ */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 struct output {
     char *beside;
@@ -214,7 +214,7 @@ static bool print_rank(struct output *o, int rank, const struct numbers *n)
     return done;
 }
 
-/* ---- rank after rank ----------------------------------------------------------------------------------------------------- */
+/* ---- rank after rank --------------------------------------------------------------------------------------------- */
 
 /* Send the numbers when rank 0 asks for them; their count comes first, 0 if memory was short. */
 static void send_numbers(const struct numbers *n, MPI_Comm comm)

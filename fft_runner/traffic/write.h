@@ -1,3 +1,4 @@
+/* The file of a trace. */
 #pragma once
 
 /* Collective over MPI_COMM_WORLD: rank 0 writes the traffic of all ranks to the file that PENCILMAP_TRAFFIC names, whole or

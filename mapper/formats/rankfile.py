@@ -2,14 +2,14 @@
 
 Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2``
 (package 1, its cores 0 to 2) and ``1:*``. ``+n2`` is the third host of the allocation, and ``user@host`` names the user
-of ssh. Comments are ``#`` and ``//`` to the end of a line, and ``/* */``. Sources: help file, mpirun(1) and
-rmaps_rank_file_lex.l of Open MPI 4.1; openpmix/prrte, docs/placement/rankfiles.rst and its file of that name, for version
-5, which has the same lines but another option.
+of ssh. Comments are ``#`` and ``//`` to the end of a line, and ``/* */``. Version 5 reads the same lines by another
+option. Sources: help file, mpirun(1) and rmaps_rank_file_lex.l of Open MPI 4.1; docs/placement/rankfiles.rst and
+rmaps_rank_file_lex.l of openpmix/prrte for version 5.
 
-The reader refuses text that the version refuses or misunderstands, as Open MPI 4.1.4 and 5.0.11 do (run by
-tests/launchers/test_verdicts.py). `processors` has the syntax of ``slot=``.
+The reader refuses every text that the named version of Open MPI refuses or misunderstands. tests/launchers/test_verdicts.py
+compares it with Open MPI 4.1.4 and 5.0.11. `processors` has the syntax of ``slot=``.
 
-On reading, slots follow from the processors. If the processors of every task are a slot of the job, each task gets that
+The reader finds slots from the processors. If the processors of every task are a slot of the job, each task gets that
 slot. Otherwise the ranks of a node are numbered in the order of their first processors.
 """
 

@@ -120,7 +120,8 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
     CalibrationError
         If neither the file nor the probe gives the bandwidth of the links.
     """
-    figures = {key: figure for key, figure in machine.figures.items() if key not in ("message_cost", "message_size_cost")}
+    by_message = ("message_cost", "message_size_cost", "message_hop_cost")
+    figures = {key: figure for key, figure in machine.figures.items() if key not in by_message}
     told = {q.of: q for q in fit.quality}
 
     def figure(value, kind, note=""):

@@ -5,15 +5,12 @@ an argument the order is the launcher's order of the site. Searches start from l
 the placements.
 """
 
-from itertools import permutations
-
 import numpy as np
 
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.launch_order import USUAL
@@ -44,6 +41,7 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     Examples
     --------
     >>> from pencilmap.model.placement.allocation import Allocation
+    >>> from pencilmap.model.network.torus import Torus
     >>> torus = Torus((2, 3))
     >>> default("yxt", Site(torus), ProcessGrid(2, 3)).node_of_rank.tolist()
     [0, 2, 4, 1, 3, 5]
@@ -98,6 +96,7 @@ def _listed_places(site, position, slot):
 def order_of(mapping: Mapping) -> str | None:
     """The order of the axes in which the ranks fill their places, None if they follow no such order.
 
+    >>> from pencilmap.model.network.torus import Torus
     >>> order_of(default("yxt", Site(Torus((2, 3))), ProcessGrid(2, 3)))
     'yxt'
     """
@@ -112,9 +111,3 @@ def order_of(mapping: Mapping) -> str | None:
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
     """Return node and slot of every place of a whole network in the given order: two int arrays."""
     return places(order, Site(network, tasks_per_node))
-
-
-def all_orders(torus: Torus) -> list[str]:
-    """Return every order of the axes, with the slots first and with the slots last."""
-    axes = ["".join(p) for p in permutations(torus.axes)]
-    return [order for a in axes for order in (a + "t", "t" + a)]

@@ -338,13 +338,24 @@ class _Search:
         ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
-        crossing = {name: self._crossing(levels, slots) if levels else 0.0 for name, slots in some.items()}
+        crossing = self._crossings(some, levels) if levels else dict.fromkeys(some, 0.0)
         best = sorted(some, key=crossing.__getitem__)[:most]
         if levels and not self.evaluations:
             least = min(crossing[name] for name in islice(some, len(LAUNCHED)))
             best = [name for name in best if crossing[name] < least * (1 - 1e-9)]
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
+
+    def _crossings(self, some, levels):
+        """Return the crossing of each seed; without evaluations infinity if units alone send more than a launch order."""
+        found, least, alone = {}, np.inf, [[(unit, leaving, None)] for unit, leaving, _ in levels[::-1]]
+        for name, slots in some.items():
+            is_wanted = self.evaluations or name in LAUNCHED or all(
+                self._crossing(level, slots) < least * (1 - 1e-9) for level in alone)
+            found[name] = self._crossing(levels, slots) if is_wanted else np.inf
+            if name in LAUNCHED:
+                least = min(least, found[name])
+        return found
 
     @property
     def _levels(self):
@@ -368,7 +379,7 @@ class _Search:
                 place = np.arange(groups)[:, None] * n + unit[slots[part.members]]
                 inside = np.bincount(place.ravel(), minlength=groups * n).reshape(groups, n).astype(float)
                 found += [(inside * (part.size - inside)).sum(axis=0) * leaving]
-                found += [(inside.T @ inside * between).ravel()] if between.any() else []
+                found += [(inside.T @ inside * between).ravel()] if between is not None and between.any() else []
             loads.append(np.concatenate(found) / (groups * part.size**2))
         return sum(float(term.count) * float(sum(float(share) * load for share, load in zip(term.shares, loads)).max())
                    for term in self.wanted.terms)

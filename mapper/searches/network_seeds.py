@@ -217,16 +217,27 @@ def _spread(n, length, free, piece):
 
     Pieces go to the units with most room.
     """
+    if n and (free == free[0]).all() and free[0] % piece == length % piece == 0:  # then the units take turns
+        turns = np.repeat(np.arange(len(free)), piece)
+        for k in range(n):
+            yield k, 0, turns[np.arange(k * length, (k + 1) * length) % len(turns)]
+        return
     free = free.copy()
     for k in range(n):
         first = 0
         while first < length:
-            order = np.argsort(-free, kind="stable")
-            end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))
-            taken = np.diff(end, prepend=0)
-            yield k, first, np.repeat(order, taken)
-            free[order] -= taken
-            first += int(end[-1])
+            order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
+            turns = min(int(free[order[-1]]), (length - first) // len(order)) // piece
+            if turns:  # each unit takes a piece in each turn, so the order stays the same
+                taken = np.tile(np.repeat(order, piece), turns)
+                free[order] -= turns * piece
+            else:
+                end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))
+                number = np.diff(end, prepend=0)
+                taken = np.repeat(order, number)
+                free[order] -= number
+            yield k, first, taken
+            first += len(taken)
 
 
 def _fitted(n, length, free):

@@ -70,7 +70,7 @@ def _cheapest(members: Bools, torus: TwistedTorus) -> list[tuple[Bools, Floats]]
 def _steps(torus: TwistedTorus) -> Floats:
     """Return the mean steps in each direction on the way to each node, over the strength of the links: shape (N, 2 d)."""
     strength = [float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)]
-    return routes_of(torus).steps() * np.repeat(strength, 2)
+    return routes_of(torus).steps * np.repeat(strength, 2)
 
 
 @lru_cache(maxsize=32)

@@ -20,6 +20,7 @@ _PLACES = {  # name: file, or file:name; the first is the default
     "bruck4": "bruck:RADIX_4",
     "bruck8": "bruck:RADIX_8",
     "node": "node",
+    "put": "put",
     "fftw": "fftw",
 }
 ALGORITHMS: dict[str, Algorithm] = {

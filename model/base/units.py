@@ -1,47 +1,48 @@
 """Quantities with units: text at the interfaces, SI floats inside."""
 
 import re
-from functools import cache
-from math import ceil
+from fractions import Fraction
+from math import ceil, inf
 
 from pencilmap.model.base.errors import UnitError
 
-# Reading all definitions of pint takes 0.7 s. In those definitions a bit is a plain number, so 5 GHz would be bits.
-_DEFINITIONS = """
-pico- = 1e-12 = p-
-nano- = 1e-9 = n-
-micro- = 1e-6 = µ- = μ- = u-
-milli- = 1e-3 = m-
-kilo- = 1e3 = k-
-mega- = 1e6 = M-
-giga- = 1e9 = G-
-tera- = 1e12 = T-
-peta- = 1e15 = P-
-exa- = 1e18 = E-
-kibi- = 1024 = Ki-
-mebi- = 1048576 = Mi-
-gibi- = 1073741824 = Gi-
-tebi- = 1099511627776 = Ti-
-pebi- = 1125899906842624 = Pi-
-exbi- = 1152921504606846976 = Ei-
-second = [time] = s = sec
-minute = 60 * second = min
-hour = 60 * minute = h = hr
-hertz = 1 / second = Hz
-bit = [information]
-byte = 8 * bit = B = octet
-baud = bit / second = Bd = bps
-flop = [operation]
-""".strip().splitlines()
+_TIME, _RATE, _INFORMATION, _OPERATION = (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, 0, 1)  # powers
+_UNITS = {  # factor and powers of each unit
+    "second": (1, _TIME), "minute": (60, _TIME), "hour": (3600, _TIME), "hertz": (1, _RATE), "bit": (1, _INFORMATION),
+    "byte": (8, _INFORMATION), "octet": (8, _INFORMATION), "baud": (1, (-1, 1, 0)), "flop": (1, _OPERATION),
+}
+_SYMBOLS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour", "Hz": "hertz", "B": "byte",
+            "Bd": "baud", "bps": "baud"}
+_PREFIXES = {  # factor of each name and symbol
+    "": Fraction(1), **dict.fromkeys(("micro", "u", "µ", "μ"), Fraction(1, 10**6)),
+    **{text: Fraction(10)**power for power, name in (
+        (-12, "pico"), (-9, "nano"), (-3, "milli"), (3, "kilo"), (6, "mega"), (9, "giga"), (12, "tera"), (15, "peta"),
+        (18, "exa")) for text in (name, name[0] if power < 6 else name[0].upper())},
+    **{text: Fraction(2)**power for power, name in (
+        (10, "kibi"), (20, "mebi"), (30, "gibi"), (40, "tebi"), (50, "pebi"), (60, "exbi")) for text in (
+        name, f"{name[0].upper()}i")},
+}
 
 
-@cache
-def _registry():
-    import pint  # slow to import, and not every command reads a quantity
+def _word(word: str) -> tuple[Fraction, tuple[int, int, int]]:
+    """Return the factor and the powers of a unit with its prefix, such as ``GB`` or ``gigabytes``. Raises ValueError."""
+    for unit in (*_UNITS, *_SYMBOLS):
+        for text in (unit, f"{unit}s") if len(unit) > 2 else (unit,):  # words have a plural
+            if word.endswith(text) and word.removesuffix(text) in _PREFIXES:
+                factor, powers = _UNITS[_SYMBOLS.get(unit, unit)]
+                return factor * _PREFIXES[word.removesuffix(text)], powers
+    raise ValueError(word)
 
-    registry = pint.UnitRegistry(None)
-    registry.load_definitions(_DEFINITIONS)
-    return registry
+
+def _in_bits(words: str) -> tuple[Fraction, tuple[int, ...]]:
+    """Return the factor of a unit such as ``GB/s`` over seconds, bits and operations, and its powers. Raises ValueError."""
+    factor: Fraction = Fraction(1)
+    powers: tuple[int, ...] = (0, 0, 0)
+    for number, word in enumerate(words.split("/") if words else ()):
+        one, of_one = _word(word.strip())
+        sign = -1 if number else 1
+        factor, powers = factor * one**sign, tuple(a + sign * b for a, b in zip(powers, of_one))
+    return factor, powers
 
 
 def parse(text: str, unit: str) -> float:
@@ -68,21 +69,20 @@ def parse(text: str, unit: str) -> float:
     >>> parse("2.8 Gflop/s", "flop/s")
     2800000000.0
     """
-    import pint
-
     try:
-        if not _QUANTITY.fullmatch(text.strip()):  # pint would also compute "9**9**9 B/s" and never finish
+        match = _QUANTITY.fullmatch(text.strip())
+        (factor, powers), (whole, wanted) = _in_bits(((match and match[3]) or "").strip()), _in_bits(unit)
+        if match is None or powers != wanted:
             raise ValueError(text)
-        quantity = _registry().Quantity(text)
-        if quantity.to_root_units().units != _registry().Quantity(1, unit).to_root_units().units:
-            raise ValueError(text)
-        value = float(quantity.m_as(unit))
-    except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
+        value = float(Fraction(f"{match[1]}{match[2] or ''}") * factor / whole)
+    except OverflowError:
+        value = inf
+    except ValueError as error:
         meant = _meant(text, unit)
         raise UnitError(f"{text[:60]!r} is not a quantity in {unit}{f' (did you mean {meant!r}?)' if meant else ''}; write "
                         f"a number and a unit, e.g. {_EXAMPLE.get(unit, unit)!r}; units are "
                         f"{', '.join(UNITS.get(unit, (unit,)))}") from error
-    if not value >= 0 or value == float("inf"):
+    if not 0 <= value < inf:
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")
     return value
 
@@ -104,7 +104,7 @@ def _meant(text: str, unit: str) -> str | None:
     return None
 
 
-_QUANTITY = re.compile(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30}))([eE][+-]?[0-9]{1,3})?"
                        r"(\s*[A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?")
 #: Spellings of units that messages and documents list. Whole words (2 gigabytes/second) and other prefixes are also read.
 UNITS = {

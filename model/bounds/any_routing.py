@@ -15,7 +15,7 @@ from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.exchange import Exchange, messages_between
 from pencilmap.model.traffic.loads import m_scale
 
 _EXACT = 1 << 53  # whole numbers below are exact as floats
@@ -58,7 +58,7 @@ def _cut_bound_of_switches(network: SwitchedNetwork, exchange, node_of_rank):
 
 @cut_bound.register
 def _cut_bound_of_twisted_torus(torus: TwistedTorus, exchange, node_of_rank):
-    return _in_every_class(torus, twisted_bound(torus, node_traffic(exchange, node_of_rank, torus.n_nodes)))
+    return _in_every_class(torus, twisted_bound(torus, messages_between(exchange, node_of_rank, torus.n_nodes)))
 
 
 def _in_every_class(torus, load):

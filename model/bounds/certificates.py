@@ -37,6 +37,8 @@ class Bounds:
         Name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any routing.
     routed : Fraction or None
         Cost of some placement of the grid under this routing with all messages at once, if known.
+    brief : bool
+        Whether to leave out the bound by eigenvalues, which takes seconds.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Bounds:
     transform: Transform | None = None
     routing: str = ""
     routed: Fraction | None = None
+    brief: bool = False
 
     @cached_property
     def in_sequence(self) -> LowerBound:
@@ -61,7 +64,8 @@ class Bounds:
             return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
-        found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split)
+        found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split,
+                            self.routed)
         return self._or_spectral(found)
 
     @cached_property
@@ -109,7 +113,7 @@ class Bounds:
     def _or_spectral(self, found):
         """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
-        if self.site.allocation.is_complete or len(sizes) != 2:
+        if self.site.allocation.is_complete or len(sizes) != 2 or self.brief:
             return found
         even = spectral_bound(self.site, sizes, self.routing)
         if even is None:

@@ -73,7 +73,7 @@ class LowerBound:
 
 
 def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False,
-                split: bool = False) -> LowerBound:
+                split: bool = False, reached: Fraction | None = None) -> LowerBound:
     """Return the best bound on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
     Parameters
@@ -87,6 +87,8 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
         Whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any routing.
     split : bool
         Whether messages half round a ring then go both ways, half each.
+    reached : Fraction, optional
+        Cost of a placement: a bound of this value is the best, and no further argument is tried.
 
     Returns
     -------
@@ -98,10 +100,11 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     >>> print(bound.value, bound.argument)
     5 rows and columns across the middle of x
     """
-    both = together_bound(site, grid, transform)
-    smallest = Crossing(grid, transform).smallest
-    return max((both, *(scaled(LowerBound(value, argument), smallest)
-                        for value, argument in _in_turn(site, grid, ordered, split))), key=lambda bound: bound.value)
+    best, smallest = together_bound(site, grid, transform), Crossing(grid, transform).smallest
+    arguments = _in_turn(site, grid, ordered, split)
+    while (reached is None or best.value < reached) and (found := next(arguments, None)):
+        best = max(best, scaled(LowerBound(*found), smallest), key=lambda bound: bound.value)
+    return best
 
 
 def scaled(bound: LowerBound, smallest: Fraction) -> LowerBound:

@@ -38,10 +38,13 @@ MOST_KINDS = 130_000   # distributions of a group over a dimension
 MOST_SHAPES = 2_000    # of these distributions, counted without the order of the coordinates
 MOST_PAIRS = 3_000_000  # pairs of shapes, times tasks of a group: above this number entropy alone is used
 BINS = 768             # of the entropy
+ROWS = 4096            # distributions at once: their arrays fit into the cache
 STEPS = 14             # of halving, towards the least length
 HIGHEST = 8.0          # the largest length to try, as if every node had one task
 MOST_PRICES = 12       # prices of the dimensions to try for a length
 LEAST = 1e-6           # of a price
+MOST_PIVOTS = 200
+ROUNDING = 1e-13       # a pivot is larger
 TOLERANCE = 1e-9
 
 Dimension = tuple[int, bool, Fraction, Fraction]  # nodes, whether a ring, capacity of a link, of all links over 4 N
@@ -185,13 +188,40 @@ def _unit(k, like):
 
 def _prices(found):
     """Return the prices that maximise the least cost of the groups found so far, or None if these groups find room."""
-    from scipy.optimize import linprog  # slow to import
+    answer = _game(found)
+    return None if answer is None or (found @ answer).min() <= 1 else answer
 
+
+def _game(found: Floats) -> Floats | None:
+    """Return the shares of the columns, of sum 1, for which the least sum of a row is largest; all entries are positive.
+
+    This is the linear program ``max sum(y), found.T @ y <= 1, y >= 0``, whose dual solution is proportional to the shares
+    (J. von Neumann). The simplex method with Bland's rule solves it; None if rounding keeps it from an end.
+
+    >>> _game(np.array([[2.0, 1.0], [1.0, 3.0]])).round(4).tolist()
+    [0.6667, 0.3333]
+    """
     groups, classes = found.shape
-    answer = linprog([*[0.0] * classes, -1.0], A_ub=np.hstack([-found, np.ones((groups, 1))]), b_ub=np.zeros(groups),
-                     A_eq=[[*[1.0] * classes, 0.0]], b_eq=[1.0], bounds=[(0, None)] * classes + [(None, None)],
-                     method="highs")
-    return answer.x[:-1] if answer.status == 0 and -answer.fun > 1 else None
+    table = np.zeros((classes + 1, groups + classes + 1))
+    table[:classes, :groups], table[:classes, groups:-1], table[:classes, -1] = found.T, np.eye(classes), 1
+    table[-1, :groups] = -1
+    basis = np.arange(groups, groups + classes)
+    for _ in range(MOST_PIVOTS):
+        enters = np.flatnonzero(table[-1, :-1] < -ROUNDING)
+        if not len(enters):
+            prices = table[-1, groups:-1]
+            return prices / prices.sum()
+        column = table[:-1, enters[0]]
+        ratio = np.divide(np.maximum(table[:-1, -1], 0), column, out=np.full(classes, np.inf), where=column > ROUNDING)
+        if np.isinf(ratio).all():
+            break
+        leaves = np.flatnonzero(ratio <= ratio.min() * (1 + TOLERANCE))
+        row = leaves[basis[leaves].argmin()]
+        basis[row] = enters[0]
+        table[row] /= table[row, enters[0]]
+        others = np.arange(classes + 1) != row
+        table[others] -= table[others, enters[0]][:, None] * table[row]
+    return None
 
 
 class _Table:
@@ -221,28 +251,40 @@ def _corners(stairs):
 @lru_cache(maxsize=64)
 def _kinds(n, ring, size, T, split):
     """Return all distributions of `size` tasks over a dimension of n nodes."""
-    tasks = _distributions(n, size, ring)
+    tasks, apart = _distributions(n, size, ring), np.abs(np.arange(n)[:, None] - np.arange(n))
+    tasks = tasks if ring else _turned(tasks)
+    apart = np.minimum(apart, n - apart).astype(float) if ring else apart.astype(float)
+    parts = [_limits(some, apart, n, ring, size, T, split) for some in np.split(tasks, range(ROWS, len(tasks), ROWS))]
+    hops, end, alone, source = (np.concatenate(part) for part in zip(*parts))
+    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
+    stairs = np.full(BINS + 1, np.inf)
+    bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
+    np.minimum.at(stairs, bins[shape], hops)
+    return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
+                  links=2 * n if ring else 2 * (n - 1))
+
+
+def _turned(tasks):
+    """Return one of each distribution and its mirror image."""
+    apart = tasks - tasks[:, ::-1]
+    first = np.argmax(apart != 0, axis=1)
+    return tasks[apart[np.arange(len(tasks)), first] >= 0]
+
+
+def _limits(tasks, apart, n, ring, size, T, split):
+    """Return the arrays hops, end, alone and source of `_Kinds` for some distributions."""
     where, share = np.arange(n), tasks / size
-    apart = np.abs(where[:, None] - where)
-    if ring:
-        apart = np.minimum(apart, n - apart)
-    hops = np.einsum("ki,ij,kj->k", share, apart.astype(float), share, optimize=True)
+    hops = ((share @ apart) * share).sum(axis=1)
     ahead = (where[None, :] - where[:, None]) % n if ring else np.where(where > where[:, None], where - where[:, None], n)
     right = share @ (((ahead > 0) & (2 * ahead < n)) if ring else ahead < n).T.astype(float)
     left = share @ (((ahead > 0) & (2 * ahead > n)) if ring else where < where[:, None]).T.astype(float)
     across = share @ (2 * ahead == n).T.astype(float) if ring and split else np.zeros_like(share)
     leaves = np.maximum(4 * np.maximum(right, left) + 2 * across, 2 * (1 - share))
-    varies = tasks.max(axis=1) < size
-    end = np.where(varies, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
-    fits = varies & (tasks.max(axis=1) <= T)
-    alone = np.where(fits, np.maximum(end, 4 * size * hops / (2 * n if ring else 2 * (n - 1))), np.inf)
-    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
-    stairs = np.full(BINS + 1, np.inf)
-    bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
-    np.minimum.at(stairs, bins[shape], hops)
-    source = np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
-    return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
-                  links=2 * n if ring else 2 * (n - 1))
+    most = tasks.max(axis=1)
+    end = np.where(most < size, np.where(tasks > 0, leaves, 0.0).max(axis=1), np.inf)
+    links = 2 * n if ring else 2 * (n - 1)
+    alone = np.where((most < size) & (most <= T), np.maximum(end, 4 * size * hops / links), np.inf)
+    return hops, end, alone, np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
 
 
 def _unique(rows, base):

@@ -170,17 +170,19 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
     if steps(R, C, k) > MOST_STEPS:
         return None
     kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
-    never = -(k * C) - 1
-    best = np.full((C + 1, k + 1, (most - k) // 2 + 1), never, dtype=kind)     # rows so far, cells, (sum of l^2 - cells) / 2
-    best[0, 0, 0] = 0
+    start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written
+    best = np.zeros((C + 1, k + 1, (most - k) // 2 + 1), dtype=kind)           # rows so far, cells, (sum of l^2 - cells) / 2
+    best[0, 0, 0] = start
+    room = np.empty(best[0].size, dtype=kind)
     for length in range(R, 0, -1):
         step = (length * length - length) // 2
         for q in range(min(C, k // length)):
             low, high = q * length, min(k - length, q * R)
             here = best[q, low:high + 1, :min(high * (R - 1) // 2, best.shape[2] - 1 - step) + 1]
             there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
-            np.maximum(there, here + kind.type((2 * q + 1) * length), out=there)
-    squares = best[:, k].max(axis=0)
+            sums = np.add(here, kind.type((2 * q + 1) * length), out=room[:here.size].reshape(here.shape))
+            np.maximum(there, sums, out=there)
+    squares = best[:, k].max(axis=0) - start
     found = np.flatnonzero(squares > 0)
     rows = (k * R - (2 * found + k)) / (P * R)
     columns = (k * C - squares[found].astype(np.int64)) / (P * C)

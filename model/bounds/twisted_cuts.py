@@ -8,12 +8,12 @@ Cost: O(1) for each pair of nodes with traffic.
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
+from pencilmap.model.traffic.pairs import Traffic, summed
 
 
 def all_cables(torus: TwistedTorus) -> Fraction:
@@ -21,27 +21,23 @@ def all_cables(torus: TwistedTorus) -> Fraction:
     return sum((torus.n_nodes * _strength(torus, i) for i, _ in steps_up_and_down(torus)), Fraction(0))
 
 
-def twisted_bound(torus: TwistedTorus, traffic: Any) -> Fraction:
+def twisted_bound(torus: TwistedTorus, traffic: Traffic) -> Fraction:
     """Return the largest load that no routing of some traffic can avoid.
 
     Parameters
     ----------
     torus : TwistedTorus
-    traffic : sparse int array, shape (N, N)
-        Bytes from node to node, 0 on the diagonal.
+    traffic : Traffic
+        Bytes from node to node.
 
     Returns
     -------
     Fraction
         Bytes of a cable of the fastest dimension.
     """
-    from scipy.sparse import coo_array  # slow to import, and closed forms do without
-
-    sent = traffic.tocoo()
-    where = torus.coordinates(np.arange(torus.n_nodes))
-    source, target = where[sent.row], where[sent.col]
-    hops = int((torus.hops[torus.nearest_node(target - source)] * sent.data).sum())
-    between = [coo_array((sent.data, (source[:, i], target[:, i])), shape=(n, n)).toarray()
+    hops = int((torus.hops[torus.displacement(traffic.row, traffic.col)] * traffic.data).sum())
+    position = torus.coordinates(np.arange(torus.n_nodes))
+    between = [summed(position[traffic.row, i] * n + position[traffic.col, i], traffic.data, n * n).reshape(n, n)
                for i, n in enumerate(torus.shape)]
     return _most(torus, hops, between)
 

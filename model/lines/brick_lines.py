@@ -7,8 +7,8 @@ Source: A. Jocksch 2021.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import inf, prod
+from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pencilmap.model.lines.line_plan import LineStage, LineStageTime, block_size
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.routing import default_routing, routing
-from pencilmap.model.times.costs import Costs, MessageRange
+from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange
 
@@ -185,8 +185,7 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of lines needs the bytes per second of a link")
     if ports > 1 and costs.messages is None:
-        costs = replace(costs, message_cost_s=None, message_size_cost_s=None,
-                        messages=(MessageRange(inf, costs.message_cost_s or 0.0, ports),))
+        costs = costs.starting(costs.message_cost_s or 0.0, ports)
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
     found = []
     for stage in brick_line_stages(size, bricks, algorithm, order):

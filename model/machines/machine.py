@@ -373,8 +373,11 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
+    "byte_hops_per_node": ("byte_hops_per_node", "byte/s", "bytes times hops of a node on shared links"),
+    "on_node_bandwidth": ("on_node_bandwidth", "byte/s", "bandwidth between the tasks of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),
+    "message_hop_cost": ("message_hop_cost_s", "s", "cost of a message by its size and hops"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),
@@ -403,7 +406,7 @@ def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, (field_name, unit, _) in COSTS.items():
         if key in values:
-            found[field_name] = parse(str(values[key]), unit or "dimensionless")
+            found[field_name] = parse(str(values[key]), unit or "")
     if MESSAGES in values:
         found[MESSAGES] = tuple(map(_message_range, values[MESSAGES]))
     return found

@@ -1,12 +1,12 @@
 """Dragonflies: groups of switches, with cables between every two groups.
 
-Inside a group every switch has a cable to every other switch, or, in a Dragonfly+, every leaf has a cable to every spine;
-then hosts are on leaves and global cables on spines. Slingshot networks are dragonflies with several cables between two
-groups. Frontier, LUMI, Perlmutter and Alps are of this kind; JUWELS Booster and Leonardo are Dragonfly+.
+In a dragonfly every switch of a group has a cable to every other switch of the group. In a Dragonfly+ every leaf of a group
+has a cable to every spine; hosts are on leaves and global cables on spines. Slingshot networks are dragonflies with several
+cables between two groups. Frontier, LUMI, Perlmutter and Alps are of this kind; JUWELS Booster and Leonardo are Dragonfly+.
 
-Sources: J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; without
-``groups`` the global cables are in consecutive order. A. Shpiner and others, "Dragonfly+: low cost topology for scaling
-datacenters", HiPINEB 2017.
+Sources: J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, with
+its consecutive order of global cables if the text has no ``groups``. A. Shpiner and others, "Dragonfly+: low cost topology
+for scaling datacenters", HiPINEB 2017.
 """
 
 from dataclasses import dataclass, field
@@ -64,8 +64,9 @@ class Dragonfly(SwitchedNetwork):
         Returns
         -------
         (int array, int array), shapes (G, G, K)
-            Numbers of the links in the class of global links, and switches inside the group that they leave; -1 beyond the
-            cables of a pair. The same cable back is at [t, s].
+            For cables from group s to group t, at [s, t]: number of the link in the class of global links, and number of the
+            switch inside group s. Pairs with fewer than K cables have -1 behind their cables. The other direction of a cable
+            is at [t, s].
         """
         ends, groups = self.global_ends, self.global_ends // self.per_group
         source, target = groups.T
@@ -129,7 +130,7 @@ def dragonfly(name: str, hosts: Hosts, groups: int, per_group: int, global_ends:
               ("group", switch // per_group, [str(group) for group in range(groups)])]
     kind = DragonflyPlus if spines else Dragonfly
     return kind(**wiring.arguments(name, names, levels, bandwidth), groups=groups, per_group=per_group, spines=spines,
-                     global_ends=ends)
+                global_ends=ends)
 
 
 def _local_ends(groups, per_group, spines):

@@ -7,7 +7,7 @@ same kind of cable, and a link may have several cables. Loads are per cable and 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -120,6 +120,7 @@ class Network(Protocol):
 
 
 MOST_KNOWN = 1024  # vertices up to which all distances are kept
+_AT_ONCE = 1 << 22  # arcs times sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +145,29 @@ class Arcs:
         return self._distances(None)
 
     def _distances(self, sources: Iterable[int] | None) -> Floats:
-        from scipy.sparse import coo_array  # slow to import, and closed forms do without
-        from scipy.sparse.csgraph import shortest_path
+        starts = np.arange(self.n_vertices) if sources is None else np.array(list(sources), dtype=np.int64)
+        step = max(1, _AT_ONCE // max(1, len(self.source)))
+        return np.concatenate([np.zeros((0, self.n_vertices)),
+                               *(self._levels(starts[i:i + step]) for i in range(0, len(starts), step))])
 
-        ends = (self.source.astype(np.int32), self.target.astype(np.int32))  # scipy 1.11 takes no others
-        links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
-        return shortest_path(links, method="D", unweighted=True, indices=sources)
+    def _levels(self, starts):
+        """Return hops from some sources, level by level for all of them together."""
+        n, hops = self.n_vertices, 0
+        arcs = self.target[np.argsort(self.source, kind="stable")]
+        degree = np.bincount(self.source, minlength=n)
+        begin, row, at = np.cumsum(degree) - degree, np.arange(len(starts)), starts
+        found, first = np.full(len(starts) * n, np.inf), np.zeros(len(starts) * n, dtype=np.int64)
+        found[row * n + at] = 0
+        while len(row):
+            hops, count = hops + 1, degree[at]
+            next_arc = np.arange(count.sum()) + np.repeat(begin[at] - (np.cumsum(count) - count), count)
+            place = np.repeat(row, count) * n + arcs[next_arc]
+            place = place[np.isinf(found[place])]
+            first[place] = np.arange(len(place))
+            place = place[first[place] == np.arange(len(place))]  # each once
+            found[place] = hops
+            row, at = place // n, place % n
+        return found.reshape(len(starts), n)
 
 
 class Leaves(NamedTuple):
@@ -169,6 +187,7 @@ class Leaves(NamedTuple):
     inner: Arcs
 
 
+@lru_cache(maxsize=8)
 def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
     """Return a network without the leaves among its first `n_nodes` vertices.
 

@@ -113,6 +113,17 @@ class TwistedTorus(CoordinateNetwork):
             return self._sums[np.ix_(nodes, others)]
         return self.nearest_node(self.coordinates(nodes)[:, None, :] + self.coordinates(others)[None, :, :])
 
+    def displacement(self, nodes: Ints, others: Ints) -> Ints:
+        """Return for each node and its other node the node at the same displacement from node 0: int array, shape (n,).
+
+        >>> torus = TwistedTorus((4, 8))
+        >>> torus.displacement(np.array([1, 5]), np.array([2, 0])).tolist()
+        [1, 15]
+        """
+        if self.n_nodes <= MOST_SUMS:
+            return self._sums[self.negative[nodes], others]
+        return self.nearest_node(self.coordinates(others) - self.coordinates(nodes))
+
     @cached_property
     def _sums(self) -> np.ndarray:
         """The node of the sum of each two nodes, step by step: shape (N, N)."""

@@ -246,23 +246,25 @@ class Forecaster:
         if self.case.contends:
             adaptive_s = self._adaptive_s(phase, course, resources, link_s)
         shares = np.array([float(share) for share in phase.shares])
-        bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes)]
+        bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
+                                                              resources.inside_bytes)]
         works = [self.stages[i].work for i in phase.starts]
         in_flight = [self.stages[part.stage] for part, share in zip(course.parts, phase.shares) if share]
         hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
-        terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of, sum(w.messages for w in works),
+        terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of[:2], sum(w.messages for w in works),
                                             max(hops, default=0.0), sum(w.tasks for w in works),
-                                            self._message_roots(phase, course, resources)),
+                                            self._roots("message_roots", phase, course, resources),
+                                            self._roots("hop_roots", phase, course, resources), bytes_of[2]),
                                self.costs)
         routed = link_s + float(terms.contention_s or 0.0)
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
-    def _message_roots(self, phase, course, resources):
-        """Return the message roots of the started exchanges. Their messages are shares of the whole messages."""
+    def _roots(self, which, phase, course, resources):
+        """Return `message_roots` or `hop_roots` of the started exchanges, whose messages are shares of the whole."""
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
-        return sum(n * self.stages[i].work.message_roots * float(flying[i] / n) ** 0.5 for i, n in times.items())
+        return sum(n * getattr(self.stages[i].work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     def _adaptive_s(self, phase, course, resources, link_s):
         """Seconds of the busiest link if routers chose at random."""
@@ -302,10 +304,10 @@ class Forecaster:
         if links is None:
             links = routed_joint(self.network, self._exchanges, self.case.mapping.ends, self.case.rule, self.loads)
         if self.stages[0].work is None:
-            return _Resources(links, None, np.zeros((1, n)), np.zeros((1, n)), (Fraction(1),) * n)
+            return _Resources(links, None, *[np.zeros((1, n))] * 3, (Fraction(1),) * n)
         if self.closed:
             rows = [np.array([[getattr(stage.work, name) for stage in self.stages]])
-                    for name in ("task_bytes", "node_bytes")]
+                    for name in ("task_bytes", "node_bytes", "inside_bytes")]
             return _Resources(links, None, *rows, (Fraction(1),) * n)
         return self._measured(self._exchanges, links)
 
@@ -322,12 +324,14 @@ class Forecaster:
 
     def _measured(self, found, links):
         """The resources that some exchanges take on the mapping."""
-        on_task = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in found], axis=1)
-        on_node = np.stack([np.bincount(self.case.mapping.node_of_rank, column) for column in on_task.T], axis=1)
+        on_task, inside = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in found], axis=2)
+        on_node, within = (np.stack([np.bincount(self.case.mapping.node_of_rank, column) for column in sent.T], axis=1)
+                           for sent in (on_task, inside))
         adaptive = None
         if self.case.contends and self.case.product is None and self.case.routes_at_random:
             adaptive = routed_joint(self.network, found, self.case.mapping.node_of_rank, routing(RANDOM_ROUTING))
-        return _Resources(links, adaptive, undominated(on_task), undominated(on_node), tuple(map(_held, found)))
+        return _Resources(links, adaptive, undominated(on_task), undominated(on_node), undominated(within),
+                          tuple(map(_held, found)))
 
     def _resources(self, course: Course):
         if course.plain:
@@ -375,6 +379,7 @@ class _Resources:
     """Resources of each part of a course: columns of all arrays are the parts.
 
     task_bytes, node_bytes : bytes that tasks, and nodes, send to other nodes: float arrays, shape (k, parts)
+    inside_bytes : the same that the tasks of a node send to each other
     held : share of its exchange in each part
     """
 
@@ -382,6 +387,7 @@ class _Resources:
     adaptive: JointLoads | None
     task_bytes: np.ndarray
     node_bytes: np.ndarray
+    inside_bytes: np.ndarray
     held: tuple[Fraction, ...]
 
 

@@ -72,10 +72,12 @@ def without_bracket(p: Prediction) -> Prediction:
     return p if p.under is None else replace(p, under=None)
 
 
-def without_programs(p: Prediction) -> Prediction:
-    """Return a prediction whose bracket leaves out the rules that solve a linear program."""
-    under = p.under
-    return p if under is None else replace(p, under=lambda rule: None if rule in LINEAR_PROGRAMS else under(rule))
+def quick(p: Prediction) -> Prediction:
+    """Return a prediction without anything that takes seconds: rules that solve a linear program, bounds by eigenvalues."""
+    under, bounds = p.under, replace(p.bounds, brief=True)
+    schedule = p.schedule and replace(p.schedule, bounds=p.schedule.bounds and bounds)
+    return replace(p, under=under and (lambda rule: None if rule in LINEAR_PROGRAMS else under(rule)), bounds=bounds,
+                   schedule=schedule)
 
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:

@@ -29,7 +29,7 @@ def largest_term(p: Prediction) -> tuple[str, float]:
 
 
 def unknown_costs(costs: Costs) -> list[str]:
-    """Return the unknown costs in words. One of the two injection limits is enough.
+    """Return the unknown costs in words. One of the injection limits is enough, and one cost of messages.
 
     >>> unknown_costs(Costs(injection_per_task=1e8, message_cost_s=1e-6))
     ['the start of an exchange', 'the rate of the FFTs']
@@ -37,4 +37,6 @@ def unknown_costs(costs: Costs) -> list[str]:
     known = {name for name in FIGURES if getattr(costs, name) is not None}
     if costs.injection_per_task is not None:
         known.add("injection_per_node")
+    if costs.message_size_cost_s is not None or costs.message_hop_cost_s is not None:
+        known.add("message_cost_s")
     return [words for name, words in FIGURES.items() if name not in known]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import lru_cache, singledispatch
-from typing import Any
 
 import numpy as np
 
@@ -10,8 +9,9 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
-from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.exchange import Exchange, messages_between
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+from pencilmap.model.traffic.pairs import Traffic, together
 
 
 def host_of_end(network: SwitchedNetwork) -> Ints | None:
@@ -44,21 +44,16 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
 
 
 @singledispatch
-def between_routers(network: Network, exchange: Exchange, ends: np.ndarray) -> Floats:
-    """Return the bytes from each router to each other router, all planes together: float array, shape (V, V)."""
-    return np.asarray(node_traffic(exchange, ends, network.n_nodes).toarray(), dtype=float)
+def between_routers(network: Network, exchange: Exchange, ends: np.ndarray) -> Traffic:
+    """Return the bytes from each router to each other router, all planes together."""
+    return messages_between(exchange, ends, network.n_nodes)
 
 
 @between_routers.register
-def _between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Floats:
-    return np.asarray(between_switches(network, exchange, ends).toarray(), dtype=float)
-
-
-def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Any:
-    """Return the bytes from each switch to each other switch, all planes together: sparse array, shape (V, V)."""
+def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Traffic:
+    """Return the bytes from each switch to each other switch, all planes together."""
     n, host = network.n_switches, host_of_end(network)
-    planes = [between(exchange, ends, plane.switch, n, host) * float(plane.share) for plane in network.planes()]
-    return sum(planes[1:], planes[0])
+    return together((between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes())
 
 
 @singledispatch

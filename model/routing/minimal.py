@@ -44,7 +44,7 @@ def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple
 
 
 def _by_groups(network, exchange, ends):
-    traffic, n = between_switches(network, exchange, ends).tocoo(), network.per_group
+    traffic, n = between_switches(network, exchange, ends), network.per_group
     used = np.flatnonzero(np.bincount(traffic.row // n, minlength=network.groups)
                           + np.bincount(traffic.col // n, minlength=network.groups))
     found, number = np.zeros((len(used) * n,) * 2), np.zeros(network.groups, dtype=np.int64)

@@ -1,7 +1,8 @@
 """Shortest paths on any graph, with the load split evenly over all of them.
 
 Idea: count the shortest paths from a source to every vertex level by level. Then go back from the farthest level: split the
-load that enters a vertex over its predecessors in proportion to their numbers of paths.
+load that enters a vertex over its predecessors in proportion to their numbers of paths. Floats are summed for all sources
+at once (`pencilmap.model.routing.even_ways`), fractions source by source.
 Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
 Hosts with one link are taken together at the vertex on which they hang.
@@ -18,14 +19,13 @@ from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network, leaves
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.routing.even_ways import even_loads_of_arcs
 from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
-from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
+from pencilmap.model.traffic.exchange import Exchange, messages_between, node_totals
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
-
-_AT_ONCE = 256  # sources whose distances are held at once
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,8 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
     """
     arcs, zero = network.arcs(), Fraction(0) if exact else 0.0
     is_leaf, home, inner = leaves(arcs, network.n_nodes)
-    values, between = np.full(len(arcs.source), zero), np.full(len(inner.source), zero)
-    traffic = node_traffic(exchange, home[node_of_rank], inner.n_vertices)
-    sources = np.flatnonzero(np.diff(traffic.indptr))
-    for some in np.split(sources, range(_AT_ONCE, len(sources), _AT_ONCE)):
-        for source, distance in zip(some.tolist(), inner.distances(some) if some.size else ()):
-            row = traffic[[source]].tocoo()
-            wanted = np.full(inner.n_vertices, zero)
-            wanted[row.col] = [Fraction(b) for b in row.data.tolist()] if exact else row.data
-            _add_tree(between, inner, distance, source, wanted)
-    values[inner.index] = between
+    values, traffic = np.full(len(arcs.source), zero), messages_between(exchange, home[node_of_rank], inner.n_vertices)
+    values[inner.index] = _exact(inner, traffic) if exact else even_loads_of_arcs(inner, traffic)
     for ends, held in zip((arcs.source, arcs.target), node_totals(exchange, node_of_rank, network.n_nodes)):
         links = np.flatnonzero(is_leaf[ends])
         values[links] = [Fraction(b) for b in held[ends[links]].tolist()] if exact else held[ends[links]]
@@ -72,17 +64,24 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
 
 
 def _between_switches(network, exchange, ends):
-    arcs, traffic = router_arcs(network), between_routers(network, exchange, ends)
-    values = np.zeros(len(arcs.source))
-    for source in np.flatnonzero(traffic.any(axis=1)).tolist():
-        _add_tree(values, arcs, arcs.distances([source])[0], source, traffic[source].copy())
-    return loads_of_arcs(network, exchange, ends, values)
+    return loads_of_arcs(network, exchange, ends,
+                         even_loads_of_arcs(router_arcs(network), between_routers(network, exchange, ends)))
 
 
 _loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed
 _loads.register(SwitchedNetwork, _between_switches)
 _loads.register(FatTree, even_loads)
 _loads.register(TwistedTorus, twisted_loads)
+
+
+def _exact(arcs, traffic):
+    """Return the same as `even_loads_of_arcs` in fractions."""
+    values = np.full(len(arcs.source), Fraction(0))
+    for source in np.unique(traffic.row).tolist():
+        wanted, some = np.full(arcs.n_vertices, Fraction(0)), traffic.row == source
+        wanted[traffic.col[some]] = [Fraction(b) for b in traffic.data[some].tolist()]
+        _add_tree(values, arcs, arcs.distances([source])[0], source, wanted)
+    return values
 
 
 def _add_tree(values, arcs, distance, source, wanted):

@@ -15,14 +15,14 @@ link on its routes, or one for each displacement if all nodes send the same over
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
-from pencilmap.model.traffic.exchange import Exchange, node_traffic
+from pencilmap.model.traffic.exchange import Exchange, messages_between
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
 MOST_NODES = 4096
@@ -52,6 +52,7 @@ class Routes:
     node: Ints
     share: Floats
 
+    @cached_property
     def steps(self) -> Floats:
         """Return the mean number of links in each direction on the way to each node: float array, shape (N, 2 d)."""
         n = self.torus.n_nodes
@@ -78,32 +79,38 @@ def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndar
     RoutingError
         If the network has more than MOST_NODES nodes.
     """
-    traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
+    traffic = messages_between(exchange, node_of_rank, torus.n_nodes)
     found = np.zeros((2 * torus.n_dimensions, torus.n_nodes))
     if traffic.nnz:
         routes = routes_of(torus, None if order is None else tuple(order))
-        for displacement, sources, sent in _by_displacement(torus, traffic):
-            _add(found, routes, displacement, sources, sent)
+        displacement = torus.displacement(traffic.row, traffic.col)
+        of_every = _sent_by_every_node(displacement, traffic.data, torus.n_nodes)
+        found += (of_every @ routes.steps)[:, None]
+        for some in _by_displacement(displacement, of_every == 0):
+            _add(found, routes, int(displacement[some[0]]), traffic.row[some], traffic.data[some].astype(float))
     return LinkLoads(torus, without_rounding(found).reshape(torus.link_shape), exchange.total_bytes)
 
 
-def _by_displacement(torus, traffic):
-    """Yield each displacement with its sources and the bytes that they send."""
-    where = torus.coordinates(np.arange(torus.n_nodes))
-    displacement = torus.nearest_node(where[traffic.col] - where[traffic.row])
-    order = np.argsort(displacement, kind="stable")
-    ends = np.flatnonzero(np.diff(displacement[order])) + 1
-    for some in np.split(order, ends):
-        yield int(displacement[some[0]]), traffic.row[some], traffic.data[some].astype(float)
+def _sent_by_every_node(displacement, sent, n):
+    """Return the bytes over each displacement if every node sends as many, else 0: float array, shape (N,)."""
+    number, total = (np.bincount(displacement, weights, n) for weights in (None, sent))
+    mean = total / np.maximum(number, 1)
+    differ = np.bincount(displacement, sent != mean[displacement], n)
+    return np.where((number == n) & (differ == 0), mean, 0.0)
+
+
+def _by_displacement(displacement, wanted):
+    """Yield the messages over each wanted displacement."""
+    messages = np.flatnonzero(wanted[displacement])
+    order = messages[np.argsort(displacement[messages], kind="stable")]
+    if len(order):
+        yield from np.split(order, np.flatnonzero(np.diff(displacement[order])) + 1)
 
 
 def _add(found, routes, displacement, sources, sent):
     """Add the load of the messages over one displacement."""
     links = slice(routes.start[displacement], routes.start[displacement + 1])
     channel, node, share = routes.channel[links], routes.node[links], routes.share[links]
-    if len(sources) == routes.torus.n_nodes and (sent == sent[0]).all():
-        found += (np.bincount(channel, share, len(found)) * sent[0])[:, None]
-        return
     step = max(1, _AT_ONCE // len(sources))
     for first in range(0, len(node), step):
         some = slice(first, first + step)

@@ -85,9 +85,11 @@ PRICES = {  # by key of the machine file; if two figures cannot be separated, th
     "link_bandwidth": Price("link_s", None, False),
     "injection_per_task": Price("task_bytes", "injection_per_task", True),
     "injection_per_node": Price("node_bytes", "injection_per_node", True),
+    "on_node_bandwidth": Price("inside_bytes", "on_node_bandwidth", True),
     "exchange_cost": Price("tasks", "exchange_cost_s", False),
     "message_cost": Price("messages", "message_cost_s", False),
     "message_size_cost": Price("message_roots", "message_size_cost_s", False),
+    "message_hop_cost": Price("hop_roots", "message_hop_cost_s", False),
     "contention": Price("adaptive_s", "contention", False),
     "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
     "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
@@ -95,7 +97,7 @@ PRICES = {  # by key of the machine file; if two figures cannot be separated, th
     "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
     "copy_cost": Price("copies", "copy_cost_s", False),
 }
-LIMITS = ("injection_per_task", "injection_per_node")   # effective only if slower than the links
+LIMITS = ("injection_per_task", "injection_per_node", "on_node_bandwidth")   # effective only if slower than the links
 
 
 @dataclass(frozen=True)

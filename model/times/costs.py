@@ -1,6 +1,7 @@
 """The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None if unknown."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from math import inf
 
 from pencilmap.model.base.errors import MachineError
 
@@ -34,9 +35,15 @@ class Costs:
     hop_latency_s: float | None = None  #: seconds that the head of a message needs from one node to the next
     injection_per_task: float | None = None  #: bytes per second that one task can put into the network
     injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
+    #: bytes times hops per second that all tasks of a node together move through links that other jobs use, too
+    byte_hops_per_node: float | None = None
+    #: bytes per second that all tasks of a node together pass to tasks of the same node
+    on_node_bandwidth: float | None = None
     message_cost_s: float | None = None  #: seconds of a task's time for each message that the task sends, of any size
     message_size_cost_s: float | None = None  #: seconds for a message of 1 KiB; times the square root of other sizes
-    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the two costs before
+    #: seconds for a message of 1 KiB and each of its hops; times the square root of other sizes
+    message_hop_cost_s: float | None = None
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the costs before
     #: seconds that every task of a node adds to an exchange of any size: entering, starting, waiting for the last task
     exchange_cost_s: float | None = None
     #: 0 to 1: share of the computing beside an exchange that overlaps, because the MPI or the network makes progress
@@ -70,6 +77,38 @@ class Costs:
         """
         return next((each for each in self.messages or () if message_bytes <= each.up_to), None)
 
+    def starting(self, message_s: float | None = None, ports: int | None = None) -> "Costs":
+        """Return the costs with another start of all messages, and with another number of messages that start at a time.
+
+        Parameters
+        ----------
+        message_s : float, optional
+            Seconds to start a message of any size; by default the start of these costs.
+        ports : int, optional
+            Messages that a task starts at a time; by default the ports of these costs.
+
+        Raises
+        ------
+        MachineError
+            If ports are given, but the start of a message is unknown or depends on its size or hops.
+
+        Examples
+        --------
+        >>> Costs().starting(2e-6, ports=3).messages
+        (MessageRange(up_to=inf, start_s=2e-06, ports=3, rate=None, together=None),)
+        """
+        if message_s is None and ports is None:
+            return self
+        ranges = self.messages
+        if ranges is None or message_s is not None:
+            start_s = self.message_cost_s if message_s is None else message_s
+            if start_s is None or (message_s is None and (self.message_size_cost_s or self.message_hop_cost_s)):
+                raise MachineError("ports say how many messages start at a time, but the time of a start is not known here: "
+                                   "give it with message_cost, such as 2 us")
+            ranges = (MessageRange(inf, start_s),)
+        return replace(self, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None,
+                       messages=tuple(replace(each, ports=ports or each.ports) for each in ranges))
+
     def _check_messages(self, ranges):
         ends = [each.up_to for each in ranges]
         if not ends or ends != sorted(set(ends)) or ends[0] <= 0 or ends[-1] != float("inf"):
@@ -80,10 +119,11 @@ class Costs:
                     rate is not None and not 0 < rate < float("inf") for rate in (each.rate, each.together)):
                 raise MachineError(f"messages up to {each.up_to:g} bytes: a start of 0 s or more, 1 port or more, and "
                                    "rates above 0 are needed")
-        if self.message_cost_s is not None or self.message_size_cost_s is not None:
-            raise MachineError("messages has the starts of messages of every size, so message_cost and message_size_cost "
-                               "would count them twice: leave these out")
+        given = (self.message_cost_s, self.message_size_cost_s, self.message_hop_cost_s)
+        if any(cost is not None for cost in given):
+            raise MachineError("messages has the starts of messages of every size, so message_cost, message_size_cost and "
+                               "message_hop_cost would count them twice: leave these out")
 
 
-RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "cache_bandwidth_per_task",
-         "memory_bandwidth_per_node")
+RATES = ("injection_per_task", "injection_per_node", "byte_hops_per_node", "on_node_bandwidth", "fft_rate_per_task",
+         "cache_bandwidth_per_task", "memory_bandwidth_per_node")

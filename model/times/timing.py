@@ -7,10 +7,12 @@ Time of an exchange, in seconds::
     link         busiest link under the named routing / its bandwidth: the paper's bound, or more
     contention   c (adaptive - link), never below 0: routers choose among minimal routes; with c = 0 they spread the load as
                  evenly as dimension order, with c = 1 no better than random (`pencilmap.model.routing.random_minimal`)
-    injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
+    injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node,
+                 bytes x hops of a node / byte_hops_per_node, bytes between the tasks of a node / on_node_bandwidth)
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
                  + message_size_cost x sum over these messages of the square root of their size in KiB
+                 + message_hop_cost x the same sum x hops of the average byte
                  or, if the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
                  no faster than a single message, and all messages of a task together, in that range
     hops         hop_latency x hops of the average byte
@@ -73,6 +75,13 @@ class ExchangeWork:
     tasks: int
     #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
     message_roots: float = 0.0
+    hop_roots: float = 0.0  #: this sum times `hops`; in rounds, summed over the rounds
+    inside_bytes: float = 0.0  #: largest number of bytes that the tasks of one node pass to each other
+
+    @property
+    def byte_hops(self) -> float:
+        """Bytes that the busiest node sends to other tasks, times the hops of the average byte."""
+        return self.hops * (self.node_bytes + self.inside_bytes)
 
     @property
     def message_bytes(self) -> float:
@@ -195,8 +204,8 @@ def _message_time(work, costs):
     each = _message_range(work, costs)
     if each is not None:
         return each.start_s * ceil(work.messages / each.ports)
-    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots))
-             if t is not None]
+    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots),
+                         _times(costs.message_hop_cost_s, work.hop_roots)) if t is not None]
     return sum(known) if known else None
 
 
@@ -209,8 +218,9 @@ def _over(amount, rate):
 
 
 def _injection(work, costs):
-    limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node))
-              if t is not None]
+    limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node),
+                          _over(work.byte_hops, costs.byte_hops_per_node),
+                          _over(work.inside_bytes, costs.on_node_bandwidth)) if t is not None]
     each = _message_range(work, costs)
     if each is not None:
         alone = min(work.message_bytes, work.task_bytes)
@@ -231,11 +241,14 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     """
     size = product.grid.extent(letters)
     nodes = size // product.slots.extent(letters)
-    each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
+    held = transform.total_bytes / product.grid.n_tasks
+    each = held * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
+    roots = (size - 1) * (held / size / 1024) ** 0.5
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=each, node_bytes=each * product.tasks_per_node,
                         messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
-                        message_roots=(size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
+                        message_roots=roots, hop_roots=hops * roots,
+                        inside_bytes=held * (1 / nodes - 1 / size) * product.tasks_per_node)
 
 
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
@@ -245,10 +258,11 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
     sent = exact.sent_bytes()
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
+    roots = exact.message_roots()
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(task_bytes), node_bytes=float(node_bytes),
                         messages=int(messages_sent(blocks.send, blocks.receive).max()), hops=hops,
                         tasks=product.tasks_per_node if size > 1 else 0,
-                        message_roots=exact.message_roots())
+                        message_roots=roots, hop_roots=hops * roots, inside_bytes=float(exact.busiest_inside()))
 
 
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
@@ -264,13 +278,15 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
     -----
     The cost is O(P log P).
     """
-    sent, off_node = _bytes_sent(mapping, exchange)
-    by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
-                        for places in (exchange.members, mapping.node_of_rank[exchange.members]))
+    sent, off_node, inside = _bytes_sent(mapping, exchange)
+    nodes = mapping.node_of_rank[exchange.members]
+    by_task, by_node, within = (np.bincount(places.ravel(), weights.ravel()).max(initial=0.0) for places, weights in (
+        (exchange.members, off_node), (nodes, off_node), (nodes, inside)))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
+    hops, roots = float(hop_bytes) / sent if sent else 0.0, _message_roots(exchange)
     return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=float(by_task), node_bytes=float(by_node),
-                        messages=_messages(exchange), hops=float(hop_bytes) / sent if sent else 0.0, tasks=int(entering),
-                        message_roots=_message_roots(exchange))
+                        messages=_messages(exchange), hops=hops, tasks=int(entering), message_roots=roots,
+                        hop_roots=hops * roots, inside_bytes=float(within))
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
@@ -281,7 +297,9 @@ def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
                         task_bytes=sum(work.task_bytes for work in rounds),
                         node_bytes=sum(work.node_bytes for work in rounds), messages=sum(work.messages for work in rounds),
                         hops=sum(work.hops for work in rounds), tasks=max(work.tasks for work in rounds),
-                        message_roots=sum(work.message_roots for work in rounds))
+                        message_roots=sum(work.message_roots for work in rounds),
+                        hop_roots=sum(work.hop_roots for work in rounds),
+                        inside_bytes=sum(work.inside_bytes for work in rounds))
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
@@ -317,14 +335,17 @@ def _message_roots(exchange):
 
 
 def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
-    """Return the bytes that every rank sends to other nodes: float array, shape (P,)."""
-    found = np.zeros(mapping.n_tasks)
-    found[exchange.members] = _bytes_sent(mapping, exchange)[1]
+    """Return the bytes that every rank sends to other nodes, and to other tasks of its node: float array, shape (2, P)."""
+    found = np.zeros((2, mapping.n_tasks))
+    found[:, exchange.members] = _bytes_sent(mapping, exchange)[1:]
     return found
 
 
 def _bytes_sent(mapping, exchange):
-    """Return bytes of all messages to other tasks, and of each member to other nodes: float array, shape (groups, size)."""
+    """Return bytes of all messages to other tasks, and of each member to other nodes and to others of its own node.
+
+    The latter are float arrays, shape (groups, size).
+    """
     node = mapping.node_of_rank[exchange.members]
     groups, size = node.shape
     weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes
@@ -333,7 +354,7 @@ def _bytes_sent(mapping, exchange):
     place = place.reshape(groups, size)
     on_node = np.bincount(place.ravel(), np.broadcast_to(received, node.shape).ravel())[place]
     total = received.sum()
-    return float((weight * (total - received)).sum()), weight * (total - on_node)
+    return float((weight * (total - received)).sum()), weight * (total - on_node), weight * (on_node - received)
 
 
 def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft: bool = True,

@@ -7,12 +7,12 @@ Cost: sorting the ranks once for each level of units.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.pairs import Traffic, summed, together, traffic_within
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,6 @@ def counts(exchange: Exchange, unit_of_member: Ints, n_units: int) -> Counts:
     pair = pair.reshape(unit_of_member.shape)
     return Counts(found // n_units, found % n_units, summed(pair, exchange.send_weight, len(found)),
                   summed(pair, exchange.receive_weight, len(found)), pair)
-
-
-def summed(place: Ints, weight: Ints, n: int) -> Ints:
-    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`."""
-    found = np.zeros(n, dtype=np.int64)
-    weight = np.broadcast_to(weight, place.shape)
-    if int(np.abs(weight).max(initial=0)) * place.size < 1 << 53:  # floats are exact, and much faster
-        return np.bincount(place.ravel(), weight.ravel(), n).astype(np.int64)
-    np.add.at(found, place.ravel(), weight.ravel())
-    return found
 
 
 def crossing(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, host_of_end: Ints | None = None,
@@ -126,8 +116,8 @@ def _between_units_of_a_host(exchange, end, at, host_of_end, kinds, n_classes):
     return found
 
 
-def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, host_of_end: Ints | None = None) -> Any:
-    """Return the bytes from each unit to each other unit: sparse int array, shape (n_units, n_units), zeros on the diagonal.
+def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, host_of_end: Ints | None = None) -> Traffic:
+    """Return the bytes from each unit to each other unit.
 
     Parameters
     ----------
@@ -135,24 +125,17 @@ def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, hos
     ends, unit_of_end, n_units, host_of_end
         As for `crossing`.
     """
-    from scipy.sparse import csr_array  # slow to import, and closed forms do without
-
     end = np.asarray(ends)[exchange.members]
     group = np.broadcast_to(np.arange(len(end))[:, None], end.shape)
-    found = _product(exchange, unit_of_end[end], group, exchange.group_weight, n_units)
-    if host_of_end is not None:
-        both = counts(exchange, host_of_end[end], int(host_of_end.max()) + 1)
-        found = found - _product(exchange, unit_of_end[end], both.pair, exchange.group_weight[both.group], n_units)
-    found = csr_array(found).tocoo()
-    kept = (found.row != found.col) & (found.data != 0)
-    return csr_array((found.data[kept], (found.row[kept], found.col[kept])), shape=found.shape)
+    found = _within(exchange, unit_of_end[end], group, n_units)
+    if host_of_end is None:
+        return found
+    both = counts(exchange, host_of_end[end], int(host_of_end.max()) + 1)
+    return together([(found, 1), (_within(exchange, unit_of_end[end], both.pair, n_units), -1)])
 
 
-def _product(exchange, unit, part, weight, n_units):
+def _within(exchange, unit, part, n_units):
     """Return the bytes between units of messages inside each part of the members."""
-    from scipy.sparse import coo_array
-
-    sides = [coo_array((np.broadcast_to(w, unit.shape).ravel(), (unit.ravel(), part.ravel())),
-                       shape=(n_units, len(weight))).tocsr() for w in (exchange.send_weight, exchange.receive_weight)]
-    sides[0].data = sides[0].data * weight[sides[0].indices] * exchange.unit_bytes
-    return sides[0] @ sides[1].T
+    sent = exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes
+    received = np.broadcast_to(exchange.receive_weight, unit.shape)
+    return traffic_within(part.ravel(), unit.ravel(), sent.ravel(), received.ravel(), n_units)

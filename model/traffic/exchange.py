@@ -13,6 +13,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.traffic.pairs import Traffic, summed, traffic_within
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,13 @@ def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> 
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
     [[0, 2], [2, 0]]
     """
-    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+    return messages_between(exchange, node_of_rank, n_nodes).tocsr()
 
-    sent, received = _by_group(exchange, node_of_rank, n_nodes)
-    traffic = (sent @ received.T).tocoo()
-    between = (traffic.row != traffic.col) & (traffic.data != 0)
-    return coo_array((traffic.data[between], (traffic.row[between], traffic.col[between])), shape=(n_nodes, n_nodes)).tocsr()
+
+def messages_between(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Traffic:
+    """Return the same as `node_traffic`, as a list of pairs of nodes."""
+    part, node, sent, received = _by_member(exchange, node_of_rank)
+    return traffic_within(part, node, sent, received, n_nodes)
 
 
 def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> tuple[Ints, Ints]:
@@ -151,19 +153,18 @@ def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> t
     >>> [bytes_.tolist() for bytes_ in node_totals(column, np.array([0, 0, 1, 1]), 2)]
     [[2, 2], [2, 2]]
     """
-    sent, received = _by_group(exchange, node_of_rank, n_nodes)
-    inside = np.asarray(sent.multiply(received).sum(axis=1)).ravel()
-    out, into = (mine @ np.asarray(theirs.sum(axis=0)).ravel() for mine, theirs in ((sent, received), (received, sent)))
-    return out - inside, into - inside
+    part, node, sent, received = _by_member(exchange, node_of_rank)
+    cells, cell = np.unique(part * n_nodes + node, return_inverse=True)
+    group, place = cells // n_nodes, cells % n_nodes
+    of_cell = [summed(cell, held, len(cells)) for held in (sent, received)]
+    of_group = [summed(part, held, len(exchange.members)) for held in (sent, received)]
+    others = [of_cell[k] * (of_group[1 - k][group] - of_cell[1 - k]) for k in (0, 1)]
+    return summed(place, others[0], n_nodes), summed(place, others[1], n_nodes)
 
 
-def _by_group(exchange, node_of_rank, n_nodes):
-    """Return the bytes that each node sends within each group, and the weight that it receives: two sparse arrays."""
-    from scipy.sparse import coo_array
-
+def _by_member(exchange, node_of_rank):
+    """Return group, node, and the factors of the bytes that each member of a group sends and receives: four flat arrays."""
     node = np.asarray(node_of_rank)[exchange.members]
     group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
-    sent = np.broadcast_to(exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes, node.shape)
-    received = np.broadcast_to(exchange.receive_weight, node.shape)
-    return [coo_array((held.ravel(), (node.ravel(), group.ravel())), shape=(n_nodes, len(node))).tocsr()
-            for held in (sent, received)]
+    sent = exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes
+    return group.ravel(), node.ravel(), sent.ravel(), np.broadcast_to(exchange.receive_weight, node.shape).ravel()

@@ -162,6 +162,15 @@ class ProductBlocks:
         node = int((send.sum(axis=0) * leaving).max()) * prod(int(weights.sum()) for weights in on_node)
         return task * self.blocks.unit_bytes, node * self.blocks.unit_bytes
 
+    def busiest_inside(self) -> int:
+        """Return the most bytes that the tasks of one node send to each other."""
+        slots = self.product.slots.extent(self.blocks.letters)
+        send, receive = (vector.reshape(slots, -1) for vector in (self.blocks.send, self.blocks.receive))
+        groups = [int(weights.reshape(self.product.slots.extent(letter), -1)[:, 0].sum())
+                  for letter, weights in self.blocks.groups.items()]
+        inside = send.sum(axis=0) * receive.sum(axis=0) - (send * receive).sum(axis=0)
+        return int(inside.max()) * prod(groups) * self.blocks.unit_bytes
+
     @cached_property
     def _extents(self):
         """Return the extents of the digits of each letter: the slots first, then the dimensions from last to first."""

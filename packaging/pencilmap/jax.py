@@ -84,8 +84,8 @@ def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str =
     """
     shape = tuple(map(int, shape))  # type: ignore[assignment]  # numpy's numbers, too
     if len(shape) != 2 or shape[0] * shape[1] != len(devices) or min(shape) < 1:
-        raise GridError(f"a mesh of {'x'.join(map(str, shape))} does not take {len(devices)} devices; give two extents whose "
-                        "product is the number of devices")
+        raise GridError(f"a mesh of {'x'.join(map(str, shape))} does not take {len(devices)} devices; give two extents "
+                        "whose product is the number of devices")
     if network is None and not hasattr(devices[0], "coords"):
         return _array(devices).reshape(shape)
     slice_, grid = slice_of(devices, network), ProcessGrid(*shape)
@@ -134,8 +134,8 @@ def slice_of(devices: Sequence[Any], network: str | None = None) -> Slice:
     node = (coords - low)[:, :d] @ np.array(found.strides)
     place = node * cores + core
     if len(devices) != found.n_nodes * cores or len(set(place.tolist())) != len(devices):
-        raise MachineError(f"{len(devices)} devices do not fill a box of {'x'.join(map(str, box))} chips with {cores} cores; "
-                           "give all devices of the slice, each once")
+        raise MachineError(f"{len(devices)} devices do not fill a box of {'x'.join(map(str, box))} chips with {cores} "
+                           "cores; give all devices of the slice, each once")
     return Slice(Site(found, cores), tuple(devices[k] for k in np.argsort(place)))
 
 

@@ -9,9 +9,10 @@ from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import TRANSFORM, ranked, worth
+from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.scripts.command_line.predictions import exchanges_of, gain, gains, is_scheduled, percent, value
 
@@ -40,7 +41,7 @@ class Launched:
 
 
 def launched(where: Where, like: Prediction, question: Question = Question(),
-             most: int = MOST_TASKS_ROUTED) -> Launched:
+             most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
     """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
@@ -51,7 +52,8 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
-            found.append((site.launch_phrase(order), where.shown(placed, question, name)))
+            shown = where.shown(placed, question, name)
+            found.append((site.launch_phrase(order), quick(shown) if is_quick else shown))
     return Launched(tuple(found))
 
 
@@ -84,6 +86,20 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         clauses.append(_between_bricks(best, predictions, by))
     clauses += [_proof(best), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
+
+
+def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]:
+    """Return the sentence about torus and open mesh: the best of each, and how much slower the other is; else nothing."""
+    best = list({p.network: p for p in reversed(ranked(predictions, by))}.values())[::-1]
+    if len(best) != 2:
+        return []
+    first, other = best
+    ratio = float(worth(other, by)) / float(worth(first, by)) if worth(first, by) else 1.0
+    said = "as fast" if ratio < 1 + SAME else f"{percent(ratio)} slower"
+    kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
+    load = "load " if other.t_s is None else ""
+    return [f"{kinds[1]} is {said}: {load}{value(other, by)} with {other.grid} {other.placement}, beside "
+            f"{load}{value(first, by)} on {kinds[0]}"]
 
 
 def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
@@ -182,7 +198,7 @@ def agreement(comparisons: Sequence[Comparison]) -> str:
     transforms of a published table do not count, because they are no exchanges.
     """
     rows = [c for c in comparisons if c.stage != "total"]
-    return "; ".join(filter(None, (_fastest(rows), _nearness(rows))))
+    return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
 def _fastest(rows):
@@ -225,6 +241,11 @@ def _title(rows):
     if not all(order.endswith(row.order) for row in rows):
         return None
     return f"{rows[0].placement} ({order})" if order else rows[0].placement
+
+
+def nearness(rows: Iterable[Comparison]) -> str:
+    """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
+    return _nearness(rows)
 
 
 def _nearness(rows):

@@ -13,7 +13,7 @@ from pencilmap.scripts.pictures.plain import planes_text
 
 MOST_UNITS = 24  # units with a line each
 WIDTH = 40       # columns of the line of a unit
-SCREEN = 40, 80  # lines and columns of a picture of planes; larger tori have none
+COLUMNS = 80     # of a picture of planes
 USED, FREE = "#", "."
 
 
@@ -55,17 +55,14 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
 
 
 def _planes(torus, nodes):
-    """Yield the planes of a torus, if they fit a screen, and the nodes of the job in them."""
+    """Yield the planes of a torus and the nodes of the job in them."""
     yield torus.title
     if nodes is None or nodes.size == torus.n_nodes:
         return
     yield f"nodes of the job: {USED} {nodes.size} of {torus.n_nodes}"
-    lines, columns = SCREEN
-    if torus.n_nodes <= lines * columns:
-        mark = np.full(torus.n_nodes, FREE)
-        mark[nodes] = USED
-        picture = planes_text(torus, mark, columns)
-        yield from picture if len(picture) <= lines else ()
+    mark = np.full(torus.n_nodes, FREE)
+    mark[nodes] = USED
+    yield from planes_text(torus, mark, COLUMNS, FREE + USED)
 
 
 @singledispatch

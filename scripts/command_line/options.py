@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import Setting, setting
+from pencilmap.mapper.setting import WRAPS, Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS
@@ -35,6 +35,7 @@ from pencilmap.scripts.command_line.plain_options import (
 from pencilmap.scripts.command_line.programs import refuse_transform
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
+QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside its `setting`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
@@ -62,6 +63,8 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
                              help="How the tasks share the array [pencil; without a grid, the best].")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
+WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="All dimensions wrap, or none; both compares torus and open "
+                    "mesh.")
 ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
                        help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
@@ -139,6 +142,10 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
             asked |= {"decomposition": "slab", "fft": None}  # the grid of slabs is all tasks, too
+        if given.get("records"):  # these name their own network
+            _refuse_question(given["records"])
+            given.pop("whole_machine")
+            return command(where=None, **given)
         if given.get("traffic"):
             refuse_transform(click.get_current_context())
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
@@ -147,6 +154,16 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(where=where, **given)
 
     return with_options(*ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
+
+
+def _refuse_question(records):
+    """Refuse options of a question beside run records, which name their own network, grid and placement."""
+    context = click.get_current_context()
+    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(setting).parameters, *QUESTION)
+             and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
+    if asked:
+        raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out",
+                               context)
 
 
 def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ FILES = completed(tuple, files=True)
 MACHINE = click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
                        help="A known machine, or a machine file (.toml).")
 NETWORK = click.option("--network", metavar="TEXT|FILE", shell_complete=FILES,
-                       help="8x8x8, 8x8x8:mesh, ..., or a file of cables.")
+                       help="8x8x8, fat-tree:..., or a file: topology.conf, ...")
 NODES = click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
                      help="A number, a shape, or a file that lists them [all].")
 TASKS = click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")

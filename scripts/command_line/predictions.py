@@ -14,7 +14,7 @@ from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table
+from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -46,7 +46,8 @@ class Row:
 
 def title(where: Where) -> str:
     """Return the question of a table: network, tasks and transform."""
-    return where.where + (f", transform {where.transform}" if where.transform else "")
+    found = where.where.replace("torus", "torus and open mesh", 1) if where.wraps else where.where
+    return found + (f", transform {where.transform}" if where.transform else "")
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
@@ -109,7 +110,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound; `shapes` adds the network.
     """
     predictions = [row.prediction for row in rows]
-    columns, cells = _wide(predictions) if wide else _narrow(rows, by, shapes)
+    columns, cells = _wide(predictions, shapes) if wide else _narrow(rows, by, shapes)
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
                                         *bracket_lines(predictions, by),
@@ -211,6 +212,10 @@ def _grid(p):
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
+def _shape(p):
+    return str(p.network).partition(":axes")[0]
+
+
 def _narrow(rows, by, networks):
     """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
@@ -225,7 +230,7 @@ def _narrow(rows, by, networks):
     cells = []
     for grids, row in _once(rows, by):
         p = row.prediction
-        cells.append([*([str(p.network).partition(":axes")[0]] if networks else []),
+        cells.append([*([_shape(p)] if networks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
@@ -247,11 +252,12 @@ def _once(rows, by):
     return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), same[0]) for same in found.values()]
 
 
-def _wide(predictions):
+def _wide(predictions, networks):
     several, scheduled = len({p.routing for p in predictions}) > 1, any(is_scheduled(p) for p in predictions)
     names = [stage.name for stage in predictions[0].moves]
     predicted = any(p.time_s != p.t_s for p in predictions)
-    columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
+    columns = [*(["shape"] if networks else []), "grid", "placement", *(["routing"] if several else []),
+               *(f"m {name}" for name in names),
                *(f"load {name}" for name in names), *(f">{name} hops" for name in names), ">all loads", ">lower bound",
                *(head for name in names for head in (f">{name} links", ">messages", ">bytes each")),
                ">all links", *([">exchanges"] if predicted else []), ">total", ">to limit",
@@ -259,7 +265,7 @@ def _wide(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([_grid(p), p.placement, *([p.routing] if several else []),
+        rows.append([*([_shape(p)] if networks else []), _grid(p), p.placement, *([p.routing] if several else []),
                      *(lengths(scale(p) * x for x in stage.m) for stage in p.moves),
                      *(lengths(scale(p) * x for x in stage.load) for stage in p.moves),
                      *(f"{float(stage.hop_length):.4g}" for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",
@@ -315,18 +321,20 @@ def slowest(p: Prediction) -> str:
 
 def terms_table(predictions: Iterable[Prediction]) -> None:
     """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
-    columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
-               ">memory", ">time"]
-    rows = []
+    names, local = ["link", "contention", "injection", "start", "messages", "hops"], ["FFT", "memory"]
     for p in predictions:
-        for stage in p.moves:
-            terms = stage.terms.as_dict().values() if stage.terms else [None] * 6
-            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, terms), "-", "-", milliseconds(stage.time_s)])
+        columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
+        cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
+                 for stage in p.moves]
+        rows = [[name, *(each[k] for each in cells), *(["-"] if p.local else [])] for k, name in enumerate(names)]
         if p.local:
-            rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
-                         milliseconds(p.local.time_s)])
-        rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
-    print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
+            rows += [[name, *["-"] * len(cells), milliseconds(value)]
+                     for name, value in zip(local, p.local.as_dict().values())]
+        rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
+                     *([milliseconds(p.local.time_s)] if p.local else [])])
+        total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
+        print_table(f"{p.grid} {p.placement}{total}", ["term", *(f">{name}" for name in columns)], rows)
+    say("time = max(link + contention, injection) + start + messages + hops")
 
 
 def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:

@@ -22,6 +22,7 @@ from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.reproduce import SOURCES, title_of
+from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
@@ -124,16 +125,24 @@ def reproduced() -> str:
     """Return the publications, with the number of tables and figures that `pencilmap study reproduce` computes."""
     rows = []
     for source, figures in SOURCES.items():
-        computed = [figure for figure in figures.values() if figure.compute]
-        rows.append([title_of(source), f"`{source}:`", len(figures), len(computed),
-                     sum(figure.measures for figure in computed)])
-    return markdown_table(["publication", "names", ">tables and figures", ">computed", ">by runs on this machine"], rows)
+        kinds = [set(figure.kind.split(", ")) for figure in figures.values()]
+        rows.append([title_of(source), f"`{source}:`", len(figures), sum(figure.compute is not None for figure in
+                                                                         figures.values()),
+                     *(sum(name in kind for kind in kinds) for name in ("measured", "simulated", "modelled"))])
+    return markdown_table(["publication", "names", ">tables and figures", ">computed", ">measured", ">simulated",
+                           ">modelled"], rows)
+
+
+def kinds_of_figures() -> str:
+    """Return the meanings of the kinds."""
+    return markdown_table(["kind", "meaning"], list(KINDS_OF_FIGURES.items()))
 
 
 def figures() -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of docs/results/reproduced.csv: every published table and figure, and its substitute."""
-    return ["figure", "computed", "title", "published in text", "here"], [
-        [f"{source}:{name}", "yes" if f.compute else "no", f.title, f.published, f.here]
+    return ["publication", "figure", "command", "kind", "takes", "title", "published in text", "here"], [
+        [title_of(source), name, f"pencilmap study reproduce {source}:{name}" if f.compute else "-", f.kind, f.takes,
+         f.title, f.published, f.here]
         for source, named in SOURCES.items() for name, f in named.items()]
 
 
@@ -170,6 +179,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),
+    ("docs/reproduced.md", marker("table of kinds"), END, kinds_of_figures),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
     ("model/placement/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
      types_of_the_model),

@@ -60,6 +60,11 @@ class Build:
         return self.directory / "bin" / "network_probe_smpi"
 
     @property
+    def simulated_pme(self) -> Path:
+        """Path of the example pme_c for the simulated network."""
+        return self.directory / "bin" / "pme_smpi"
+
+    @property
     def platform(self) -> Path:
         """Path of the simulated network, a platform for smpirun."""
         return self.directory / "lib" / "libnetwork_platform.so"
@@ -117,10 +122,34 @@ def _ensure(build, simulated):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    for product in (build.mpi_runner, *[build.runner, build.probe, build.platform] * simulated):
+    products = (build.runner, build.probe, build.simulated_pme, build.platform) if simulated else ()
+    for product in (build.mpi_runner, *products):
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
+
+
+@cache
+def built_for_mpich() -> Path:
+    """Build transpose_bench and network_probe for MPICH, beside the build for the usual MPI, and return their folder.
+
+    Raises
+    ------
+    BuildError
+        If a tool or library is missing, or the build fails.
+    """
+    build = find_build()
+    directory = build.directory / "mpich"
+    check_tools(simulated=False)
+    directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory / ".pencilmap-lock"):
+        if not (directory / "CMakeCache.txt").is_file():
+            say(f"building transpose_bench and network_probe for MPICH in {directory}: a minute, once")
+            _run(["cmake", "-S", build.source, "-B", directory, "-DCMAKE_BUILD_TYPE=Release", "-DPENCILFFT_SMPI=OFF",
+                  f"-DMPI_C_COMPILER={shutil.which('mpicc.mpich')}"], "configure")
+        _run(["cmake", "--build", directory, "--parallel", str(os.cpu_count() or 1), "--target", "transpose_bench",
+              "network_probe"], "build")
+    return directory / "bin"
 
 
 def check_tools(simulated: bool = True) -> None:

@@ -11,12 +11,16 @@ from pathlib import Path
 from statistics import median
 
 from pencilmap.mapper.base.files import temporary_folder
+from pencilmap.mapper.base.progress import say
+from pencilmap.mapper.runs.probes import read_probes
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.mapper.studies.transposes import Case, read_transposes
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.scripts.networks.build import ensure_built, tail
+from pencilmap.model.times.probe import Probe
+from pencilmap.scripts.networks.build import built_for_mpich, ensure_built, tail
 
 TIMEOUT_S = 300
+OPEN_MPI, MPICH = "Open MPI", "MPICH"
 FFTW_FORWARD, FFTW_MEASURE = -1, 0
 
 
@@ -41,11 +45,50 @@ def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchange
     reps
         Repetitions of each measurement.
     """
+    return transposes_in_turn(ranks, groups, sizes, exchanges, (OPEN_MPI,), reps, rounds=1)[OPEN_MPI]
+
+
+def transposes_in_turn(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
+                       mpis: Sequence[str], reps: int = 20, rounds: int = 3) -> dict[str, list[Case]]:
+    """Return the measurements under each MPI. The MPIs take turns, and a time is the median over the rounds.
+
+    The other arguments are those of `transposes`.
+
+    Raises
+    ------
+    MeasureError
+        If an MPI is not installed.
+    """
     with temporary_folder() as folder:
-        path = Path(folder) / "bench.jsonl"
-        _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",
-                _listed(exchanges), "--reps", reps, "--json", path)
-        return read_transposes(path)
+        for number in range(rounds):
+            for mpi in mpis:
+                say(f"transposes under {mpi}, round {number + 1} of {rounds}")
+                _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",
+                        _listed(exchanges), "--reps", reps, "--json", Path(folder) / mpi, mpi=mpi)
+        return {mpi: read_transposes(Path(folder) / mpi) for mpi in mpis}
+
+
+def probe_here(sizes: Sequence[int], ranks: int = 2, mpi: str = OPEN_MPI) -> Probe:
+    """Return the times of network_probe between ranks of this machine. Each rank stands for a node.
+
+    Parameters
+    ----------
+    sizes
+        Message sizes, in bytes.
+    ranks
+        Number of MPI ranks.
+    mpi
+        `OPEN_MPI` or `MPICH`.
+    """
+    with temporary_folder() as folder:
+        path = Path(folder) / "probe.jsonl"
+        _mpirun("network_probe", ranks, "--bytes", _listed(sizes), "--json", path, mpi=mpi)
+        return read_probes([path])
+
+
+def has_mpich() -> bool:
+    """Return whether MPICH is installed beside Open MPI, with its compiler."""
+    return all(shutil.which(name) for name in ("mpicc.mpich", "mpiexec.mpich"))
 
 
 def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: str, reps: int = 20) -> list[Record]:
@@ -59,7 +102,16 @@ def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: 
 
 def ewald_s(ranks: int, *options: str) -> dict[str, float]:
     """Return the seconds of each part of a particle-mesh Ewald sum by pme_c, of the slowest rank; "total" is the sum."""
-    lines = [line.split() for line in _mpirun("pme_c", ranks, *options).splitlines()]
+    return parts_of(_mpirun("pme_c", ranks, *options))
+
+
+def parts_of(output: str) -> dict[str, float]:
+    """Return the seconds of each part from the output of pme_c.
+
+    >>> parts_of("energy -1.5\\nspread 2.500 ms\\ntotal 4.000 ms")
+    {'spread': 0.0025, 'total': 0.004}
+    """
+    lines = [line.split() for line in output.splitlines()]
     return {words[0]: float(words[1]) / 1e3 for words in lines if len(words) == 3 and words[2] == "ms"}
 
 
@@ -88,12 +140,8 @@ def _listed(values):
     return ",".join(map(str, values))
 
 
-def _mpirun(program, ranks, *words):
-    starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
-    if starter is None:
-        raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
-    binary = ensure_built().mpi_runner.parent / program
-    command = [starter, "-n", str(ranks), "--oversubscribe", str(binary), *map(str, words)]
+def _mpirun(program, ranks, *words, mpi=OPEN_MPI):
+    command = [*_starter(ranks, program, mpi), *map(str, words)]
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, env=environment)
@@ -102,3 +150,15 @@ def _mpirun(program, ranks, *words):
     if done.returncode:
         raise MeasureError(f"{program} failed; its output ends with\n{tail(done.stdout + done.stderr)}")
     return done.stdout
+
+
+def _starter(ranks, program, mpi):
+    if mpi == MPICH and not has_mpich():
+        raise MeasureError("MPICH is not installed here, so nothing can be compared with it: apt-get install mpich "
+                           "libmpich-dev")
+    if mpi == MPICH:
+        return ["mpiexec.mpich", "-n", str(ranks), str(built_for_mpich() / program)]
+    starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if starter is None:
+        raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
+    return [starter, "-n", str(ranks), "--oversubscribe", str(ensure_built().mpi_runner.parent / program)]

@@ -52,6 +52,7 @@ from pencilmap.scripts.networks.routes import routes_on
 
 ROUTES_FILE = "routes.txt"
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
+PACE_VARIABLE = "PENCILMAP_PACE"  # set if calls of FFTW take time
 TIES = ("parity", "plus")
 ENVELOPE_BYTES = 16  # SMPI adds these bytes to each message
 FOLDED_BLOCK, LEAST_FOLDED = 1 << 20, 1 << 16  # bytes; smaller arrays may be tables of the runner
@@ -107,12 +108,14 @@ class SimulatedNetwork:
     order: tuple[int, ...] = ()
     rule: str = ""  #: routing of other networks; by default that of the kind of network
     file: str = ""  #: the file of the network, for records; none if the network has a short text
+    #: operations per second of a rank, 5 n log2 n for a line of n elements; 0 if computing takes no time
+    flops: float = 0.0
 
     def __post_init__(self) -> None:
         if self.network.bandwidth is None:
             raise SimulationError(f"{self.network.title} has no bandwidth; a simulation needs the bytes per second of a "
                                   "link")
-        for name in ("latency_s", "injection_bytes_per_s", "message_s"):
+        for name in ("latency_s", "injection_bytes_per_s", "message_s", "flops"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
         if self.ports < 1:
@@ -163,6 +166,8 @@ class SimulatedNetwork:
             larger = [f"{size}:{start!r}" for size, start in self.larger_messages]
             values["message_s"] = " ".join([repr(self.message_s), *larger])
             values["ports"] = str(self.ports)
+        if self.flops:
+            values["speed_flops"] = repr(float(self.flops))
         return "".join(f"{key} = {value}\n" for key, value in values.items())
 
     def _torus_values(self) -> dict[str, str]:
@@ -197,6 +202,10 @@ class SimulatedNetwork:
         """
         names, L = hosts(mapping), self.ends_per_node
         return names if L == 1 else [f"{name}.{slot % L}" for name, slot in zip(names, mapping.slot_of_rank.tolist())]
+
+    def first_hosts(self, count: int) -> list[str]:
+        """Return the names of the first hosts, in the order of their numbers."""
+        return self._names.names(range(count))
 
     def end_of(self, host: str) -> int:
         """Return the number of a simulated host: its node, or its link.
@@ -259,6 +268,9 @@ class Simulation:
         object.__setattr__(self, "labels", {"network": "simulated", **self.labels})
         if self.timing_only and self.verify:
             raise SimulationError("timing_only loses the data, so there is nothing to verify; use one of the two")
+        if self.exchange == "put" and (self.network.message_s or self.network.larger_messages):
+            raise SimulationError("SimGrid cannot charge the start of a one-sided message, so exchange put would be too "
+                                  "fast; give no cost of a message, or another exchange")
         if self.direction not in DIRECTIONS:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         _check_hosts(self.host_of_rank, self.network, self.grid)
@@ -471,8 +483,9 @@ def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Ite
     settings = [*SETTINGS, *settings]
     if network.message_s or network.larger_messages:
         settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # otherwise sends of MPI_Startall cost nothing
-    return ["smpirun", "-quiet", "-np", str(n_ranks), "-platform", str(build.platform), "-hostfile", "hosts.txt", *settings,
-            str(program), *options]
+    paced = ["env", f"{PACE_VARIABLE}=1"] if network.flops else []
+    return [*paced, "smpirun", "-quiet", "-np", str(n_ranks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
+            *settings, str(program), *options]
 
 
 def _runner_options(simulation):

@@ -1,6 +1,7 @@
 """Small pictures for a terminal: the nodes of a row and a column, and the distribution of the load."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -11,12 +12,13 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
-MAX_NODES = 4096
+MOST_LINES = 32                # of the planes, so that title, legend and prompt fit the same screen of 40 lines
 MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
 BOTH, OTHER, EMPTY = "◆", "·", "x"
 BETWEEN = 4                    # columns between planes side by side
 FULL, WIDEST = "█", 30         # of a bar of loads
 LINES = 12                     # of a list of links
+WIDTH = 80                     # columns of a terminal
 
 
 def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
@@ -39,9 +41,6 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     if not mapping.network.has_coordinates:
         raise FigureError(f"{mapping.network} has no coordinates; `what` graph shows its links")
     torus = mapping.network
-    if torus.n_nodes > MAX_NODES:
-        raise FigureError(f"{torus.title} has {torus.n_nodes} nodes, and a terminal shows {MAX_NODES}; write a file with "
-                          "`output`")
     groups = groups_of(mapping, numbers)
     mark = np.full(torus.n_nodes, EMPTY)
     mark[np.unique(mapping.node_of_rank)] = OTHER
@@ -49,11 +48,34 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     for sign, name in zip(MARKS, groups):
         mark[kinds[name]] = sign
     mark[kinds["both"]] = BOTH
-    return [*planes_text(torus, mark, width), "", _legend(groups, bool(len(kinds["both"])), EMPTY in mark)]
+    strength = EMPTY + OTHER + "".join(reversed(MARKS)) + BOTH
+    return [*planes_text(torus, mark, width, strength), "",
+            *_legend(groups, bool(len(kinds["both"])), EMPTY in mark, width)]
 
 
-def planes_text(torus: Any, mark: np.ndarray, width: int) -> list[str]:
+@dataclass(frozen=True)
+class Blocks:
+    """A coarser torus, whose nodes are blocks of nodes. It has the members of a torus that `_plane` needs."""
+
+    shape: tuple[int, ...]
+    axes: str
+    edges: tuple[int, ...]   #: nodes of a block along each dimension
+    extents: tuple[int, ...]  #: nodes of the torus along each dimension
+
+    def node(self, at: Sequence[int]) -> int:
+        """Return the number of a block, the first dimension fastest."""
+        return int(np.ravel_multi_index(tuple(at), self.shape, order="F"))
+
+    def span(self, i: int, at: int) -> str:
+        """Return the coordinates of a block along a dimension."""
+        first, last = at * self.edges[i], min(self.extents[i], (at + 1) * self.edges[i]) - 1
+        return str(first) if first == last else f"{first}-{last}"
+
+
+def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list[str]:
     """Draw a mark for each node as planes side by side, as `image_text` does.
+
+    If the planes do not fit a screen, a mark stands for a block of nodes.
 
     Parameters
     ----------
@@ -61,7 +83,33 @@ def planes_text(torus: Any, mark: np.ndarray, width: int) -> list[str]:
     mark : array of letters, shape (N,)
     width : int
         Columns of the terminal.
+    strength : str
+        The marks; a block shows the last of these among its nodes.
     """
+    edges = [1] * len(torus.shape)
+    while True:
+        blocks = Blocks(tuple(-(-n // edge) for n, edge in zip(torus.shape, edges)), torus.axes, tuple(edges),
+                        tuple(torus.shape))
+        lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
+        if len(lines) <= MOST_LINES and max(map(len, lines)) <= width:
+            break
+        edges[max(range(len(edges)), key=lambda i: (blocks.shape[i], -i))] += 1
+    if max(edges) > 1:
+        shown = " ".join(sign for sign in reversed(strength) if sign in mark)
+        lines += ["", f"a mark stands for {'x'.join(map(str, edges))} nodes: the first of {shown} among them"]
+    return lines
+
+
+def _coarse(torus, mark, blocks, strength):
+    """Return the mark of each block."""
+    coordinates = torus.coordinates(np.arange(torus.n_nodes)) // np.array(blocks.edges)
+    number = np.ravel_multi_index(tuple(coordinates.T), blocks.shape, order="F")
+    strongest = np.zeros(int(np.prod(blocks.shape)), dtype=int)
+    np.maximum.at(strongest, number, np.array([strength.index(sign) for sign in mark.tolist()]))
+    return np.array(list(strength))[strongest]
+
+
+def _planes(torus, mark, width):
     seen = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
     right, up, further = seen[0], seen[1] if len(seen) > 1 else None, seen[2:]
     planes = [_plane(torus, mark, right, up, dict(zip(further, reversed(at))))
@@ -70,18 +118,19 @@ def planes_text(torus: Any, mark: np.ndarray, width: int) -> list[str]:
 
 
 def _plane(torus, mark, right, up, at):
-    """Draw a plane: its further coordinates above, the axes at the sides."""
-    rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={value}" for i, value in at.items())
+    """Draw a plane of blocks: its further coordinates above, the axes at the sides."""
+    rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={torus.span(i, value)}"
+                                                                     for i, value in at.items())
     lines = [title] if at else []
-    margin = len(str(rows - 1)) + 2 if up is not None else 0
+    margin = len(str((rows - 1) * torus.edges[up])) + 2 if up is not None else 0
     if up is not None:
         lines.append(torus.axes[up] if not at else f"{torus.axes[up]}  {lines.pop()}")
     for y in reversed(range(rows)):
-        nodes = [torus.node(tuple(at.get(i, {right: x, up: y}.get(i, 0)) for i in range(torus.n_dimensions)))
+        nodes = [torus.node(tuple(at.get(i, {right: x, up: y}.get(i, 0)) for i in range(len(torus.shape))))
                  for x in range(torus.shape[right])]
-        number = str(y).rjust(margin - 2) + "  " if up is not None else ""
+        number = str(y * torus.edges[up]).rjust(margin - 2) + "  " if up is not None else ""
         lines.append(number + " ".join(mark[nodes]))
-    last = str(torus.shape[right] - 1)
+    last = str((torus.shape[right] - 1) * torus.edges[right])
     lines.append(" " * margin + "0" + last.rjust(2 * torus.shape[right] - 2) + f" {torus.axes[right]}")
     return lines
 
@@ -96,10 +145,15 @@ def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
     return found
 
 
-def _legend(groups, both, empty):
+def _legend(groups, both, empty, width):
+    """Return the meanings of the marks, in as many lines as they need."""
     said = [f"{sign} {name} {number}: {len(nodes)} ranks on {len(np.unique(nodes))} nodes"
             for sign, (name, (number, nodes)) in zip(MARKS, groups.items())]
-    return "   ".join([*said, *([f"{BOTH} in both"] if both else []), *([f"{EMPTY} no task"] if empty else [])])
+    lines = [""]
+    for part in [*said, *([f"{BOTH} in both"] if both else []), *([f"{EMPTY} no task"] if empty else [])]:
+        beside = f"{lines[-1]}   {part}".strip()
+        lines = [*lines[:-1], beside] if len(beside) <= width or not lines[-1] else [*lines, part]
+    return lines
 
 
 def loads_text(loads: LinkLoads) -> list[str]:
@@ -123,5 +177,7 @@ def loads_text(loads: LinkLoads) -> list[str]:
 def _bars(rows: Iterable[tuple[str, float, str]]) -> list[str]:
     rows = list(rows)
     most, widest = max((value for _, value, _ in rows), default=0.0) or 1.0, max((len(name) for name, *_ in rows), default=0)
-    return [f"{name.ljust(widest)}  {(FULL * round(WIDEST * value / most)).ljust(WIDEST)} {value:7.4g}  {more}".rstrip()
+    room = WIDTH - widest - 4 - max((len(f"{value:7.4g}{more}") for _, value, more in rows), default=0) - 1
+    bar = min(WIDEST, max(1, room))
+    return [f"{name.ljust(widest)}  {(FULL * round(bar * value / most)).ljust(bar)} {value:7.4g}  {more}".rstrip()
             for name, value, more in rows]

@@ -1,17 +1,40 @@
 """Schulz (2008): tables of times and ratios of global transposes, and the same exchanges on this machine."""
 
+import os
 from functools import partial
-from statistics import median
+from statistics import fmean, median, pstdev
+from typing import Any
 
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
 from pencilmap.model.times.published import table
-from pencilmap.scripts.networks.measured import transforms, transposes
-from pencilmap.scripts.reproduce.figure import SKETCH, Figure, Found
+from pencilmap.scripts.networks.measured import (
+    MPICH,
+    OPEN_MPI,
+    has_mpich,
+    probe_here,
+    transforms,
+    transposes,
+    transposes_in_turn,
+)
+from pencilmap.scripts.reproduce.ewald_split import ewald_split
+from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
 GRIDS = ("1x4", "2x2", "4x1")
-OLD_GRIDS = (("2x64", 122.93, 87.64, 3.24, 26.72), ("4x32", 59.01, 42.27, 4.04, 25.74), ("8x16", 92.38, 26.07, 8.94, 33.20),
-             ("16x8", 84.88, 33.86, 19.64, 58.73))  # sec. 4, Helics2: 1st and 2nd MPI call, mean and deviation
+SIZE = (64, 64, 64)
+TRANSFORMS = 100  # as in the paper
+PARTS = ("local transpose", "FFT", "first exchange", "second exchange")
+OLD_GRIDS = {  # sec. 4, Helics2: mean and deviation of each part
+    "2x64": ((0.30, 0.01), (0.66, 0.01), (122.93, 87.64), (3.24, 26.72)),
+    "4x32": ((0.25, 0.01), (0.65, 0.01), (59.01, 42.27), (4.04, 25.74)),
+    "8x16": ((0.25, 0.01), (0.65, 0.01), (92.38, 26.07), (8.94, 33.20)),
+    "16x8": ((0.26, 0.01), (0.65, 0.01), (84.88, 33.86), (19.64, 58.73)),
+}
+OLD_BARRIER = {"16x8": ((0.25, 0.00), (0.65, 0.01), (4.18, 13.03), (75.93, 60.12))}  # the same with barriers
+TRIP_BYTES = (0, *(1 << k for k in range(0, 23, 2)))
+
+
+_MEMORY = "Both processes share the memory of a node here; the paper's had a network between them."
 
 
 def published(name: str) -> dict[tuple[int, int], float]:
@@ -31,7 +54,9 @@ def times(name: str) -> Found:
     columns = [">bytes", *(f">{p} published us" for p in (2, 4, 16, 64)), *(f">{p} here us" for p in GROUPS)]
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(1e6 * here[size, p].mean_s for p in GROUPS)]
             for size in _sizes(old)]
-    return Found(columns, rows, ["here: mean over the ranks, inside one node; columns are processes"])
+    return Found(columns, rows, ["here: mean over the ranks, inside one node; columns are processes"],
+                 [Compared(f"MPI_Alltoall, {p} processes, {size} bytes, us", old[size, p], 1e6 * here[size, p].mean_s,
+                           "measured", _MEMORY) for p in GROUPS for size in (4, 4096, 65536) if (size, p) in old])
 
 
 def against(name: str, exchange: str, reference: str) -> Found:
@@ -44,7 +69,10 @@ def against(name: str, exchange: str, reference: str) -> Found:
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(found.get(size, {}).get(p, "-") for p in GROUPS)]
             for size in _sizes(old)]
     return Found(columns, rows,
-                 [f"here: {exchange} over {reference} on this machine; published: the larger over the smaller"])
+                 [f"here: {exchange} over {reference} on this machine; published: the larger over the smaller"],
+                 [Compared(f"{exchange} and {reference}, larger over smaller, {p} processes, {size} bytes", old[size, p],
+                           max(found[size][p], 1 / found[size][p]), "measured", _MEMORY)
+                  for p in GROUPS for size in (64, 4096) if (size, p) in old and size in found])
 
 
 def networks() -> Found:
@@ -56,34 +84,143 @@ def networks() -> Found:
         rows.append([size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)),
                      *(max(mine[p], 1 / mine[p]) if p in mine else "-" for p in (2, 4, 16, 64))])
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(f">{p} again" for p in (2, 4, 16, 64))], rows,
-                 ["again: from the paper's own times on both machines, larger over smaller"])
+                 ["again: from the paper's own times on both machines, larger over smaller"],
+                 [Compared("largest distance of a printed ratio from the ratio of the times", 0.05, max(
+                     abs(row[1 + k] - row[5 + k]) for row in rows for k in range(4) if "-" not in (row[1 + k], row[5 + k])),
+                     "exact", "The paper rounds to a tenth.")])
 
 
-def two_results(name: str) -> Found:
-    """Return the published ratios of two MPIs or two networks, and the command to compare two here."""
+def two_networks(name: str) -> Found:
+    """Return the published ratios of two networks, and the command to compare two here."""
     old = published(name)
     return Found([">bytes", *(f">{p} published" for p in (2, 4, 8, 16, 32, 64, 128))],
                  [[size, *(old.get((size, p), "-") for p in (2, 4, 8, 16, 32, 64, 128))] for size in _sizes(old)],
-                 ["here: run transpose_bench under each, and give both results to pencilmap study transposes"])
+                 ["here: run transpose_bench on each, and give both results to pencilmap study transposes"],
+                 [Compared("SeaStar over Myrinet, 2 processes, 4096 bytes", old[4096, 2], "-", "cited",
+                           "There is one network here; pencilmap study transposes compares two.")])
+
+
+def two_mpis(name: str, collective: str) -> Found:
+    """Return the ratio of a collective under two MPIs: published as larger over smaller, here Open MPI over MPICH."""
+    old = published(name)
+    groups = [p for p in GROUPS if p <= len(os.sched_getaffinity(0))] or [min(GROUPS)]  # waiting ranks of MPICH do not yield
+    found = transposes_in_turn(max(groups), groups, _sizes(old), [collective], (OPEN_MPI, MPICH))
+    times = {mpi: {(c.message_bytes, c.group): c.mean_s for c in cases} for mpi, cases in found.items()}
+    columns = [">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(
+        f">{p} {text}" for p in groups for text in ("Open MPI us", "MPICH us", "ratio"))]
+    rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(
+        value for p in groups for value in _both(*(times[mpi][size, p] for mpi in (OPEN_MPI, MPICH))))]
+        for size in _sizes(old)]
+    versions = ", ".join(cases[0].mpi for cases in found.values())
+    here = median(times[OPEN_MPI][size, 2] / times[MPICH][size, 2] for size in _sizes(old))
+    return Found(columns, rows, [f"here: {versions}, in turn, mean over the ranks, median of three rounds; ratio: Open MPI "
+                                 "over MPICH; published: the larger over the smaller, for nearly all sizes Open MPI"],
+                 [Compared("Open MPI over MPICH, 2 processes, median over the sizes",
+                           median(old[size, 2] for size in _sizes(old) if (size, 2) in old), here, "measured",
+                           "The paper compares 2008's versions over a network; here both copy through shared memory.")])
+
+
+def _both(one, other):
+    return 1e6 * one, 1e6 * other, one / other
+
+
+def layouts(name: str) -> Found:
+    """Return FFTW's transpose in both layouts against MPI_Alltoall: the linear one of messages and a matrix of doubles."""
+    old = published(name)
+    sizes = [size for size in _sizes(published("alltoall-jaguar")) if size and size % 8 == 0]
+    times = {(c.exchange, c.message_bytes, c.group): c.mean_s
+             for c in transposes_in_turn(max(GROUPS), GROUPS, sizes, ["mpi_alltoall", "fftw_linear", "fftw_matrix"],
+                                         (OPEN_MPI,))[OPEN_MPI]}
+    columns = [">bytes", *(f">{p} published linear" for p in GROUPS), *(
+        f">{p} here {layout}" for p in GROUPS for layout in ("linear", "matrix"))]
+    rows = [[size, *(old.get((size, p), "-") for p in GROUPS), *(
+        times["mpi_alltoall", size, p] / times[f"fftw_{layout}", size, p]
+        for p in GROUPS for layout in ("linear", "matrix"))] for size in sizes]
+    apart = {size: times["fftw_matrix", size, 2] / times["fftw_linear", size, 2] for size in sizes}
+    return Found(columns, rows, [
+        "MPI_Alltoall over FFTW's transpose, above 1 if FFTW is faster; published: the larger over the smaller, both "
+        "layouts alike; linear: a matrix of whole messages; matrix: doubles, which FFTW sorts on both sides"],
+        [Compared(f"matrix over linear layout, 2 processes, {size} bytes", 1.0, apart[size], "measured",
+                  "The paper found no difference; inside a node no network hides the sorting of the elements.")
+         for size in (64, 4096, 65536)])
+
+
+def parts_of(record: dict[str, Any]) -> list[tuple[float, float]]:
+    """Return mean and deviation in ms of each of `PARTS` over all ranks and transforms of a record with --per-rank.
+
+    A part of a rank and transform is the sum of its phases.
+    """
+    phases = record["phases"]
+    sums = []
+    for names in (("pack_", "unpack_"), ("fft_",), ("exchange_row",), ("exchange_column",)):
+        mine = [phases[name]["ranks_s"] for name in phases if name.startswith(names)]
+        sums.append([1e3 * sum(times) for ranks in zip(*mine) for times in zip(*ranks)])
+    return [(fmean(each), pstdev(each)) for each in sums]
 
 
 def grids() -> Found:
-    """Return section 4: the two exchanges of all grids, mean and standard deviation over the ranks."""
-    rows = [[grid, "published ms", *values] for grid, *values in OLD_GRIDS]
-    for record in transforms(4, (64, 64, 64), GRIDS):
-        phases = [record["phases"][f"exchange_{name}"] for name in ("row", "column")]
-        rows.append(["x".join(map(str, record["grid"])), "here ms",
-                     *(1e3 * median(phase[key]) for phase in phases for key in ("mean_s", "deviation_s"))])
-    return Found(["grid", "of", ">first mean", ">first deviation", ">second mean", ">second deviation"], rows,
-                 ["published: Helics2, 128 processes, 100 transforms, milliseconds as it seems (the text names no unit); "
-                  "here: 64^3 "
-                  "on 4 processes of this machine"])
+    """Return section 4: local transpose, FFT and both exchanges of all grids, mean and deviation."""
+    here = {_grid(r): parts_of(r) for r in transforms(4, SIZE, GRIDS, "--per-rank", reps=TRANSFORMS)}
+    (_, first), (_, second) = here["2x2"][2:]
+    total = sum(mean for mean, _ in here["2x2"])
+    old_total = sum(mean for mean, _ in OLD_GRIDS["8x16"])
+    return Found(*_parts_table(OLD_GRIDS, here), [_GRIDS_NOTE], [
+        Compared("share of the exchanges in the time, grid 8x16 and here 2x2", sum(m for m, _ in OLD_GRIDS["8x16"][2:])
+                 / old_total, sum(m for m, _ in here["2x2"][2:]) / total, "measured",
+                 "There 128 processes over Myrinet, here 4 in the memory of one node."),
+        Compared("deviation over mean of the first exchange, 8x16 and 2x2", 26.07 / 92.38, first / here["2x2"][2][0],
+                 "measured", "Ranks wait for each other in the exchange; here they also wait for processors."),
+        Compared("deviation over mean of the second exchange, 8x16 and 2x2", 33.20 / 8.94, second / here["2x2"][3][0],
+                 "measured", "The same.")])
+
+
+def barriers() -> Found:
+    """Return section 4 with a barrier before each exchange: the imbalance of the parts before leaves the exchanges."""
+    both = {text: {_grid(r): parts_of(r) for r in transforms(4, SIZE, ("2x2",), "--per-rank", *options, reps=TRANSFORMS)}
+            for text, options in (("without", ()), ("with barriers", ("--sync", "barrier")))}
+    old = {"16x8 without": OLD_GRIDS["16x8"], "16x8 with barriers": OLD_BARRIER["16x8"]}
+    here = {f"2x2 {text}": found["2x2"] for text, found in both.items()}
+    change, old_change = (with_[2][0] / without[2][0] for without, with_ in (here.values(), old.values()))
+    return Found(*_parts_table(old, here), [_GRIDS_NOTE], [
+        Compared("first exchange with barriers over without", old_change, change, "measured",
+                 "A barrier takes the wait for late ranks out of the exchange; 4 ranks of a node wait less.")])
+
+
+def _grid(record):
+    return "x".join(map(str, record["grid"]))
+
+
+def _parts_table(old, here):
+    columns = ["grid", "of", *(f">{part} {what}" for part in PARTS for what in ("mean", "+-"))]
+    return columns, [[grid, of, *(value for part in parts for value in part)]
+                     for of, table_ in (("published", old), ("here", here)) for grid, parts in table_.items()]
+
+
+_GRIDS_NOTE = (f"milliseconds, mean and deviation over the ranks and {TRANSFORMS} transforms; published: Helics2, 128 "
+               "processes (the text names neither unit nor extents); here: 64^3 on 4 processes of this machine, local "
+               "transpose: packing and unpacking")
+
+
+def latency() -> Found:
+    """Return Fig. 6: the time of a message between two processes by its size, by network_probe, under each MPI here."""
+    mpis = (OPEN_MPI, MPICH) if has_mpich() else (OPEN_MPI,)
+    here = {mpi: {trip.size: 1e6 * trip.seconds for trip in probe_here(TRIP_BYTES, 2, mpi).trips} for mpi in mpis}
+    old = {name: published(f"alltoall-{name}") for name in ("jaguar", "helics")}
+    rows = [[size, *(old[name].get((size, 2), "-") for name in old), *(here[mpi][size] for mpi in mpis)]
+            for size in TRIP_BYTES]
+    columns = [">bytes", ">SeaStar us, alltoall of 2", ">Myrinet us, alltoall of 2", *(f">here us, {mpi}" for mpi in mpis)]
+    return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, one message each way"
+                        "; here: half of a round trip between two ranks of this machine by network_probe"],
+                 [Compared("SeaStar (alltoall of 2) against here, 4 bytes, us", old["jaguar"][4, 2], here[OPEN_MPI][4],
+                           "measured", "A network card of 2006 against the shared memory of a node."),
+                  Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
+                           "measured", "The same; SeaStar's latency is the higher one, as the text says.")])
 
 
 _TEXT = "all numbers that have not run together in the text"
 _HERE = "the machines are gone: the same exchange on 2 and 4 processes of this machine"
-_TWO = ("only the published numbers; to compare two MPIs or networks here, give two results of `transpose_bench` to "
-        "`pencilmap study transposes`")
+_TWO = "only the published numbers; transpose_bench and `pencilmap study transposes` compare two networks"
+_MPIS = "the machines are gone: the same collective under Open MPI and MPICH of this machine, in turn"
 
 
 def _ratio(name, exchange, reference):
@@ -91,32 +228,39 @@ def _ratio(name, exchange, reference):
 
 
 FIGURES = {
-    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs", "nothing: it shows no FFT"),
-    "fig2": Figure("counter charges", SKETCH, "nothing"),
+    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs",
+                   "the part with an FFT is the example `pme_c` (docs/particle-mesh-ewald.md)"),
+    "fig2": Figure("counter charges", SKETCH, "the potentials of charges with and of counter charges", ewald_split,
+                   kind="exact"),
     "fig3": Figure("1D decomposition", SKETCH, "docs/theory.md"),
     "fig4": Figure("2D decomposition", SKETCH, "docs/theory.md"),
-    "fig5": Figure("2D decomposition of blocks", SKETCH, "nothing"),
-    "fig6": Figure("latency from point to point", "a picture: its points are not available in text",
-                   "nothing: the tables of times "
-                   "begin at 0 bytes"),
-    "grids": Figure("exchanges of all grids, mean and deviation", "all numbers", "4 processes of this machine", grids, True),
+    "fig5": Figure("2D decomposition of blocks", SKETCH, "`fft_runner --print-plan` prints the boxes"),
+    "fig6": Figure("latency from point to point", f"{PICTURE}; MPI_Alltoall of 2 processes in its place",
+                   "round trips between two processes of this machine by network_probe", latency, True),
+    "grids": Figure("local transpose, FFT and exchanges of all grids", "all numbers", "4 processes of this machine", grids,
+                    True),
+    "barrier": Figure("the same with a barrier before each exchange", "all numbers", "4 processes of this machine", barriers,
+                      True),
     "alltoall-jaguar": Figure("MPI_Alltoall, Cray SeaStar", "all numbers", _HERE, partial(times, "alltoall-jaguar"), True),
     "alltoallv-jaguar": _ratio("alltoallv-jaguar", "mpi_alltoallv", "mpi_alltoall"),
-    "openmpi-alltoall-jaguar": Figure("Open MPI against MPICH, MPI_Alltoall", _TEXT, _TWO,
-                                      partial(two_results, "openmpi-alltoall-jaguar")),
-    "openmpi-alltoallv-jaguar": Figure("Open MPI against MPICH, MPI_Alltoallv", _TEXT, _TWO,
-                                       partial(two_results, "openmpi-alltoallv-jaguar")),
+    "openmpi-alltoall-jaguar": Figure("Open MPI against MPICH, MPI_Alltoall", _TEXT, _MPIS,
+        partial(two_mpis, "openmpi-alltoall-jaguar", "mpi_alltoall"), True),
+    "openmpi-alltoallv-jaguar": Figure("Open MPI against MPICH, MPI_Alltoallv", _TEXT, _MPIS,
+        partial(two_mpis, "openmpi-alltoallv-jaguar", "mpi_alltoallv"), True),
     "fftw-alltoall-jaguar": _ratio("fftw-alltoall-jaguar", "fftw", "mpi_alltoall"),
     "fftw-alltoallv-jaguar": _ratio("fftw-alltoallv-jaguar", "fftw", "mpi_alltoallv"),
+    "fftw-layouts": Figure("FFTW's transpose as messages and as a matrix", "in words: no difference; ratios of one layout",
+                           _HERE, partial(layouts, "fftw-alltoall-jaguar"), True),
     "alltoall-helics": Figure("MPI_Alltoall, Myrinet", _TEXT, _HERE, partial(times, "alltoall-helics"), True),
     "alltoallv-helics": _ratio("alltoallv-helics", "mpi_alltoallv", "mpi_alltoall"),
-    "openmpi-alltoall-helics": Figure("Open MPI against MPICH, Myrinet", _TEXT, _TWO,
-                                      partial(two_results, "openmpi-alltoall-helics")),
+    "openmpi-alltoall-helics": Figure("Open MPI against MPICH, Myrinet", _TEXT, _MPIS,
+        partial(two_mpis, "openmpi-alltoall-helics", "mpi_alltoall"), True),
     "fftw-alltoall-helics": _ratio("fftw-alltoall-helics", "fftw", "mpi_alltoall"),
     "fftw-alltoallv-helics": Figure("ratios of fftw alltoallv helics", "one row; the others have run together in the text",
                                     _HERE,
                                     partial(against, "fftw-alltoallv-helics", "fftw", "mpi_alltoallv"), True),
     "networks": Figure("SeaStar against Myrinet, MPI_Alltoall", _TEXT, "computed again from the two tables of times",
-                       networks),
-    "fftw-networks": Figure("SeaStar against Myrinet, FFTW", _TEXT, _TWO, partial(two_results, "fftw-networks")),
+                       networks, kind="exact"),
+    "fftw-networks": Figure("SeaStar against Myrinet, FFTW", _TEXT, _TWO, partial(two_networks, "fftw-networks"),
+                             kind="cited"),
 }

@@ -180,7 +180,7 @@ static const struct pf_exchange rows[] = {
     [REFUSES] = {"refuses", plan_refuses, start, destroy},
     [HALFWAY] = {"halfway", plan_halfway, start, destroy},
     [LAST] = {"last", plan_last, start, destroy},
-    [SHARES] = {"shares", plan_shares, start, destroy, .memory = memory},
+    [SHARES] = {"shares", plan_shares, start, destroy, .memory = memory, .direct = true},
     {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

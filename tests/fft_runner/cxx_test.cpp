@@ -124,6 +124,27 @@ static void numbers_are_sent_as_floats(int ranks)
     expect(ranks == 1 ? error < 1e-14 : error > 1e-12 && error <= 2 * plan.exchange_error(), "the error that it tells");
 }
 
+// Interleaved components of arrays of two dimensions, in work memory of the program.
+static void two_dimensions()
+{
+    pencilfft::description wanted(12, 10);
+    wanted.fields = 2, wanted.interleaved = 1, wanted.caller_work = 1, wanted.rigor = "estimate";
+    pencilfft::plan plan(wanted, MPI_COMM_WORLD);
+    std::vector<complex> work(static_cast<std::size_t>(plan.work_bytes(true)) / sizeof(complex) + 1);
+    auto f = plan.make<complex>(pencilfft::input), f_hat = plan.make<complex>(pencilfft::output);
+    if (plan.work_bytes() > 0)
+        refused(PENCILFFT_BAD_CALL, "pencilfft_set_work() with memory", [&] { plan.forward(f, f_hat); });
+    plan.set_work(work.data(), plan.work_bytes(true));
+    expect(plan.format(pencilfft::input).field_stride == 1 && plan.format(pencilfft::input).n[2] == 1, "the format");
+    for (const auto &w : plan.elements(pencilfft::input))
+        f[w.at] = complex(static_cast<double>(w.index[0]), w.field);
+    plan.forward(f, f_hat);
+    plan.set_norm(direction::backward, PENCILFFT_NORM_N);
+    plan.backward(f_hat.data(), f_hat.data());
+    for (const auto &w : plan.elements(pencilfft::input))
+        expect(std::abs(f_hat[w.at] - f[w.at]) < 1e-12 && w.waves[0] == 0, "two dimensions and back, in place");
+}
+
 static void pairs_transposes_and_halos(int ranks)
 {
     auto plan = made("c2c", "opposite");
@@ -204,6 +225,7 @@ int main(int argc, char **argv)
     plans_are_moved();
     what_a_plan_tells(rank, ranks);
     numbers_are_sent_as_floats(ranks);
+    two_dimensions();
     pairs_transposes_and_halos(ranks);
     lines(ranks);
     what_is_refused();

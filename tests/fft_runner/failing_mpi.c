@@ -151,6 +151,22 @@ int MPIX_Alltoallv_init ALLTOALLV_INIT_PARAMETERS
 }
 #endif
 
+/* ---- one-sided messages: windows keep the error handler that MPI gives them -------------------------------------- */
+
+CALL(Win_allocate, comm, (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *memory, MPI_Win *window),
+     (bytes, unit, info, comm, memory, window))
+CALL(Win_allocate_shared, comm, (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *memory, MPI_Win *window),
+     (bytes, unit, info, comm, memory, window))
+CALL(Info_create, WORLD, (MPI_Info * info), (info))
+CALL(Info_set, WORLD, (MPI_Info info, const char *key, const char *value), (info, key, value))
+CALL(Info_free, WORLD, (MPI_Info * info), (info))
+CALL(Win_set_errhandler, WORLD, (MPI_Win window, MPI_Errhandler handler), (window, handler))
+CALL(Win_fence, WORLD, (int assert, MPI_Win window), (assert, window))
+CALL(Win_free, WORLD, (MPI_Win * window), (window))
+CALL(Put, WORLD,
+     (const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at, MPI_Win window),
+     (data, n, type, target, at, n_at, type_at, window))
+
 /* ---- large counts -------------------------------------------------------------------------------------------- */
 
 #ifdef PENCILFFT_HAVE_LARGE_COUNTS
@@ -182,6 +198,10 @@ CALL(Sendrecv_c, comm,
      (const void *from, MPI_Count n, MPI_Datatype type, int target, int tag, void *to, MPI_Count m, MPI_Datatype other,
       int source, int its_tag, MPI_Comm comm, MPI_Status *about),
      (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
+CALL(Put_c, WORLD,
+     (const void *data, MPI_Count n, MPI_Datatype type, int target, MPI_Aint at, MPI_Count n_at, MPI_Datatype type_at,
+      MPI_Win window),
+     (data, n, type, target, at, n_at, type_at, window))
 CALL(Send_init_c, comm,
      (const void *data, MPI_Count n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, target, tag, comm, request))

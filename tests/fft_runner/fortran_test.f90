@@ -52,6 +52,7 @@ program fortran_test
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
     call two_are_in_flight()
+    call flat_arrays_have_components_in_front()
     call boxes_are_remapped()
     call halos_are_exchanged()
     call lines_are_transformed("transpose", "natural", 31)
@@ -345,7 +346,8 @@ contains
         call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
         a = 1
         call need(pencilfft_forward(plan, memory, memory))
-        call check(all(abs(b - merge(720., 0., numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-3), "a constant, single")
+        call check(all(abs(b - merge(720., 0., numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-3), &
+                   "a constant, single")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
@@ -393,7 +395,8 @@ contains
         complex(c_double_complex), pointer :: a(:, :, :, :), b(:, :, :, :)
         real(c_double), allocatable :: where_it_is(:, :, :)
         integer :: f
-        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate", destroy_input=.true.))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate", &
+                                        destroy_input=.true.))
         call need(pencilfft_alloc(plan, from))
         call need(pencilfft_alloc(plan, to))
         call c_f_pointer(from, a, [pencilfft_shape(plan, pencilfft_input), int(fields, c_int64_t)])
@@ -732,6 +735,50 @@ contains
         call need(pencilfft_plan_destroy(one))
     end subroutine
 
+    !> A wave along x and a wave along y, as components of arrays of two dimensions whose x is halved, in memory given here.
+    subroutine flat_arrays_have_components_in_front()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        real(c_double), pointer :: f(:, :, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :, :)
+        complex(c_double_complex) :: expected(2)
+        integer(c_int64_t), allocatable, target :: work(:)
+        integer(c_int64_t) :: bytes, more, x, y, i, j
+        real(c_double) :: worst
+        call need(pencilfft_plan_create(n(1:2), 0, 0, MPI_COMM_WORLD, plan, type="r2c", order="xy", fields=2, &
+                                        interleaved=.true., caller_work=.true., rigor="estimate"))
+        call need(pencilfft_work_bytes(plan, 0, bytes))
+        call need(pencilfft_work_bytes(plan, 1, more))
+        call check(more >= bytes, "runs in place need no less")
+        allocate (work(more/8 + 1))
+        if (bytes > 0) call refused(pencilfft_set_work(plan, c_loc(work), bytes - 1), pencilfft_bad_call, "the plan needs")
+        call need(pencilfft_set_work(plan, c_loc(work), more))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        call check(all(shape(f) == [2_c_int64_t, box%extent(2:1:-1), 1_c_int64_t]), "shape of interleaved fields")
+        do j = 1, box%extent(1)
+            do i = 1, box%extent(2)
+                f(:, i, j, 1) = [cos(two_pi*(box%offset(1) + j - 1)/n(1)), cos(2*two_pi*(box%offset(2) + i - 1)/n(2))]
+            end do
+        end do
+        call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
+        call need(pencilfft_box_mine(plan, pencilfft_output, box))
+        worst = 0
+        do j = 1, box%extent(1)
+            do i = 1, box%extent(2)
+                x = box%offset(1) + j - 1
+                y = box%offset(2) + i - 1
+                expected = 0
+                if (x == 1 .and. y == 0) expected(1) = 0.5d0*product(n(1:2))
+                if (x == 0 .and. (y == 2 .or. y == n(2) - 2)) expected(2) = 0.5d0*product(n(1:2))
+                worst = max(worst, maxval(abs(f_hat(:, i, j, 1) - expected)))
+            end do
+        end do
+        call check(worst < 1d-10, "modes of interleaved fields of two dimensions")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
     logical function real_part_is_back(before, after, shape) result(same)
         type(c_ptr), intent(in) :: before, after
         integer(c_int64_t), intent(in) :: shape(3)
@@ -877,8 +924,10 @@ contains
         call check(pencilfft_exchange_name(1) == "alltoallv" .and. pencilfft_exchange_name(99) == "", "exchanges")
         call check(pencilfft_schedule_name(1) == "sequence" .and. pencilfft_type_name(1) == "c2c", "schedules and types")
         call check(pencilfft_precision_name(1) == "double" .and. pencilfft_layout_name(1) == "natural", "more names")
+        call check(pencilfft_order_name(1) == "zyx" .and. pencilfft_order_name(9) == "", "orders")
         call check(pencilfft_rigor_name(1) == "estimate" .and. pencilfft_sync_name(1) == "none", "names of rigor and sync")
-        call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", "of lines")
+        call check(pencilfft_line_algorithm_name(1) == "transpose" .and. pencilfft_line_order_name(1) == "natural", &
+                   "of lines")
         call check(pencilfft_grid_numbers("slab ") == 1 .and. pencilfft_grid_numbers("wish") == 0, "numbers of a grid")
     end subroutine
 
@@ -891,7 +940,8 @@ contains
         call need(pencilfft_line_indices(line, pencilfft_input, rank, indices))
         call check(index == indices(2) .and. (pencilfft_line_is_all_to_all(line, 0) .eqv. R*C > 1), "a line is told")
         call need(pencilfft_line_destroy(line))
-        call need(pencilfft_brick_lines_create([12_c_int64_t, 12_c_int64_t, 12_c_int64_t], [R, C, 1], MPI_COMM_WORLD, bricks))
+        call need(pencilfft_brick_lines_create([12_c_int64_t, 12_c_int64_t, 12_c_int64_t], [R, C, 1], &
+                                              MPI_COMM_WORLD, bricks))
         call need(pencilfft_brick_lines_index(bricks, pencilfft_input, rank, 1, 1_c_int64_t, index))
         call need(pencilfft_brick_lines_indices(bricks, pencilfft_input, rank, 1, indices))
         call check(index == indices(2) .and. .not. pencilfft_brick_lines_is_all_to_all(bricks, 99), "bricks are told")
@@ -948,7 +998,8 @@ contains
     !> An unknown name is refused by the words of its own member.
     subroutine every_choice_gets_where_it_belongs()
         type(pencilfft_plan) :: plan
-        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, "type 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, &
+                     "type 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", kinds="9,9,9"), &
                      pencilfft_unknown_name, "kinds '9,9,9'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="wish"), pencilfft_unknown_name, &
@@ -966,7 +1017,8 @@ contains
                      "exchange 'wish'; known: alltoallv")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="wish"), pencilfft_unknown_name, &
                      "rigor 'wish'")
-        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, sync="wish"), pencilfft_unknown_name, "sync 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, sync="wish"), pencilfft_unknown_name, &
+                     "sync 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, directions=8), pencilfft_bad_call, "directions")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=0), pencilfft_bad_size, "fields is 0")
         call refused(pencilfft_plan_create([0, 8, 10], R, C, MPI_COMM_WORLD, plan), pencilfft_bad_size, "size 0 8 10")
@@ -1049,7 +1101,8 @@ contains
         call need(pencilfft_halo_create(plan, pencilfft_input, one, one, halo))
         padded = 0
         if (last) call refused(pencilfft_halo_exchange(halo, c_null_ptr, c_loc(padded)), pencilfft_mismatch, "calls differ")
-        if (.not. last) call refused(pencilfft_halo_accumulate(halo, c_loc(padded), c_null_ptr), pencilfft_mismatch, "calls differ")
+        if (.not. last) call refused(pencilfft_halo_accumulate(halo, c_loc(padded), c_null_ptr), pencilfft_mismatch, &
+                                    "calls differ")
         call need(pencilfft_halo_destroy(halo))
         call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_line_create(40_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))

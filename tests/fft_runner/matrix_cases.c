@@ -135,6 +135,7 @@ static const struct {
     [SKIP] = {"skip", skip_name},
     [PADDING] = {"padding", padding_name},
     [SENT] = {"exchange-precision", sent_name},
+    [ORDER] = {"order", pencilfft_order_name},
     [KIND_X] = {"kind-x", kind_name},
     [KIND_Y] = {"kind-y", kind_name},
     [KIND_Z] = {"kind-z", kind_name},
@@ -240,18 +241,28 @@ static void set_padding(struct matrix_case *c, int number)
             *padded[axis] = n[axis] * padding->times / padding->over + padding->more;
 }
 
+/* Every second case has order zyx, the first of the names. */
+static void set_order(struct matrix_case *c, int number)
+{
+    int orders = count_values(ORDER), drawn = draw(number, ORDER, 2 * orders);
+    c->value[ORDER] = drawn < orders ? drawn : 0;
+    plan_turn(&c->plan.desc, pencilfft_order_name(c->value[ORDER]), &c->turned);
+}
+
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
     int n = snprintf(c->plan.name, sizeof c->plan.name,
-                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d%s%s", d->R, d->C,
+                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d %sthreads=%d%s%s%s", d->R, d->C,
                      d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields, d->threads,
-                     d->destroy_input ? " destroy_input" : "", d->nonblocking ? " nonblocking" : "");
+                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
+                     d->interleaved ? "interleaved " : "", d->threads, d->destroy_input ? " destroy_input" : "",
+                     d->nonblocking ? " nonblocking" : "", d->caller_work ? " caller_work" : "");
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
+    n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " order=%s", d->order);
     if (c->value[PADDING])
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " padding=%s", paddings[c->value[PADDING]].name);
     if (d->exchange_precision)
@@ -285,7 +296,7 @@ static int destroys_input(int number)
 static int is_nonblocking(const pencilfft_desc *desc, int number)
 {
     enum { ONE_IN = 3 };
-    bool may = !strcmp(desc->sync, "none") && strcmp(desc->exchange, "node") && strcmp(desc->exchange, "fftw");
+    bool may = !strcmp(desc->sync, "none") && exchange_runs_beside(desc->exchange);
     return may && value_hash(value_hash((uint64_t)number) + 1) % ONE_IN == 0;
 }
 
@@ -296,6 +307,19 @@ static void set_sent(struct matrix_case *c, int number)
     bool may = !strcmp(c->plan.desc.precision, "double");
     c->value[SENT] = may ? draw(number, SENT, ONE_IN) == 0 : NOT_CHOSEN;
     c->plan.desc.exchange_precision = c->value[SENT] == 1 ? sent[1] : NULL;
+}
+
+/* Every second case of several fields. */
+static int is_interleaved(int number)
+{
+    return value_hash(value_hash((uint64_t)number) + 3) % 2 == 0;
+}
+
+/* Every fourth case. */
+static int has_caller_work(int number)
+{
+    enum { ONE_IN = 4 };
+    return value_hash(value_hash((uint64_t)number) + 2) % ONE_IN == 0;
 }
 
 void matrix_case_make(int number, struct matrix_case *c)
@@ -318,6 +342,8 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->threads = threads_of(number);
     desc->destroy_input = destroys_input(number);
     desc->nonblocking = is_nonblocking(desc, number);
+    desc->interleaved = desc->fields > 1 && is_interleaved(number);
+    desc->caller_work = has_caller_work(number);
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;
@@ -325,5 +351,6 @@ void matrix_case_make(int number, struct matrix_case *c)
     set_padding(c, number);
     set_sent(c, number);
     desc->kinds = type_is_real(desc->type) ? c->kinds : NULL;
+    set_order(c, number);
     set_name(c);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan_check.h"
+#include "plan_order.h"
 
 /* Choices up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
@@ -20,6 +21,7 @@ enum matrix_choice {
     SKIP,
     PADDING,
     SENT,
+    ORDER,
     KIND_X,
     KIND_Y,
     KIND_Z,
@@ -31,6 +33,7 @@ struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */
     struct plan_case plan;
     char kinds[16]; /* memory of the descriptor's texts */
+    struct plan_texts turned;
 };
 
 const char *matrix_choice_name(int choice);

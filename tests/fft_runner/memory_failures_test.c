@@ -101,7 +101,7 @@ static int file_is_whole(void)
 
 static int stride = 1;
 
-/* Fails every stride-th call on one rank until no call is left to fail; after each failure, no rank holds more than before. */
+/* Fail every stride-th call on one rank until no call is left to fail. After a failure, no rank holds more than before. */
 static void fails_anywhere(const char *what, int (*act)(void), int failing)
 {
     int more = 1, failed = 0, tries = 0;

@@ -1,6 +1,6 @@
 /* order_read() for pairs of arguments: the host of each process, "a,b,a,b" or "-" for the real one, and a text of
- * PENCILMAP_PLACEMENT. For each pair, rank 0 prints the new ranks of the processes, or "refused: " and the message, which must be
- * the same on all. */
+ * PENCILMAP_PLACEMENT. For each pair, rank 0 prints the new ranks of the processes, or "refused: " and the message, which
+ * must be the same on all. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Everything that a program may see of MPI_COMM_WORLD, as lines "RANK AS LAUNCHED: NAME VALUE". With the ranks of a split as
- * arguments, the program makes the split itself and uses it everywhere in place of MPI_COMM_WORLD: a renumbered run must print
- * the same lines. */
+ * arguments, the program makes the split itself and uses it everywhere in place of MPI_COMM_WORLD: a renumbered run must
+ * print the same lines. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +171,7 @@ static void tell_neighbours(const char *name, MPI_Comm graph)
     tell(text, digest(got, n_in));
 }
 
-/* Rank i sends to i + 1 and i + 2; rank 0 also to its neighbours backwards. With reorder these are the ranks of the result. */
+/* Rank i sends to i + 1 and i + 2; rank 0 also to its neighbours backwards. With reorder these are ranks of the result. */
 static void topologies(int reorder)
 {
     int extents[2] = {0, 0}, periodic[2] = {1, 0}, at[2], before, after, me = -1, edges[64], index[32], n = 0;

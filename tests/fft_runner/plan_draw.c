@@ -187,6 +187,28 @@ static void draw_padding(struct dice *dice, pencilfft_desc *d)
         d->padded_nx = d->padded_ny = d->padded_nz = 0;
 }
 
+/* Half of the plans have another order. Most plans of two dimensions have a grid that they can have. */
+static void draw_order(struct dice *dice, int ranks, struct drawn_plan *drawn)
+{
+    pencilfft_desc *d = &drawn->plan.desc;
+    int a = 1 + (int)below(dice, ranks);
+    if (one_in(dice, 2))
+        return;
+    plan_turn(d, any_name(dice, pencilfft_order_name), &drawn->turned);
+    if (!plan_is_flat(d))
+        return;
+    if (!strncmp(d->decomposition, "slab", 4) && !one_in(dice, 8))
+        d->decomposition = "pencil";
+    if (!strncmp(d->decomposition, "brick:", 6)) {
+        a = ranks % a ? 1 : a;
+        sprintf(drawn->decomposition, "brick:%dx%d", a, ranks / a);
+    }
+    if (one_in(dice, 8))
+        return;
+    d->R = ranks;
+    d->C = 1;
+}
+
 /* ---- words ------------------------------------------------------------------------------------------------------ */
 
 /* Ranks go round the nodes. */
@@ -224,6 +246,8 @@ static void set_name(struct plan_case *plan)
         "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d nonblocking=%d directions=%d pieces=%s",
         d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input,
         d->nonblocking, d->directions, plan->tiny_pieces ? "tiny" : "usual");
+    add_number(plan->name, "interleaved", d->interleaved);
+    add_number(plan->name, "caller_work", d->caller_work);
     add_number(plan->name, "padded_nx", d->padded_nx);
     add_number(plan->name, "padded_ny", d->padded_ny);
     add_number(plan->name, "padded_nz", d->padded_nz);
@@ -233,6 +257,7 @@ static void set_name(struct plan_case *plan)
     add_text(plan->name, "skip", d->skip);
     add_text(plan->name, "precision", d->precision);
     add_text(plan->name, "exchange_precision", d->exchange_precision);
+    add_text(plan->name, "order", d->order);
     add_text(plan->name, "layout", d->layout);
     add_text(plan->name, "exchange", d->exchange);
     add_text(plan->name, "schedule", d->schedule);
@@ -304,6 +329,9 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     draw_padding(dice, d);
     d->nonblocking = one_in(dice, 3);
     d->exchange_precision = one_in(dice, 3) ? any_name(dice, pencilfft_precision_name) : NULL;
+    draw_order(dice, ranks, drawn);
+    d->caller_work = one_in(dice, 4);
+    d->interleaved = one_in(dice, 2);
 }
 
 /* A quarter of the grids is left to the library, which may take a grid on which the plan is impossible. */

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "plan_check.h"
+#include "plan_order.h"
 
 enum { PLAN_TEXT_SIZE = 96, TORUS_DIMENSIONS = 2 };
 
@@ -11,6 +12,7 @@ struct drawn_plan {
     struct plan_case plan; /* its name is the words */
     char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[16],
         node[32]; /* memory of the descriptor's texts */
+    struct plan_texts turned;
 };
 
 /* A name of a table, by chance; a new name in the table changes only the draws of this name. */

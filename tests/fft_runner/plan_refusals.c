@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_order.h"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 bool type_is_real(const char *type)
@@ -71,6 +73,24 @@ static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
     return !strcmp(d->decomposition, "slab") && d->R > 1;
+}
+
+static bool slabs_of_two_dimensions(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return plan_is_flat(d) && !strcmp(d->decomposition, "slab");
+}
+
+static bool columns_of_two_dimensions(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return plan_is_flat(d) && d->C > 1;
+}
+
+static bool third_axis_of_two_dimensions(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return plan_is_flat(d) && (!strcmp(d->type, "chebyshev") || !strcmp(d->type, "empty"));
 }
 
 static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
@@ -182,16 +202,27 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
     return wanted > most;
 }
 
+bool exchange_runs_beside(const char *exchange)
+{
+    return strcmp(exchange, "node") && strcmp(exchange, "put") && strcmp(exchange, "fftw");
+}
+
 static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return !is_free(d) && !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return !is_free(d) && !is_schedule(d, "sequence") && !exchange_runs_beside(d->exchange);
 }
 
 static bool cannot_be_started(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return d->nonblocking && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+    return d->nonblocking && !exchange_runs_beside(d->exchange);
+}
+
+static bool tied_to_buffers(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->caller_work && !strcmp(d->exchange, "persistent");
 }
 
 static bool waits_for_all(const pencilfft_desc *d, const char *absent)
@@ -221,6 +252,9 @@ static const struct reason {
     int status;
     const char *message;
 } reasons[] = {
+    {slabs_of_two_dimensions, PENCILFFT_NOT_POSSIBLE, "is for three dimensions"},
+    {columns_of_two_dimensions, PENCILFFT_BAD_GRID, "of which one is divided at a time"},
+    {third_axis_of_two_dimensions, PENCILFFT_NOT_POSSIBLE, "is for a third axis"},
     {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
@@ -229,28 +263,34 @@ static const struct reason {
     {padded_without_dft, PENCILFFT_NOT_POSSIBLE, "only DFTs are padded"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
     {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
-    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "there is one plane along z, which cannot be divided"},
-    {all_planes_go_one_way, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
+    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "which cannot be divided"},
+    {all_planes_go_one_way, PENCILFFT_NOT_POSSIBLE, "to be divided"},
     {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
     {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
     {cannot_be_started, PENCILFFT_NOT_POSSIBLE, "as a nonblocking plan needs it"},
+    {tied_to_buffers, PENCILFFT_NOT_POSSIBLE, "is tied to the buffers"},
     {waits_for_all, PENCILFFT_NOT_POSSIBLE, "waits for all ranks"},
     {without_openmp, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
     {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
 };
 
+/* The reasons are those of order zyx. */
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent)
 {
+    struct plan_texts texts;
+    const pencilfft_desc inside = plan_inside(desc, &texts);
     for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(desc, absent))
+        if (reasons[i].applies(&inside, absent))
             return true;
     return false;
 }
 
 static bool refused_on_its_grid(const pencilfft_desc *desc, const char *absent, int status, const char *message)
 {
+    struct plan_texts texts;
+    const pencilfft_desc inside = plan_inside(desc, &texts);
     for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(desc, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
+        if (reasons[i].applies(&inside, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
             return true;
     return false;
 }

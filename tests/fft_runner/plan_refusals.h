@@ -9,7 +9,7 @@
 bool type_is_real(const char *type);
 bool type_is_halved(const char *type);
 /* Points of the lines along an axis, and the extent of x or y in the first exchange, which keeps only modes of x if x was
- * transformed with z. */
+ * transformed with z. Axes are those of order zyx. */
 int64_t plan_points(const pencilfft_desc *desc, int axis);
 int64_t plan_extent(const pencilfft_desc *desc, int axis);
 /* Whether lines along an axis are DFTs. */
@@ -17,6 +17,9 @@ bool plan_has_dft(const pencilfft_desc *desc, int axis);
 
 /* Whether exchanges round the numbers. */
 bool plan_rounds(const pencilfft_desc *desc);
+
+/* Whether an exchange runs beside other work, as schedules but `sequence` and started transforms need. */
+bool exchange_runs_beside(const char *exchange);
 
 /* Whether a plan must be refused. `absent` is an exchange that this MPI does not have, or NULL. */
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent);

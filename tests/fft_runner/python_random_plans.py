@@ -62,19 +62,23 @@ def fill(draw, array):
 
 
 def random_plan(draw):
-    shape = tuple(int(n) for n in draw.integers(1, 15, 3))
-    decomposition = one_of(draw, names("decomposition"))
+    order = one_of(draw, ["zyx", *names("order")])
+    shape = tuple(int(n) for n in draw.integers(1, 15, len(order)))
+    decomposition = one_of(draw, names("decomposition") if len(order) == 3 else ["pencil", "brick"])
     grid = divided(draw, comm.size, 2) if decomposition == "pencil" else comm.size if decomposition == "slab" else (0, 0)
+    if len(order) == 2:
+        grid = comm.size if draw.integers(2) else (0, 0)
     if decomposition == "brick" and draw.integers(2):
-        decomposition = "brick:" + "x".join(map(str, divided(draw, comm.size, 3)))
+        decomposition = "brick:" + "x".join(map(str, divided(draw, comm.size, len(order))))
     schedule = one_of(draw, [None, None, *names("schedule")])
     choices = dict(decomposition=decomposition, type=one_of(draw, names("type")), layout=one_of(draw, names("layout")),
                    precision=one_of(draw, list(TOLERANCE)), exchange=one_of(draw, names("exchange")), schedule=schedule,
                    skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
+                   order=order, interleaved=bool(draw.integers(2)), caller_work=not draw.integers(4),
                    destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
                    rigor="estimate", auto_budget_s=0.01)
     if choices["type"] in ("c2c", "r2c", "c2r") and not draw.integers(3):
-        choices["padding"] = [1 if "xyz"[axis] in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in range(3)]
+        choices["padding"] = [1 if axis in (choices["skip"] or "") else 1 + draw.integers(5) / 4 for axis in sorted(order)]
     return made(Plan, shape, grid, **choices), choices
 
 
@@ -82,12 +86,15 @@ def use_plan(draw):
     plan, choices = random_plan(draw)
     precision = TOLERANCE[choices["precision"]]
     with plan:
+        if choices["caller_work"]:
+            plan.set_work(np.empty(plan.work_bytes(in_place=True), np.uint8))
         source = plan.empty("input")
         given, in_place = fill(draw, source), bool(draw.integers(2))
         target = plan.view(source, "output") if in_place else plan.empty("output")
         plan.forward(source, target)
         assert in_place or choices["destroy_input"] or np.array_equal(source, given), "the input is kept"
-        assert all(wave.size == n for wave, n in zip(plan.waves(), plan.shape("output")[-3:])) or plan.parts("output") > 1
+        assert plan.parts("output") > 1 or [wave.size for wave in plan.waves()] == [
+            at.stop - at.start for at in plan.part("output")]
         if choices.get("padding"):  # the spectrum survives, not the input
             spectrum = target.copy()
             plan.forward(plan.backward(target), target)
@@ -120,9 +127,9 @@ def use_exchange(draw, plan):
 
 
 def use_halo(draw, plan):
-    name, widths = one_of(draw, ["input", "output"]), [int(n) for n in draw.integers(0, 2, 3)]
+    name, widths = one_of(draw, ["input", "output"]), [int(n) for n in draw.integers(0, 2, len(plan.extents))]
     if name == "output":
-        widths[2] = 0  # a halved spectrum is not periodic along z
+        widths["xyz".index(plan.choice("order")[0])] = 0  # a spectrum is not periodic along its halved axis
     with plan.halo(name, widths) as halo:
         own, wide = plan.empty(name), halo.empty()
         given = fill(draw, own)

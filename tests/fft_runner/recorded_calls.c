@@ -100,6 +100,18 @@ int MPI_Startall(int n, MPI_Request requests[])
     return PMPI_Startall(n, requests);
 }
 
+int MPI_Put(const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at, MPI_Win window)
+{
+    record("Put", MPI_COMM_NULL, told ? bytes_of(n, type) : 0, target, 0);
+    return PMPI_Put(data, n, type, target, at, n_at, type_at, window);
+}
+
+int MPI_Win_fence(int assert, MPI_Win window)
+{
+    record("Win_fence", MPI_COMM_NULL, assert, 0, 0);
+    return PMPI_Win_fence(assert, window);
+}
+
 /* ---- collectives -------------------------------------------------------------------------------------------- */
 
 int MPI_Barrier(MPI_Comm comm)

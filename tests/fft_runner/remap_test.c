@@ -66,7 +66,7 @@ static void verify_plan(pencilfft_plan plan, pencilfft_direction direction, bool
 
 static void boxes_at_random_are_remapped(int number)
 {
-    static const char *const exchanges[] = {"alltoallv", "alltoallw", "p2p", "persistent", "node", "padded", "auto"};
+    static const char *const exchanges[] = {"alltoallv", "alltoallw", "p2p", "persistent", "node", "put", "padded", "auto"};
     static const char *const types[] = {"c2c", "r2c", "dct", "chebyshev"};
     pencilfft_box before[MOST_RANKS], after[MOST_RANKS];
     pencilfft_desc desc;
@@ -76,7 +76,7 @@ static void boxes_at_random_are_remapped(int number)
     desc.type = types[number % 4];
     desc.precision = below(2) ? "double" : "single";
     desc.layout = below(2) ? "natural" : "stride1";
-    desc.exchange = exchanges[number % 7];
+    desc.exchange = exchanges[number % 8];
     desc.decomposition = below(2) ? "pencil" : "slab";
     desc.fields = 1 + (int)below(3);
     desc.rigor = "estimate";

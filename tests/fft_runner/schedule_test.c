@@ -45,7 +45,7 @@ static void texts_read_and_settle(void)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct pf_choice choice;
         char text[PF_SCHEDULE_TEXT];
-        CHECK_INT(pf_choice_read(texts[i].text, &choice), PENCILFFT_OK);
+        CHECK_INT(pf_choice_read(texts[i].text, "xz", &choice), PENCILFFT_OK);
         pf_choice_write(&choice, text);
         CHECK(!strcmp(text, texts[i].text));
         CHECK_INT(pf_choice_settle(texts[i].shape, &choice), PENCILFFT_OK);
@@ -69,7 +69,7 @@ static void chunks_are_cut_along_the_first_axis_that_is_long_enough(void)
                  {&fields, "pipelined:9", PF_CUT_FIELD}, {&shape, "overlap:6", PF_CUT_X}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct pf_choice choice;
-        CHECK_INT(pf_choice_read(cases[i].text, &choice), PENCILFFT_OK);
+        CHECK_INT(pf_choice_read(cases[i].text, "xz", &choice), PENCILFFT_OK);
         CHECK_INT(pf_choice_settle(cases[i].shape, &choice), PENCILFFT_OK);
         CHECK_INT(choice.axis, cases[i].axis);
     }
@@ -102,7 +102,7 @@ static void what_cannot_be_is_refused_with_the_reason(void)
 {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct pf_choice choice;
-        int status = pf_choice_read(refused[i].text, &choice);
+        int status = pf_choice_read(refused[i].text, "xz", &choice);
         CHECK((status ? status : pf_choice_settle(refused[i].shape, &choice)) != PENCILFFT_OK);
         CHECK_CONTAINS(pf_message(), refused[i].says);
     }
@@ -112,7 +112,7 @@ static void what_cannot_be_is_refused_with_the_reason(void)
 static void blocks_are_cut_by_relative_sizes(void)
 {
     struct pf_choice choice;
-    CHECK_INT(pf_choice_read("overlap:1,2,4", &choice), PENCILFFT_OK);
+    CHECK_INT(pf_choice_read("overlap:1,2,4", "xz", &choice), PENCILFFT_OK);
     const int64_t starts[] = {0, 1, 4, 10};
     for (int k = 0; k <= 3; k++)
         CHECK_INT(pf_chunk_start(&choice, 10, k), starts[k]);
@@ -157,7 +157,7 @@ static void all_is_done_once_and_in_order(const char *text, int whole_pass, int 
     struct pf_order order = {.lanes = LANES, .exchanges = EXCHANGES, .add = note, .list = &m};
     for (int pass = 0; pass <= EXCHANGES; pass++)
         order.by_lane[pass] = pass != whole_pass;
-    CHECK_INT(pf_choice_read(text, &choice), PENCILFFT_OK);
+    CHECK_INT(pf_choice_read(text, "xz", &choice), PENCILFFT_OK);
     choice.schedule->order(&order);
     for (int l = 0; l < LANES; l++)
         for (int i = 0; i <= EXCHANGES; i++) {

@@ -12,7 +12,8 @@ import pytest
 
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES
 
-SCHEDULED = set(EXCHANGES) - {"fftw", "node", "bruck4", "bruck8"}  # one of the three radices
+ALONE = {"fftw", "node", "put"}  # exchanges that do not run beside other work
+SCHEDULED = set(EXCHANGES) - ALONE - {"bruck4", "bruck8"}  # one of the three radices
 
 
 @pytest.mark.sampled(2)
@@ -23,7 +24,7 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     assert done.returncode == 0, done.stdout + done.stderr
     lines = set(done.stdout.splitlines())
     assert lines >= {f"{exchange} alone" for exchange in set(EXCHANGES) - {"fftw"}}
-    assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}}
+    assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - ALONE}
 
 
 @pytest.mark.slow  # waiting ranks do not yield: 26 s of the processor
@@ -31,7 +32,7 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
 def test_exchanges_alone_and_at_once_with_late_ranks_under_mpich(mpich_run):
     done = mpich_run(2, program="beside_test")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}} <= set(done.stdout.splitlines())
+    assert {f"{exchange} at once" for exchange in set(EXCHANGES) - ALONE} <= set(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -39,7 +40,7 @@ def test_exchanges_alone_and_at_once_where_messages_are_beyond_counts(mpirun, ra
     run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
     done = run(ranks, program="beside_test_small_counts")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}} <= set(done.stdout.splitlines())
+    assert {f"{exchange} at once" for exchange in set(EXCHANGES) - ALONE} <= set(done.stdout.splitlines())
 
 
 @pytest.mark.slow
@@ -140,6 +141,7 @@ def test_a_forward_and_a_backward_transform_run_as_a_pair(run, schedule, options
     (["--schedule", "overlap:2:q"], "after overlap comes a number of chunks"),
     (["--schedule", "sideways"], "known: sequence"),
     (["--schedule", "two-way", "--exchange", "node"], "exchange node cannot run beside other work"),
+    (["--schedule", "two-way", "--exchange", "put"], "exchange put cannot run beside other work"),
     (["--type", "c2r", "--direction", "pair"], "use r2c for forward and for pairs"),
     (["--exchange", "pipelined"], "it is a schedule now")])
 def test_schedules_that_do_not_go_are_refused_once(mpirun, one_message, options, part):

@@ -29,7 +29,7 @@ MOVES_DATA = {  # calls that an exchange needs; a new exchange needs at least on
     "bricks-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv"},
     "line-dft-reduce": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "line-dft": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
-    "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
+    "put": {"MPI_Win_fence", "MPI_Put"}, "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; the table has all exchanges that run beside other work
     "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Request_get_status", "MPI_Waitall"},
@@ -161,7 +161,7 @@ BEYOND_COUNTS = {  # calls that an exchange needs for messages beyond a count (s
     "alltoallw": {"MPI_Alltoallw", "MPI_Type_create_struct"}, "p2p": {"MPI_Sendrecv", "MPI_Type_create_struct"},
     "persistent": {"MPI_Send_init", "MPI_Recv_init", "MPI_Startall", "MPI_Type_create_struct"},
     "bruck2": {"MPI_Isend", "MPI_Irecv", "MPI_Type_create_struct"},
-    "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Type_create_struct"}}
+    "put": {"MPI_Put", "MPI_Type_create_struct"}, "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Type_create_struct"}}
 
 
 @pytest.mark.parametrize("exchange", BEYOND_COUNTS)

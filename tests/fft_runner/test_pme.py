@@ -49,6 +49,7 @@ def far(found, right):
     (1, 40, ["--order", 5]), (4, 41, ["--order", 6, "--seed", 1]),
     (4, 60, ["--order", 7, "--seed", 2, "--reciprocal-ranks", 3, "--decomposition", "brick", "--mesh", 60]),
     (3, 50, ["--order", 10, "--seed", 3, "--reciprocal-ranks", 1]),
+    (3, 40, ["--order", 5, "--reciprocal-ranks", 2, "--decomposition", "slab", "--schedule", "overlap:4:x"]),
     pytest.param(3, 150, ["--seed", 4, "--decomposition", "slab"], marks=pytest.mark.slow)])
 def test_energy_and_forces_are_those_of_a_direct_sum(mpirun, ranks, n, options):
     edge, energy, q, at, force = charges(mpirun(ranks, "--random", n, *options, "--steps", 1, "--print", program="pme_c"))

@@ -29,7 +29,7 @@ def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "poisson_walls", "transposes", "in_flight",
-                                     "distributed_line", "taylor_green", "taylor_green 3/2", "rounded"])
+                                     "distributed_line", "taylor_green", "taylor_green 3/2", "rounded", "flow_2d"])
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_examples_in_python(run_python, example, ranks):
     name, *words = example.split()
@@ -49,6 +49,11 @@ def test_padded_plans_are_sums_over_their_points(run_python, ranks):
 @pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 6))])
 def test_exchanges_in_single_precision_add_no_more_than_the_error_of_the_plan(run_python, ranks):
     assert "rounding checked" in run_python(ranks, Path(__file__).with_name("python_rounding_checks.py"))
+
+
+@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (3, 6))])
+def test_orders_two_dimensions_interleaved_fields_and_work_memory(run_python, ranks):
+    assert "orders checked" in run_python(ranks, Path(__file__).with_name("python_order_checks.py"))
 
 
 @pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])

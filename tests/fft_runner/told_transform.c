@@ -80,9 +80,12 @@ static void tell_answers(pencilfft_plan plan)
 /* All runs of a plan, out of place and in place, and each exchange alone. */
 static void tell_runs(pencilfft_plan plan, int directions)
 {
-    void *array[4];
-    int64_t bytes = 0;
-    if (pencilfft_alloc_bytes(plan, &bytes))
+    void *array[4], *work;
+    int64_t bytes = 0, work_bytes = 0;
+    if (pencilfft_alloc_bytes(plan, &bytes) || pencilfft_work_bytes(plan, 1, &work_bytes))
+        abort_with_message();
+    work = told_array(work_bytes);
+    if (work_bytes && pencilfft_set_work(plan, work, work_bytes))
         abort_with_message();
     for (int i = 0; i < 4; i++)
         array[i] = told_array(bytes);
@@ -98,6 +101,7 @@ static void tell_runs(pencilfft_plan plan, int directions)
             tell_status("transposed", pencilfft_transpose(plan, e, direction, array[0], array[1]));
     for (int i = 0; i < 4; i++)
         free(array[i]);
+    free(work);
 }
 
 void tell_transform(int64_t number)

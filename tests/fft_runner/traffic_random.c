@@ -1,6 +1,6 @@
-/* Random messages: traffic_random SEED STEPS. Every rank draws the same steps: a division of the ranks into communicators in a
- * random order, and then messages, an alltoallv or puts with random sizes. Each rank keeps its own account, from the world ranks
- * that it drew, and prints it: ACCOUNT from to bytes messages. */
+/* Random messages: traffic_random SEED STEPS. Every rank draws the same steps: a division of the ranks into communicators in
+ * a random order, and then messages, an alltoallv or puts with random sizes. Each rank keeps its own account, from the world
+ * ranks that it drew, and prints it: ACCOUNT from to bytes messages. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

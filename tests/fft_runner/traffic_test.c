@@ -1,6 +1,6 @@
 /* Sends known amounts by every function of MPI that the tracer counts: traffic_test GROUP. Each call, a case, is a phase by
- * MPI_Pcontrol; rank 0 prints the level of each phase and its name. test_traffic.py knows the messages of each case. Ranks are
- * those of a communicator in which the order of MPI_COMM_WORLD is reversed. */
+ * MPI_Pcontrol; rank 0 prints the level of each phase and its name. test_traffic.py knows the messages of each case. Ranks
+ * are those of a communicator in which the order of MPI_COMM_WORLD is reversed. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -103,7 +103,7 @@ static void begin(const char *name)
 #undef SUFFIX
 #define SUFFIX
 
-/* ---- what has no large counts --------------------------------------------------------------------------------------------- */
+/* ---- what has no large counts ------------------------------------------------------------------------------------ */
 
 static void other(void)
 {
@@ -211,7 +211,7 @@ static void many_threads(void)
         pthread_join(thread[i], NULL);
 }
 
-/* ---- windows between collectives: no levels ------------------------------------------------------------------------------- */
+/* ---- windows between collectives: no levels ---------------------------------------------------------------------- */
 
 static void exchange(int step)
 {
@@ -242,7 +242,7 @@ static void many_windows(void)
     }
 }
 
-/* ---- the groups of cases -------------------------------------------------------------------------------------------------- */
+/* ---- the groups of cases ----------------------------------------------------------------------------------------- */
 
 static void make_topologies(void)
 {

@@ -1,9 +1,10 @@
 /* Runs a fuzz target where libFuzzer and AFL++ are not: gcc alone builds it.
  *   TARGET --seconds N --seed S --crash FILE CORPUS...   new inputs from those of the corpus
  *   TARGET FILE...                                       these inputs, once each
- * Idea:   an input of the corpus is changed by one to eight steps (bits, bytes, numbers at edges, words of other inputs, cuts,
- *         copies) and run; one that comes to code where no input has been is kept and changed further.
- * Source: AFL (M. Zalewski, 2013), its havoc and splice stages; gcc's -fsanitize-coverage=trace-pc tells where an input comes.
+ * Idea:   an input of the corpus is changed by one to eight steps (bits, bytes, numbers at edges, words of other inputs,
+ *         cuts, copies) and run; one that comes to code where no input has been is kept and changed further.
+ * Source: AFL (M. Zalewski, 2013), its havoc and splice stages; gcc's -fsanitize-coverage=trace-pc tells where an input
+ *         comes.
  * Cost:   the inputs that are kept. The run is the same for the same seed and corpus, but for where the time ends it.
  * Needs:  a target with the address sanitizer, which ends the program at what it finds. An input that takes longer than
  *         SLOWEST_S seconds is a finding too. */

@@ -1,6 +1,6 @@
 /* A wisdom file: as it is, and with the machine and the checksum of this one, so that what stands between is read.
- * FFTW's own part goes to functions here: FFTW ends the program at some crafted wisdom, which is why a file that everyone may
- * write is not read. */
+ * FFTW's own part goes to functions here: FFTW ends the program at some crafted wisdom, which is why a file that everyone
+ * may write is not read. */
 #define fftw_import_wisdom_from_string import_fftw
 #define fftwf_import_wisdom_from_string import_fftw
 static int import_fftw(const char *text);

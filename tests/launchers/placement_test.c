@@ -1,5 +1,5 @@
-/* Placements without MPI: reads pairs of lines MACHINE, GRID and prints for each pair the places of the ranks in one line, or
- * "refused: " and the message. */
+/* Placements without MPI: reads pairs of lines MACHINE, GRID and prints for each pair the places of the ranks in one line,
+ * or "refused: " and the message. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

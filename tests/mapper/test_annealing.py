@@ -14,7 +14,7 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.searches import annealing, routed_swaps, starts as starts_module
 from pencilmap.mapper.searches.annealing import Budget, search
-from pencilmap.mapper.searches.default_order import all_orders, default
+from pencilmap.mapper.searches.default_order import default
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
@@ -33,6 +33,12 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 
 SHORT = Budget(evaluations=1500, seconds=None)
+
+
+def all_orders(torus):
+    """Return every order of the axes, with the slots first and with the slots last."""
+    axes = ["".join(p) for p in permutations(torus.axes)]
+    return [order for a in axes for order in (a + "t", "t" + a)]
 
 
 def with_holes(torus, missing, T=1, seed=0, idle=False):

@@ -105,10 +105,15 @@ def test_the_first_compilation_of_a_process_is_reported_once():
     assert said.count(compiling.COMPILING) >= 1 and len(said) <= 2  # the listener of the process may report it, too
 
 
+FIRST_ANSWERS = ("8x8x8", "4x4x8:twisted", "fat-tree:leaves=8,hosts=8,up=4", "dragonfly:a=4,p=2,h=2", "hyperx:4x4,hosts=4",
+                 "dragonfly-plus:leaves=4,spines=4,hosts=2,groups=5")
+
+
 @pytest.mark.parametrize("words", ["from pencilmap.mapper.plan import plan", "import pencilmap.scripts.command_line.cli"])
 def test_numba_is_not_loaded_before_a_search(words):
     code = (f"{words}\nimport sys\nfrom pencilmap.mapper.plan import plan\nfrom pencilmap.mapper.setting import setting\n"
-            "plan(setting(network='8x8x8', fft='64', bandwidth='1 GB/s'), effort='quick')\n"
+            f"for network in {FIRST_ANSWERS}:\n"
+            "    plan(setting(network=network, fft='64', bandwidth='1 GB/s'), effort='quick')\n"
             "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["False", "False"], "")

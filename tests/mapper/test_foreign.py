@@ -42,7 +42,8 @@ EXAMPLES = {  # name: title, text
     "gml with a creator": ("a GML graph", 'Creator "Topology Zoo"\ngraph [\n  directed 0\n  node [\n id 0 ]\n]\n'),
     "pajek": ("a Pajek network", "\n".join(nx.generate_pajek(TREE))),
     "matrix market": ("a Matrix Market file", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
-    "simgrid": ("a SimGrid platform", "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+    "simgrid": ("a SimGrid platform", "<?xml version='1.0'?>\n"
+                "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                 "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n"),
     "ibnetdiscover": ("the output of ibnetdiscover", "#\n# Topology file: generated on Tue Nov  3 2020\n#\nvendid=0x2c9\n"
                       "devid=0xbd36\nsysimgguid=0x2c902\nswitchguid=0x2c9(2c9)\nSwitch\t36 \"S-0002c9\"\t\t# \"sw\" port 0\n"

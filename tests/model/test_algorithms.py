@@ -57,7 +57,7 @@ def test_the_model_knows_every_algorithm_of_the_library():
     assert [name for name in rows if name not in NO_ALGORITHMS] == list(ALGORITHMS)
 
 
-@pytest.mark.parametrize("name", ["alltoallv", "alltoallw", "persistent", "p2p"])
+@pytest.mark.parametrize("name", ["alltoallv", "alltoallw", "persistent", "put", "p2p"])
 def test_every_message_is_in_one_round(case, name):
     mapping, found = case
     for exchange in found:

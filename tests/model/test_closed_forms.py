@@ -128,6 +128,8 @@ def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
     works = [stage.work for stage in found.stages]
     assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform)
     assert found.n_messages == sum(work.messages for work in works)
+    routed = predict_routed(product.mapping(), transform, product=product)
+    assert [work.inside_bytes for work in works] == [stage.work.inside_bytes for stage in routed.stages]
 
 
 def test_uneven_lanes_of_ranks_in_the_order_of_slots_first():

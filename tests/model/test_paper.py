@@ -63,6 +63,23 @@ def test_what_no_term_explains_is_said_to_be_unexplained():
     assert unexplained == {("64x8", "box:4x4x4", "column", f"{n}x{n}x{n}") for n in (256, 512, 1024)}
 
 
+def test_small_transforms_are_within_ten_percent_row_by_row():
+    """64^3: exchanges and whole transforms; every second exchange was fitted, and the others alone are as near."""
+    small = [row for row in compare_published() if row.transform == "64x64x64"]
+    assert len(small) == 21
+    assert all(abs(row.time_s / row.measured_s - 1) < 0.10 for row in small)
+
+
+def test_cubes_at_64_are_slower_than_the_default_as_in_the_paper():
+    """Fig. 7 at 64^3: a mapping is predicted faster than the default if and only if it was measured faster."""
+    total = {(row.source, row.grid, row.placement): row for row in compare_published()
+             if row.stage == "total" and row.transform == "64x64x64"}
+    for (source, grid, placement), row in total.items():
+        other = total.get((source, grid, "default"))
+        if placement != "default" and other:
+            assert (row.time_s < other.time_s) is (row.measured_s < other.measured_s), (source, grid, placement)
+
+
 def test_effective_bandwidth_is_that_of_the_paper():
     """8-cube rows, CO, 1024^3: "around 90 MB/s"; 64-cube rows "around 120"; default 148."""
     found = {(r.grid, r.placement): r.link_bandwidth for r in compare_published()

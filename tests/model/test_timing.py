@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import Pattern, parse_pattern
@@ -60,8 +62,10 @@ def test_work_is_what_single_messages_add_up_to(case):
     mapping, transform = case
     node = mapping.node_of_rank
     for traffic, exchange in zip(brute.messages(mapping.grid, transform), _exchanges(predict(mapping, transform))):
-        by_task, by_node = Counter(), Counter()
+        by_task, by_node, inside = Counter(), Counter(), Counter()
         for source, target, amount in traffic:
+            if node[source] == node[target] and source != target:
+                inside[int(node[source])] += amount
             if node[source] != node[target]:
                 by_task[source] += amount
                 by_node[int(node[source])] += amount
@@ -69,6 +73,8 @@ def test_work_is_what_single_messages_add_up_to(case):
         work = exchange.work
         assert work.task_bytes == pytest.approx(max(by_task.values(), default=0), abs=1e-6)
         assert work.node_bytes == pytest.approx(max(by_node.values(), default=0), abs=1e-6)
+        assert work.inside_bytes == pytest.approx(max(inside.values(), default=0), abs=1e-6)
+        assert work.hop_roots == pytest.approx(work.hops * work.message_roots)
         assert work.messages == max(Counter(s for s, t, _ in traffic if s != t).values(), default=0)
         assert work.hops == pytest.approx(brute.hop_bytes(mapping.network, traffic, node) / sent if sent else 0)
         assert work.tasks == (max(Counter(node.tolist()).values()) if work.messages else 0)
@@ -287,6 +293,17 @@ def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
     assert p.stages[0].time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
 
 
+@pytest.mark.parametrize("schedule", ["sequence", "two-way"])
+def test_rows_inside_a_node_take_the_bandwidth_between_its_tasks(schedule):
+    """Four tasks of a node pass three quarters of what they hold to each other, and nothing to other nodes."""
+    placed, transform = product("8x8x8", "c8", "c8", "c8", slots="r4"), Transform(512, 512, 512)
+    slow, fast = (predict(placed, transform, costs=Costs(on_node_bandwidth=rate), schedule=schedule) for rate in (1e6, 1e12))
+    inside = 0.75 * transform.total_bytes / 512
+    assert slow.stages[0].time_s == pytest.approx(inside / 1e6) and slow.stages[1].time_s == fast.stages[1].time_s
+    others = {"sequence": slow.stages[1].time_s, "two-way": 0.0}[schedule]  # two ways at once the tasks work all the time
+    assert slow.schedule.time_s == pytest.approx(inside / 1e6 + others, rel=0.005)  # lanes are uneven by a plane
+
+
 @pytest.mark.parametrize("name", [field.name for field in fields(Costs) if field.name != "messages"])
 def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
     assert getattr(Costs(**{name: 0.5}), name) == 0.5
@@ -294,6 +311,26 @@ def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
         with pytest.raises(MachineError, match=name):
             Costs(**{name: wrong})
     assert name in RATES or getattr(Costs(**{name: 0.0}), name) == 0.0
+
+
+def test_the_cost_of_a_hop_counts_hops_and_roots_by_hand():
+    """Columns of 8x64 on cubes: 63 messages of 128 bytes, 6 hops of the average byte times 64/63, in every count."""
+    product = place("box:2x2x2", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    costs, transform = Costs(message_hop_cost_s=0.5e-6), Transform(64, 64, 64)
+    for placed in (product, product.mapping()):
+        stage = predict(placed, transform, costs=costs).stage("column")
+        by_hand = 0.5e-6 * 63 * (128 / 1024) ** 0.5 * 6 * 64 / 63
+        assert stage.terms.messages_s == pytest.approx(by_hand, rel=1e-9)
+        assert stage.time_s == pytest.approx(stage.t_s + by_hand, rel=1e-9)
+
+
+def test_the_cost_of_a_hop_under_a_schedule_is_that_of_the_sequence():
+    placed = place("box:2x2x2", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    found = predict(placed, Transform(64, 64, 64), costs=Costs(message_hop_cost_s=0.5e-6), schedule="sequence")
+    assert found.schedule.time_s == pytest.approx(sum(stage.time_s for stage in found.stages), rel=1e-9)
+    overlapped = predict(placed, Transform(64, 64, 64), costs=Costs(message_hop_cost_s=0.5e-6), schedule="overlap:4")
+    starts = overlapped.schedule.time_s - overlapped.schedule.t_s
+    assert starts == pytest.approx(2 * sum(stage.terms.messages_s for stage in found.stages), rel=1e-6)  # 4 x sqrt(1/4)
 
 
 # ---- ports, and costs of messages by size ------------------------------------------------------------------------------

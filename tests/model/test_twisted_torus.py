@@ -183,7 +183,7 @@ def test_cosets_of_a_subgroup_load_all_links_of_a_direction_alike(case):
     row, _ = exchanges(grid)
     name = "shortest-path" if order is None else "dimension-order"
     found = routing(name, torus).loads(torus, row, np.concatenate(rows)).bytes().reshape(-1, torus.n_nodes)
-    steps = routes_of(torus, order).steps()[group].sum(axis=0)
+    steps = routes_of(torus, order).steps[group].sum(axis=0)
     assert found == pytest.approx(np.repeat(steps[:, None], torus.n_nodes, axis=1), rel=1e-9)
 
 

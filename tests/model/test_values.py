@@ -15,7 +15,7 @@ from pencilmap.model.base.errors import (
     TorusError,
     UnitError,
 )
-from pencilmap.model.base.units import parse
+from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.machines.machine import load_machine, machine_names, read_machine
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
@@ -102,6 +102,18 @@ def test_messages_of_an_exchange_carry_the_whole_array(size, grid):
                                                ("3.4 Gbit/s", "byte/s", 425e6)])
 def test_units(text, unit, value):
     assert parse(text, unit) == pytest.approx(value, rel=1e-12)
+
+
+SPELLINGS = {"byte/s": ("kibibyte/hour", "megaoctet/second", "Tbps", "kilobaud", "Ebits/min"), "byte": ("Pibits", "octet"),
+             "s": ("minutes", "µs", "secs", "hr", "nanosecond"), "flop/s": ("teraflops/min", "flop/h")}
+
+
+@pytest.mark.parametrize("unit, kind", [(unit, kind) for kind in UNITS for unit in (*UNITS[kind], *SPELLINGS[kind])])
+def test_units_are_those_of_pint(unit, kind):
+    """The package pint reads the same units from its own definitions, of which flop is missing."""
+    registry = pytest.importorskip("pint").UnitRegistry()
+    registry.define("flop = [operation]")
+    assert parse(f"2.75 {unit}", kind) == pytest.approx(registry.Quantity(f"2.75 {unit}").m_as(kind), rel=1e-12)
 
 
 @pytest.mark.parametrize("text",

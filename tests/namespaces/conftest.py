@@ -18,5 +18,5 @@ def namespaces():
 
 @pytest.fixture
 def network():
-    """``network("4x4:mesh")``: a value; no network is made."""
+    """Return a function that describes a network, as in ``network("4x4:mesh")``, and starts nothing."""
     return lambda shape, **options: EmulatedNetwork(network_named(shape), **{"rate_bits_per_s": 10**7, **options})

@@ -1,5 +1,6 @@
-/* Preloaded: files of the folder PENCILMAP_QUOTA_FOLDER together get PENCILMAP_QUOTA_BYTES of write() from each process, then no
- * more: "Disk quota exceeded", as on a file system with quotas. The write that meets the limit is cut short, as there. */
+/* Preloaded: files of the folder PENCILMAP_QUOTA_FOLDER together get PENCILMAP_QUOTA_BYTES of write() from each process,
+ * then no more: "Disk quota exceeded", as on a file system with quotas. The write that meets the limit is cut short there,
+ * too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -356,8 +356,57 @@ def pencilmap_loads(fat_tree):
 
 @pytest.mark.parametrize("words, says", [
     (("-w", "image", "--network", "TREE", "-g", "2x2"), "no coordinates"), (("-w", "graph", *BGL), "has coordinates"),
-    (("-w", "lengths", *BGL), "--output"),
-    (("--network", "32x32x32", "-g", "32x1024", "-p", "default"), "a terminal shows 4096")])
+    (("-w", "lengths", *BGL), "--output"), (("-w", "gain", *BGL), "--output"),
+    (("-w", "gain", *BGL, "-o", "a.png"), "a file .svg"),
+    (("-w", "gain", "--network", "2x2x2x2", "-g", "4x4", "-p", "default", "-o", "a.svg"), "4 dimensions")])
 def test_what_is_not_drawn_here_names_what_is(words, says, fat_tree, pencilmap):
     status, out, err = pencilmap("draw", *(fat_tree if word == "TREE" else word for word in words))
     assert status in (1, 2) and out == "" and says in err
+
+
+LARGE = [("16x16x24", "64x96"), ("97x97:mesh", "97x97"), ("32x32x32", "32x1024"), ("12x12x12x4", "96x72"),
+         ("5000", "50x100"), ("4x4x4x4x2x2", "32x32"), ("fat-tree:leaves=128,hosts=32,up=16", "64x64"),
+         ("dragonfly:a=8,p=4,h=4", "33x32")]
+
+
+@pytest.mark.parametrize("network, grid", LARGE)
+def test_a_picture_in_the_terminal_fits_one_screen(network, grid, pencilmap, monkeypatch):
+    from pencilmap.scripts.command_line import tables
+
+    monkeypatch.setattr(tables, "LINE", 80)
+    status, out, err = pencilmap("draw", "--network", network, "-g", grid, "-p", "default")
+    lines = out.splitlines()
+    assert status == 0, err
+    assert len(lines) < 40 and max(map(len, lines)) <= 80
+
+
+def test_a_block_shows_the_most_telling_mark_of_its_nodes():
+    """Of blocks of a 97x97 torus, from the marks of all nodes."""
+    from pencilmap.model.network.torus import parse_torus
+    from pencilmap.scripts.pictures.plain import planes_text
+
+    torus, strength = parse_torus("97x97"), ".ab"
+    mark = np.random.default_rng(1).choice(list(strength), torus.n_nodes, p=(0.9, 0.07, 0.03))
+    *lines, _, said = planes_text(torus, mark, 80, strength)
+    table = mark.reshape(97, 97)  # y, x
+    shown = [line[4:].split() for line in reversed(lines[1:-1])]
+    meaning = re.fullmatch(r"a mark stands for (\d+)x(\d+) nodes: the first of b a \. among them", said)
+    across, up = map(int, meaning.groups())
+    assert shown == [[max("".join(table[y:y + up, x:x + across].flat), key=strength.index) for x in range(0, 97, across)]
+                     for y in range(0, 97, up)]
+
+
+def test_the_picture_of_a_gain_shows_both_loads_and_the_factor(pencilmap, tmp_path):
+    """On 4x4x4, rows of 8 in the launch order load x by 2 and y by 1, rows on cubes all links by 2 (predict)."""
+    path = tmp_path / "a.svg"
+    asked = ("--network", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "-g", "8x64")
+    status, _, err = pencilmap("draw", "-w", "gain", *asked, "-p", "box:2x2x2", "-o", path)
+    assert status == 0, err
+    text = path.read_text("utf-8")
+    root = tree.fromstring(text)
+    words = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[:5] == ["The launcher's order", "7.085 ms", "Cubes of 2x2x2 nodes", "5.314 ms", "1.33\u00d7"]
+    assert len(text) < 40_000 and "prefers-color-scheme:dark" in text and "1.33 times faster" in root.get("aria-label")
+    kinds = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert kinds == ["c0", "c5", "c3", "arrow"], "none and all of 4 before, half of 4 after"
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 16

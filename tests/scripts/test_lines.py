@@ -45,7 +45,6 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     (["predict", *LINE, "--size", "64", "--fft", "64"], "--fft is not for --decomposition line"),
     (["predict", *LINE, "--size", "64", "--schedule", "pipelined"], "--schedule is not for --decomposition line"),
     (["predict", "--network", "4x4", "--size", "64"], "--size is for --decomposition line"),
-    (["predict", "--network", "4x4", "--ports", "3"], "--ports is for --decomposition line"),
     (["simulate", *LINE, "--size", "100", "--algorithm", "binary4"], "not a multiple of 16 ranks"),
     (["map", "--network", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "are for predict and simulate"),
     (["map", "--network", "4x4", "--grid", "4x4", "--decomposition", "brick:4x4x1", "--algorithm", "dft", "-o", "x"],

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import filled
 from pencilmap.scripts.command_line.result_files import read_result
-from pencilmap.scripts.maintenance import nightly, promises, scaling
+from pencilmap.scripts.maintenance import first_answers, nightly, promises, scaling
 from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +131,15 @@ def test_the_page_has_the_large_machines_of_the_result_file():
     rows = [list(row.values()) for row in read_result(promises.SCALING)]
     text = scaling.PAGE.read_text("utf-8")
     assert filled(text, scaling.MARKER, scaling.page_table(rows)) == text
+
+
+@pytest.mark.parametrize("words", list(first_answers.CASES), ids=str)
+def test_first_answers_are_asked_on_networks_that_exist(words, tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    first_answers.write_graph(tmp_path / first_answers.GRAPH)
+    network, grid = first_answers.CASES[words]
+    status, _, err = pencilmap("predict", *network, "--grid", grid, "-p", "nothing")
+    assert status == 1 and "placement" in err  # network and grid are understood
 
 
 @pytest.mark.parametrize("ours, status", [(0.1, 0), (9.0, 1)])

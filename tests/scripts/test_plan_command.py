@@ -6,15 +6,31 @@ import re
 
 import pytest
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line import tables
+from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
+from tests.mapper.run_records import record
 
 SHAPES = ("4x4", "4x4:mesh", "6x2", "4x2x2", "8x2", "3x4", "2x2x2", "4wx3")
 SWITCHED = ("fat-tree:leaves=4,hosts=4,up=2", "fat-tree:leaves=3,hosts=4,up=4", "dragonfly:a=2,p=2,h=1",
             "hyperx:2x2,hosts=3")
 QUICK = ("--effort", "quick")
+
+
+def reported(choice, network, folder):
+    """Return the prediction that a report shows for a run of a choice."""
+    mapping, where = choice.mapping(), choice.where
+    rates = ",".join(f"{rate} B/s" for rate in dict.fromkeys(where.network.bandwidth))
+    made = record(mapping, where.transform, where.costs, {"topology": network, "link_bandwidth": rates})
+    for rank, name in zip(made["placement"]["ranks"], Hosts(where.network).names(mapping.node_of_rank)):
+        rank |= {"host": name, "coordinate": None}
+    made["placement"] |= {"torus": None, "coordinate_source": "none"}
+    (folder / "runs.jsonl").write_text(json.dumps(made) + "\n", "ascii")
+    [entry] = read_entries([str(folder / "runs.jsonl")])
+    return entry.prediction
 
 
 def questions(number):
@@ -45,6 +61,7 @@ def test_all_commands_and_python_make_the_same_first_choice(words, pencilmap_jso
     assert (best.decomposition.name, str(best.grid), best.schedule) == (
         planned["decomposition"], grid, planned["schedule"]["name"])
     assert best.seconds == pytest.approx(planned["seconds"])
+    assert reported(best, options["--network"], tmp_path).t_s == pytest.approx(planned["t_s"])
 
 
 @pytest.mark.parametrize("network", ["4x4", "fat-tree:leaves=4,hosts=4,up=2"])

@@ -181,13 +181,71 @@ def test_the_page_of_a_schedule_shows_both_at_once_first_and_its_time(tmp_path, 
     assert ["opposite (pair)", "8", "7.085 ms", "7.085 ms", "0 %"] in [row[4:9] for row in Outline(text).rows]
 
 
-@pytest.mark.parametrize("options, words", [(("--network", "2x2", "--routing", "all"), "one rule"),
-                                            (("--network", "net.txt"), "no coordinates")])
-def test_a_page_that_cannot_be_drawn_is_refused(options, words, tmp_path, pencilmap, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "net.txt").write_text("a b\nb c\nc d\nd a\n")
-    status, _, err = pencilmap("predict", *options, "--grid", "2x2", "-p", "default", "--page", "p.html")
-    assert status in (1, 2) and words in err and not (tmp_path / "p.html").exists()
+def test_a_page_of_several_rules_is_refused(tmp_path, pencilmap):
+    path = tmp_path / "p.html"
+    status, _, err = pencilmap("predict", "--network", "2x2", "--routing", "all", "--grid", "2x2", "-p", "default", "--page",
+                               path)
+    assert status in (1, 2) and "one rule" in err and not path.exists()
+
+
+# the page without records
+
+FAT_TREE = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--bandwidth", "25 GB/s", "--grid", "4x4", "--effort", "quick")
+
+
+def heading_of(text):
+    return re.search(r"<h1>(.*?)</h1>", text, re.DOTALL)[1].replace("&#39;", "'")
+
+
+def test_without_records_the_page_opens_with_the_predicted_gain_and_the_limit(tmp_path, pencilmap):
+    """Lines load the links by 4 + 4, cubes by 2 + 4; both at once, in 16 chunks of which one is alone, by 4 + 4/16."""
+    path = tmp_path / "p.html"
+    status, printed, err = pencilmap("report", "--network", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid",
+                                     "8x64", "-p", "box:2x2x2", "-o", path)
+    assert (status, err) == (0, "") and printed.endswith(f"wrote {path}\n")
+    text = path.read_text("utf-8")
+    assert heading_of(text) == ("Cubes of 2x2x2 nodes are 1.33 times faster than the launcher's order, rows beside columns "
+                                "in 16 chunks 1.88 times. Nothing can be faster than 2.00 times.")
+    assert text.count("Predicted from the loads of the links") == 1 and "<h2 id=\"records-heading\"" not in text
+    data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+    before, after = (data["views"][data[key]] for key in ("first", "second"))
+    assert (before["placement"], after["placement"]) == ("default", "box:2x2x2")
+    assert data["amounts"][data["first"]] / data["amounts"][data["second"]] == pytest.approx(4 / 3)
+
+
+def test_a_network_without_coordinates_is_drawn_before_and_after_on_one_scale(tmp_path, pencilmap):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "p.html"
+    status, _, err = pencilmap("report", *FAT_TREE, "--fft", "64", "-o", path)
+    assert (status, err.partition("search")[0]) == (0, "") or "compiling" in err or "search" in err
+    text = path.read_text("utf-8")
+    shown = re.findall(r'aria-label="([^"]*the darkest colour is ([^"]*))"', text)
+    assert len(shown) == 2 and shown[0][1] == shown[1][1] and "<canvas" not in text
+    outline = Outline(text)
+    assert len(outline.ids) == len(set(outline.ids)) and "&times;</b> faster" in text
+
+
+def test_without_times_the_page_compares_loads(tmp_path, pencilmap):
+    path = tmp_path / "p.html"
+    pencilmap("report", "--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2", "-o", path)
+    assert heading_of(path.read_text("utf-8")).startswith(
+        "Cubes of 2x2x2 nodes load the busiest links 1.33 times less than the launcher's order.")
+
+
+def test_a_page_that_is_no_gain_says_so(tmp_path, pencilmap):
+    path = tmp_path / "p.html"
+    pencilmap("report", "--network", "8x8x8", "--grid", "8x64", "-p", "line", "-o", path)
+    assert heading_of(path.read_text("utf-8")).startswith("No other way here is better than the launcher's order.")
+
+
+@pytest.mark.parametrize("words, says", [((), "no network: give --machine"),
+                                         (("--published", "--network", "4x4"), "run records"),
+                                         (("r.jsonl", "--grid", "2x2"), "leave one of both out"),
+                                         (("r.jsonl", "--network", "2x2"), "leave one of both out")])
+def test_a_page_of_nothing_or_of_both_is_refused(words, says, tmp_path, pencilmap):
+    path = tmp_path / "p.html"
+    status, _, err = pencilmap("report", *words, "-o", path)
+    assert status in (1, 2) and says in err.replace("\n", " ") and not path.exists()
 
 
 def as_array(walked, torus):
@@ -428,7 +486,7 @@ def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
     lost = json.loads(json.dumps(cubes[0]))
     lost["placement"]["torus"] = None
     text = written([lost]).read_text("utf-8")
-    assert "the torus is not drawn: the run does not know its network" in text
+    assert "the network is not drawn: the run does not know its network" in text
     assert '<canvas' not in text and "where the time goes" in text
 
 
@@ -677,6 +735,54 @@ class TestInABrowser:
             "getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim())"))
         assert ratio(sky, blue) >= 2 and ratio(sky, paper) >= 2
 
+    def test_tables_are_folded_and_open_by_the_keyboard_with_heads_for_a_reader(self, opened, cubes):
+        from selenium.webdriver.common.keys import Keys
+
+        driver = opened(cubes)
+        assert driver.execute_script("return [...document.querySelectorAll('table')].filter("
+                                     "(t) => !t.closest('details:not([open])')).length") == 0
+        summary = driver.find_element("css selector", "section[aria-labelledby=compared-heading] summary")
+        summary.send_keys(Keys.ENTER)
+        assert driver.find_element("css selector", "section[aria-labelledby=compared-heading] table").is_displayed()
+        assert driver.execute_script("return [...document.querySelectorAll('th')].every((t) => t.scope)")
+
+    def test_a_screen_reader_hears_every_control_and_picture(self, opened, cubes):
+        """By Chromium's own tree of accessibility: what can be focused, and each picture, has a name."""
+        driver = opened(cubes)
+        driver.execute_cdp_cmd("Accessibility.enable", {})
+        nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        focusable = [node for node in nodes if not node.get("ignored") and any(
+            p["name"] == "focusable" and p["value"]["value"] for p in node.get("properties", []))
+            and node["role"]["value"] != "RootWebArea"]
+        pictures = [node for node in nodes if node.get("role", {}).get("value") in ("image", "img", "graphics-document")]
+        assert len(focusable) > 8 and len(pictures) >= 3
+        assert [node["role"] for node in focusable + pictures if not node.get("name", {}).get("value", "").strip()] == []
+        said = " ".join(node["name"]["value"] for node in pictures)
+        assert "The busiest link shown carries 2" in said, "the torus says its load"
+        levels = driver.execute_script("return [...document.querySelectorAll('h1, h2')].map((h) => h.tagName)")
+        assert levels[0] == "H1" and levels.count("H1") == 1
+
+    def test_the_focus_follows_the_order_of_the_page(self, opened, cubes):
+        from selenium.webdriver.common.keys import Keys
+
+        driver, tops = opened(cubes), []
+        driver.find_element("tag name", "body").send_keys(Keys.TAB)
+        for _ in range(14):
+            active = driver.switch_to.active_element
+            tops.append(driver.execute_script("const all = [...document.querySelectorAll('*')];"
+                                              "return all.indexOf(document.activeElement)"))
+            active.send_keys(Keys.TAB)
+        wrapped = tops.index(min(tops))
+        assert (tops[wrapped:] + tops[:wrapped]) == sorted(tops) and len(set(tops)) > 8
+
+    def test_the_factor_between_the_pictures_is_that_of_their_placements(self, opened, cubes):
+        driver = opened(cubes, 1400)
+        first, second = (entry for entry in entries_of(cubes[:2], "r.jsonl"))
+        expected = sum(c.measured_s for c in first.comparisons) / sum(c.measured_s for c in second.comparisons)
+        assert driver.find_element("id", "factor").text.split() == [f"{expected:.2f}\u00d7", "faster"]
+        choose_option(driver, "view-2", "0")
+        assert driver.find_element("id", "factor").text.split() == ["1.00\u00d7", "faster"]
+
     def test_the_words_beside_the_picture_count_right(self, opened):
         driver = opened(records_of("bluegene-l", "2x2", "4x1", ("default",), (16,)))
         assert "row 0: 4 ranks on 4 nodes" in driver.find_element("id", "nodes").text
@@ -795,11 +901,12 @@ class TestInABrowser:
             inside = picture[3:-3, 3:-3]
             seen = np.argwhere(np.abs(inside - inside[0, 0]).sum(axis=-1) > 24)
             shares = (np.ptp(seen, axis=0) + 1) / inside.shape[:2]
-            assert max(shares) >= 0.85 and min(shares) >= 0.4, shares
+            assert max(shares) >= 0.84 and min(shares) >= 0.4, shares  # a pixel is 0.005
             assert seen.min() >= 1 and (np.array(inside.shape[:2]) - seen.max(axis=0)).min() >= 1, "cut off"
 
     def test_waiting_stands_apart_from_the_total(self, opened, cubes):
         driver = opened([run_of(cubes[0], "barrier")[0], *cubes], 1400)
+        unfold(driver)
         assert driver.execute_script("return [...document.querySelectorAll('.table')].map("
                                      "(t) => t.scrollWidth <= t.clientWidth)") == [True, True], "a table is cut off"
         head = driver.find_element("css selector", "th.apart")
@@ -835,9 +942,15 @@ def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):
     runs.write_text("".join(json.dumps(r) + "\n" for r in found))
     pencilmap("report", runs, "-o", out)
     text = out.read_text("utf-8")
-    assert "<h1>bluegene-l 8x8x8, 8x64, default and box:2x2x2, 256x256x256 and 512x512x512, real</h1>" in text
-    assert re.search(r'id="verdict">box:2x2x2 was fastest each of 2 times, \d+ to \d+ % faster than default '
-                     r"\(x fastest\); measured times are 1\.000 times the predicted ones", text)
+    assert '<p id="subject">bluegene-l 8x8x8, 8x64, default and box:2x2x2, 256x256x256 and 512x512x512, real</p>' in text
+    assert re.search(r"<h1>Cubes of 2x2x2 nodes are 1\.\d\d times faster than the launcher&#39;s order\. Nothing can be "
+                     r"faster than \d\.\d\d times\.</h1>", text)
+    assert "<p>measured times are 1.000 times the predicted ones.</p>" in text and text.count("Measured in runs") == 1
+
+
+def unfold(driver):
+    """Open every folded part of the page."""
+    driver.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
 
 
 def colours_of_nodes(driver, n_nodes):

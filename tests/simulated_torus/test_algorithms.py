@@ -12,6 +12,7 @@ from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate
 from pencilmap.scripts.networks.validation import with_envelopes
 
 TOLERANCE = 0.005
+TOLERANCES = {"put": 0.01}  # the first run of a window takes up to 0.9 % longer if several tasks share a node
 NETWORKS = [  # torus, tasks per node, grid, n; blocks are even
     ("8x8", 1, "8x8", 64),
     ("6x6", 1, "6x6", 60),
@@ -38,7 +39,7 @@ def predicted_s(run, exchange):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("exchange, shape, tasks, grid, n", [
-    *((exchange, *network) for exchange in ("p2p", "node", "bruck2") for network in NETWORKS),
+    *((exchange, *network) for exchange in ("p2p", "node", "put", "bruck2") for network in NETWORKS),
     *((exchange, *NETWORKS[3]) for exchange in ("alltoallv", "alltoall", "padded", "alltoallw", "persistent", "bruck4",
                                                 "bruck8")),
 ], ids=str)
@@ -46,10 +47,10 @@ def test_an_algorithm_takes_its_predicted_time(build, simulation, exchange, shap
     run = simulation(shape, grid, n, tasks_per_node=tasks, exchange=exchange)
     [record] = simulate(run)
     measured = [record["phases"][f"exchange_{name}"]["max_s"][0] for name in ("row", "column")]
-    assert measured == pytest.approx(predicted_s(run, exchange), rel=TOLERANCE)
+    assert measured == pytest.approx(predicted_s(run, exchange), rel=TOLERANCES.get(exchange, TOLERANCE))
 
 
-@pytest.mark.parametrize("exchange", ["alltoallv", "padded", "alltoallw", "persistent", "node"])
+@pytest.mark.parametrize("exchange", ["alltoallv", "padded", "alltoallw", "persistent", "node", "put"])
 def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulation, exchange):
     run = simulation("4x3x2", "6x8", (101, 113, 97), tasks_per_node=2, exchange=exchange, verify=True)
     [record] = simulate(run)

@@ -1,4 +1,4 @@
-"""The unmodified runner on trees, dragonflies, HyperX and graphs: verified, in the predicted time; its records."""
+"""The unmodified runner on trees, dragonflies, HyperX and graphs is right, takes the predicted time, and writes records."""
 
 import json
 import re

@@ -7,13 +7,14 @@ copies.
 ...     f[...] = 1
 ...     plan.forward(f, f_hat)
 
-Every array has the axes x, y, z (after the fields, if there are several) in any order in memory; `Plan.start` is the first
-global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid.
+Every array has the axes x, y, z (after the fields, if there are several; before them if they are interleaved) in any order
+in memory; `Plan.start` is the first global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of
+row ``i // R`` of the process grid.
 The library is the file named by PENCILFFT_LIBRARY, else the library beside this module (`pip install`), else the build of
 the checkout, else the library that the loader finds.
 
 Arrays are numbered from 0, the array before the first exchange of a forward transform. Arrays of pencils are also named by
-their undivided axis:
+their undivided axis, here in the order ``zyx`` of the axes:
 
 =================== ===================================================================================================
 ``"z"`` or 0        input of the forward row exchange: x in C parts, y in R
@@ -88,14 +89,15 @@ ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
 PHASE_KINDS = ("fft", "pack", "exchange", "unpack", "total", "wait", "hidden")
 LINE_KINDS = ("none", "dft", "r2c", "cosine", "sine")
-TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_order", "precision", "rigor", "schedule", "sync",
-          "type")  # of names, each with a function that gives the i-th
+TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_order", "order", "precision", "rigor", "schedule",
+          "sync", "type")  # of names, each with a function that gives the i-th
 REMAPS = {"remap_in": -2, "remap_out": -1}
-PENCILS = {"z": 0, "y": 1, "x": 2}
+ORDERS = {2: "yx", 3: "zyx"}  # of the axes, by default
 ALIGNMENT = 64  # of arrays that are made here
 NEEDED_ALIGNMENT = 16
 MOST_SHOWN = 80
 NEARLY = 1e-6  # points that rounding may add to an extent times a factor
+AXES = {2: "two for x and y", 3: "three for x, y and z"}
 NUMBERS = "biufc"  # kinds of NumPy's types that can be copied
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # from the wheel
           Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
@@ -116,6 +118,7 @@ class Choices(TypedDict, total=False):
     skip: str | None
     precision: str | None
     exchange_precision: str | None
+    order: str | None
     layout: str | None
     exchange: str | None
     rigor: str | None
@@ -132,6 +135,8 @@ class Choices(TypedDict, total=False):
     threads: int | None
     destroy_input: bool | None
     nonblocking: bool | None
+    caller_work: bool | None
+    interleaved: bool | None
     auto_budget_s: float | None
     input_box: Sequence[slice] | None
     output_box: Sequence[slice] | None
@@ -191,6 +196,8 @@ SIGNATURES: dict[str, list[Any]] = {
     "waves": [c_void_p, c_int, c_int64, POINTER(c_double)],
     "format_of": [c_void_p, c_int, POINTER(_Format)],
     "scale": [c_void_p, POINTER(c_double)],
+    "work_bytes": [c_void_p, c_int, POINTER(c_int64)],
+    "set_work": [c_void_p, c_void_p, c_int64],
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
     "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
@@ -371,13 +378,11 @@ def _real(value: Any, name: str) -> float:
     return number
 
 
-def _factors(value: Any, name: str) -> tuple[float, ...]:
-    factors = tuple(islice(value, 4)) if isinstance(value, Iterable) else (value,) * 3
-    if len(factors) != 3:
-        raise PencilfftError(f"{name} is {_shown(value)}; give a factor of 1 or more, or three for x, y and z")
+def _factors(value: Any, name: str, axes: int = 3) -> tuple[float, ...]:
+    factors = tuple(islice(value, 4)) if isinstance(value, Iterable) else (value,) * axes
     numbers = tuple(_real(factor, name) for factor in factors)
-    if not all(1 <= number < inf for number in numbers):
-        raise PencilfftError(f"{name} is {_shown(value)}; give a factor of 1 or more, or three for x, y and z")
+    if len(factors) != axes or not all(1 <= number < inf for number in numbers):
+        raise PencilfftError(f"{name} is {_shown(value)}; give a factor of 1 or more, or {AXES[axes]}")
     return numbers
 
 
@@ -387,11 +392,13 @@ def _truth(value: Any, name: str) -> int:
     return int(value)
 
 
-def _box(given: Any, name: str) -> "_Box":
-    """Return a box from slices of x, y and z with both ends."""
+def _box(given: Any, name: str, axes: int = 3) -> "_Box":
+    """Return a box from slices of x, y and z, or of x and y, with both ends."""
     slices = tuple(islice(given, 4)) if isinstance(given, Iterable) else ()
-    if len(slices) != 3 or not all(isinstance(one, slice) and one.step in (None, 1) for one in slices):
-        raise PencilfftError(f"{name} is {_shown(given)}; give three slices of x, y and z, each with start and stop")
+    if len(slices) != axes or not all(isinstance(one, slice) and one.step in (None, 1) for one in slices):
+        given_axes = AXES[axes].replace("for", "slices of")
+        raise PencilfftError(f"{name} is {_shown(given)}; give {given_axes}, each with start and stop")
+    slices += (slice(0, 1),) * (3 - axes)
     ends = [(_integer(one.start, f"start of {name}"), _integer(one.stop, f"stop of {name}")) for one in slices]
     box = _Box()
     box.offset[:], box.extent[:] = zip(*((start, _integer(stop - start, f"extent of {name}")) for start, stop in ends),
@@ -401,11 +408,12 @@ def _box(given: Any, name: str) -> "_Box":
 
 #: For each keyword of `Plan`: the last part of ``pencilfft_desc_set_``, and the conversion of its value.
 MEMBERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
-    **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "exchange_precision", "layout", "exchange",
-                     "rigor", "sync", "schedule", "torus", "node"), ("text", _text)),
+    **dict.fromkeys(("decomposition", "type", "kinds", "skip", "precision", "exchange_precision", "order", "layout",
+                     "exchange", "rigor", "sync", "schedule", "torus", "node"), ("text", _text)),
     **dict.fromkeys(("directions", "fields", "threads"), ("integer", partial(_integer, bits=32))),
     **dict.fromkeys(("padded_nx", "padded_ny", "padded_nz"), ("integer", _integer)), "padding": ("factors", _factors),
-    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth), "auto_budget_s": ("real", _real),
+    "destroy_input": ("integer", _truth), "nonblocking": ("integer", _truth),
+    "caller_work": ("integer", _truth), "interleaved": ("integer", _truth), "auto_budget_s": ("real", _real),
     "input_box": ("box", _box), "output_box": ("box", _box)}
 
 
@@ -560,12 +568,12 @@ class Plan(_Handled):
 
     Parameters
     ----------
-    shape : three ints
-        Global extents nx, ny, nz.
+    shape : three ints, or two
+        Global extents nx, ny, nz; two extents for arrays of two dimensions, whose arrays have the axes x and y alone.
     grid : two ints, or one int, optional
-        R tasks in a row, C in a column; R * C is the size of the communicator. For slabs a single number, that size. If an
-        extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The library chooses 0 and
-        omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
+        R tasks in a row, C in a column; R * C is the size of the communicator. For slabs, and with two dimensions, a single
+        number, that size. If an extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The
+        library chooses 0 and omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
     comm : mpi4py.MPI.Comm, optional
         The library duplicates it; ``MPI.COMM_WORLD`` by default.
     decomposition : str, optional
@@ -580,6 +588,10 @@ class Plan(_Handled):
         ``double`` (default), ``single``.
     exchange_precision : str, optional
         ``single`` sends the numbers of a plan of precision double as floats; see `Plan.exchange_error`.
+    order : str, optional
+        Axes in the order in which a forward transform goes through them: ``zyx`` (default) or another. Real transforms
+        halve the first, which is whole in the input; the last is whole in the output. Two dimensions: ``yx`` (default),
+        ``xy``.
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
@@ -597,6 +609,9 @@ class Plan(_Handled):
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
         Arrays to transform together, one after the other in memory; 1.
+    interleaved : bool, optional
+        Whether the fields are the last axis of all arrays, and the fastest in memory: a vector field of shape (x, y, z, 3);
+        False.
     padding : float or three floats, optional
         Points of an axis for each of its modes, 1 or more: 1.5 is the 3/2 rule. The input has the extents times these
         factors, rounded up, and the output the modes of a plan without padding; see Padding in pencilfft.h.
@@ -610,6 +625,8 @@ class Plan(_Handled):
         a copy for ``c2r`` on a single rank; False.
     nonblocking : bool, optional
         Whether transforms may be started (`start_forward`). The plan then has communicators of its own; False.
+    caller_work : bool, optional
+        Whether the program gives the work memory (`set_work`); False.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 3.0.
     input_box, output_box : three slices, optional
@@ -629,6 +646,7 @@ class Plan(_Handled):
     def __init__(self, shape: Sequence[int], grid: "int | Sequence[int] | Comm" = (0, 0), comm: "Comm | None" = None,
                  **choices: Unpack[Choices]) -> None:
         self._told = "not made"
+        self._work: Array | None = None  # kept for the library
         self._flight: tuple[_Ends, ...] = ()  # what is in flight, which keeps the arrays
         if comm is None:
             comm, grid = _comm_and_grid(grid)
@@ -644,23 +662,33 @@ class Plan(_Handled):
         numbers.update({BEFORE + number: BEFORE + number for number in range(1, len(self._exchanges) + 1)})
         numbers.update(ENDS)
         if choices.get("decomposition") in (None, "pencil"):
-            numbers.update(PENCILS)
-        self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
+            numbers.update({axis: number for number, axis in enumerate(self._order)})
+        self._arrays = {name: _array_of(handle, number, self._form) for name, number in numbers.items()}
         self._array_numbers, self._ranks = numbers, comm.size
         self._given, self._loses_input = given, bool(choices.get("destroy_input"))
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def _describe(self, shape: Any, grid: Any, comm: "Comm", given: dict[str, Any]) -> Callable[[c_void_p], None]:
-        self._extents = _integers(shape, (3,), "shape", "three extents nx, ny, nz")
+        self._extents = _integers(shape, (2, 3), "shape", "three extents nx, ny, nz, or two")
+        axes = len(self._extents)
+        self._form = _Form(axes, bool(given.get("interleaved")))
+        self._order = given.get("order", ORDERS[axes])
+        if isinstance(self._order, str) and len(self._order) != axes and self._order in names("order"):
+            raise PencilfftError(f"shape is {_shown(shape)} and order {self._order}; give as many extents as letters")
         tasks = _integers(grid, (1, 2), "grid", "two numbers of tasks R, C (slabs: one number)", 32)
         self._numbers, communicator, desc = len(tasks), _handle(comm), _Descriptor()
-        for name, size in zip(("nx", "ny", "nz", "R", "C"), (*self._extents, *(1, *tasks)[-2:]), strict=True):
+        pair = (*tasks, 1) if axes == 2 else (1, *tasks)  # of a single number
+        for name, size in zip(("R", "C"), tasks if len(tasks) == 2 else pair, strict=True):
             desc.set(name, "integer", size)
-        for name, value in given.items():
+        for name, size in zip(("nx", "ny", "nz"), self._extents, strict=False):
+            desc.set(name, "integer", size)
+        for name, value in {"order": ORDERS[axes], **given}.items():
             kind, convert = _known(MEMBERS, name)
             if kind == "factors":
-                for axis, n, factor in zip("xyz", self._extents, convert(value, name), strict=True):
+                for axis, n, factor in zip("xyz", self._extents, _factors(value, name, axes), strict=False):
                     desc.set(f"padded_n{axis}", "integer", _integer(ceil(n * factor - NEARLY), name))
+            elif kind == "box":
+                desc.set(name, kind, _box(value, name, axes))
             else:
                 desc.set(name, kind, convert(value, name))
         return lambda handle: _call("plan_create_fortran", desc.at, communicator, byref(handle))
@@ -697,10 +725,9 @@ class Plan(_Handled):
         """OpenMP threads that share the work of a rank, as given or as `OMP_THREADS` found."""
         return _asked("threads", self._alive(), c_int()).value
 
-    def start(self, array: str | int) -> tuple[int, int, int]:
+    def start(self, array: str | int) -> tuple[int, ...]:
         """Return the global x, y, z of the first local element of an array with a single part."""
-        x, y, z = (axis.start for axis in self.part(array))
-        return x, y, z
+        return tuple(axis.start for axis in self.part(array))
 
     def shape(self, array: str | int) -> tuple[int, ...]:
         """Return the local extents of x, y, z, after the fields if there are several. An array of several parts has a
@@ -711,7 +738,7 @@ class Plan(_Handled):
     def global_shape(self, array: str | int) -> tuple[int, ...]:
         """Return the global extents of x, y, z, after the fields if there are several."""
         form = _asked("format_of", self._alive(), _Format(), _known(self._array_numbers, array))
-        return tuple(form.n) if form.fields == 1 else (form.fields, *form.n)
+        return self._form.with_fields(tuple(form.n)[:self._form.axes], form.fields, form.fields)
 
     def part(self, array: str | int) -> tuple[slice, ...]:
         """Return the calling rank's slices of x, y, z of the global array: ``local[...] = whole[plan.part("input")]``.
@@ -724,14 +751,14 @@ class Plan(_Handled):
         if self.parts(array) > 1:
             raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
                                  "ask part_mine() or split()")
-        return self._array(array).parts[0].at[-3:]
+        return self._array(array).parts[0].box
 
     def part_of(self, array: str | int, rank: int, i: int = 0) -> tuple[slice, ...]:
         """Return the slices of part `i` of any rank, as `part_mine` does for the calling rank. Local."""
         number = _known(self._array_numbers, array)
         form = _asked("format_of", self._alive(), _Format(), number)
         which = (number, _integer(rank, "rank", 32), _integer(i, "i", 32))
-        return _piece_of(_asked("part_of", self._alive(), _Part(), *which), form).at
+        return _piece_of(_asked("part_of", self._alive(), _Part(), *which), form, self._form).at
 
     @property
     def bricks(self) -> tuple[int, int, int]:
@@ -871,8 +898,10 @@ class Plan(_Handled):
         def of(axis: int, index: int) -> float:
             return float(_asked("waves", self._alive(), c_double(), axis, c_int64(index)).value)
 
+        output = _known(dict(enumerate(self._array("output").parts)), i)
+        behind = [[0.]] * (len(output.shape) - len(output.box) if self._form.interleaved else 0)
         return np.ix_(*([of(axis, index) for index in range(mine.start, mine.stop)]
-                        for axis, mine in enumerate(self.part_mine("output", i)[-3:])))
+                        for axis, mine in enumerate(output.box)), *behind)[:self._form.axes]
 
     @property
     def scale(self) -> float:
@@ -889,6 +918,32 @@ class Plan(_Handled):
         """Bytes required behind an array from its first element on: the size of the largest array, or more."""
         self._alive()
         return self._buffer_bytes
+
+    def work_bytes(self, in_place: bool = False) -> int:
+        """Return the bytes of work memory that a plan with `caller_work` needs, for transforms between two arrays or also in
+        place. 0 for other plans. Local.
+        """
+        return _asked("work_bytes", self._alive(), c_int64(), _truth(in_place, "in_place")).value
+
+    def set_work(self, memory: Array) -> None:
+        """Give a plan with `caller_work` its work memory. Plans that do not run at the same time may share it. Local.
+
+        Parameters
+        ----------
+        memory : array
+            Contiguous, writable and aligned to 16 bytes, of `work_bytes` or more: ``np.empty(plan.work_bytes(), np.uint8)``.
+            The plan keeps it, and overwrites it in each transform.
+
+        Raises
+        ------
+        PencilfftError
+            If the memory is too small or not aligned, the plan has its own, or is in flight.
+        """
+        _check_is_array(memory)
+        if not memory.flags.writeable or not memory.flags.forc:
+            raise PencilfftError("the work memory is not contiguous or cannot be written; give an array of np.empty()")
+        _call("set_work", self._at_rest(), memory.ctypes.data, memory.nbytes)
+        self._work = memory
 
     def empty(self, array: str | int) -> Array:
         """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local."""
@@ -1134,7 +1189,8 @@ class Halo(_Handled):
     @_collective
     def __init__(self, plan: Plan, array: str | int, low: int | Sequence[int], high: int | Sequence[int]) -> None:
         number, low_planes, high_planes = plan._agreed("halo", lambda: (
-            _known(plan._array_numbers, array), _widths(low, "low"), _widths(high, "high")))
+            _known(plan._array_numbers, array), _widths(low, "low", plan._form.axes),
+            _widths(high, "high", plan._form.axes)))
         handle, team = c_void_p(), plan._running().another()
         try:
             _call("halo_create", plan._alive(), number, low_planes, high_planes, byref(handle))
@@ -1144,16 +1200,16 @@ class Halo(_Handled):
         self._handle, self._team = handle, team
         team.watch()
         self._ranks, of = plan._ranks, plan._array(array)
-        self._inner = of
+        self._inner, self._form = of, plan._form
         form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)
-        self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form),))
+        self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form, plan._form),))
 
     @property
     def part(self) -> tuple[slice, ...]:
         """Slices of x, y, z of the global array for the array with halo. Slices may begin below 0 and end beyond the array:
         indices count on, modulo its extents.
         """
-        return self._padded.parts[0].at[-3:]
+        return self._padded.parts[0].box
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -1167,9 +1223,10 @@ class Halo(_Handled):
     def inner(self, padded: Array) -> Array:
         """Return the calling rank's own part of an array with halo, in the same memory. Local."""
         _check_form(padded, self._padded, False, "with halo")
-        pairs = zip(self.part, self._inner.parts[0].at[-3:], strict=True)
-        own = [slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs]
-        return padded[..., own[0], own[1], own[2]]
+        pairs = zip(self.part, self._inner.parts[0].box, strict=True)
+        own = tuple(slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs)
+        at: Any = own if self._form.interleaved else (..., *own)
+        return padded[at]
 
     @_collective
     def exchange(self, padded: Array, source: Array | None = None) -> None:
@@ -1323,7 +1380,7 @@ class _Lines(_Handled):
     def _array(self, name: str) -> "_Array":
         shape = self.shape(name)
         steps = tuple(self._dtype.itemsize * prod(max(n, 1) for n in shape[axis + 1:]) for axis in range(len(shape)))
-        return _Array(self._dtype, 1, (_Piece((), shape, 0, steps),))
+        return _Array(self._dtype, 1, (_Piece((), (), shape, 0, steps),))
 
     def _rank_of(self, rank: int | None) -> int:
         return self._rank if rank is None else _integer(rank, "rank", 32)
@@ -1496,9 +1553,9 @@ class BrickLinesPlan(_Lines):
         return tuple(extent)
 
 
-def _widths(given: Any, name: str) -> Any:
-    widths = _integers(given, (1, 3), name, "a width of a halo: one number, or three for x, y and z")
-    return (c_int64 * 3)(*(widths * 3 if len(widths) == 1 else widths))
+def _widths(given: Any, name: str, axes: int) -> Any:
+    widths = _integers(given, (1, axes), name, f"a width of a halo: one number, or {AXES[axes]}")
+    return (c_int64 * 3)(*(widths * axes if len(widths) == 1 else widths))
 
 
 def _direction(given: Any) -> int:
@@ -1670,10 +1727,25 @@ def _check_form(part: Array, wanted: "_Array", written: bool, name: str) -> None
 
 
 @dataclass(frozen=True)
+class _Form:
+    """The axes of all arrays of a plan."""
+
+    axes: int  # without the fields
+    interleaved: bool
+
+    def with_fields(self, axes: tuple[Value, ...], fields: int, value: Value) -> tuple[Value, ...]:
+        """Add a value for the fields, if there are several, behind the axes or in front."""
+        if fields == 1:
+            return axes
+        return (*axes, value) if self.interleaved else (value, *axes)
+
+
+@dataclass(frozen=True)
 class _Piece:
     """A part of an array: its place in the global array and in memory."""
 
     at: tuple[slice, ...]
+    box: tuple[slice, ...]  # without the fields
     shape: tuple[int, ...]
     start: int  # bytes, as are the strides
     strides: tuple[int, ...]
@@ -1697,18 +1769,18 @@ class _Array:
         return self.parts[0].strides if len(self.parts) == 1 else (self.dtype.itemsize,)
 
 
-def _array_of(handle: c_void_p, number: int) -> _Array:
+def _array_of(handle: c_void_p, number: int, laid: _Form) -> _Array:
     form = _asked("format_of", handle, _Format(), number)
     parts = range(_asked("parts", handle, c_int(), number).value)
     return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"), form.fields,
-                  tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form) for i in parts))
+                  tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form, laid) for i in parts))
 
 
-def _piece_of(part: _Part, form: _Format) -> _Piece:
-    axes = list(zip(part.box.offset, part.box.extent, part.box.stride, strict=True))
-    if form.fields > 1:
-        axes.insert(0, (part.first_field, part.fields, part.field_stride))
-    return _Piece(tuple(slice(first, first + n) for first, n, _ in axes), tuple(n for _, n, _ in axes),
+def _piece_of(part: _Part, form: _Format, laid: _Form) -> _Piece:
+    inner = tuple(zip(part.box.offset, part.box.extent, part.box.stride, strict=True))[:laid.axes]
+    box = tuple(slice(first, first + n) for first, n, _ in inner)
+    axes = laid.with_fields(inner, form.fields, (part.first_field, part.fields, part.field_stride))
+    return _Piece(tuple(slice(first, first + n) for first, n, _ in axes), box, tuple(n for _, n, _ in axes),
                   part.start * form.element_bytes, tuple(step * form.element_bytes for _, _, step in axes))
 
 
@@ -1773,8 +1845,8 @@ def names(of: str) -> list[str]:
     Parameters
     ----------
     of : str
-        ``decomposition``, ``exchange``, ``layout``, ``line_algorithm``, ``line_order``, ``precision``, ``rigor``,
-        ``schedule`` (without options after a colon), ``sync`` or ``type``.
+        ``decomposition``, ``exchange``, ``layout``, ``line_algorithm``, ``line_order``, ``order``, ``precision``,
+        ``rigor``, ``schedule`` (without options after a colon), ``sync`` or ``type``.
     """
     return _names(f"{_known(dict(zip(TABLES, TABLES, strict=True)), of)}_name")
 

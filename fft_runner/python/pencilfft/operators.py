@@ -5,7 +5,8 @@
 >>> with Plan((128, 128, 128), type="r2c") as plan:                                            # doctest: +SKIP
 ...     slopes = [plan.backward(part) / plan.scale for part in gradient(plan, plan.forward(f))]
 
-All functions take the output of a plan of type ``c2c`` or ``r2c`` that transforms all axes, and are local. `lengths` are the
+All functions take the output of a plan of type ``c2c`` or ``r2c`` that transforms all axes, and are local. Plans of two
+dimensions have x and y in place of x, y and z. `lengths` are the
 periods of x, y and z. Odd derivatives of the wave with two points a period, which exists for even extents, are 0. If the
 output has several parts (schedules ``two-way`` and ``opposite``), the arrays are those of part `part`; see `Plan.split`.
 """
@@ -37,7 +38,7 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
 
     Returns
     -------
-    three arrays
+    three arrays, or two
         Wavenumbers along x, y and z, of shapes (nx, 1, 1), (1, ny, 1) and (1, 1, nz) with the extents of the part, which
         broadcast to arrays with fields in front.
 
@@ -48,9 +49,15 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     """
     if plan.choice("type") not in PERIODIC or plan.choice("skip"):
         raise PencilfftError(f"{plan!r} does not transform all axes by DFTs; make a plan of type c2c or r2c without skip")
-    periods = np.broadcast_to(np.asarray(lengths, float), (3,))
+    if plan.choice("interleaved"):
+        raise PencilfftError(f"{plan!r} has the fields behind the axes, and operators take them in front; make a plan "
+                             "without interleaved")
+    try:
+        periods = np.broadcast_to(np.asarray(lengths, float), (len(plan.extents),))
+    except ValueError:
+        periods = np.zeros(1)
     if not (np.isfinite(periods).all() and (periods > 0).all()):
-        raise PencilfftError(f"lengths are {lengths}; give one positive number, or three")
+        raise PencilfftError(f"lengths are {lengths}; give one positive number, or one for each axis")
     return tuple(2 * np.pi / length * waves for length, waves in zip(periods, plan.waves(part), strict=True))
 
 
@@ -62,8 +69,7 @@ def _odd(plan: Plan, lengths: Lengths, part: int) -> tuple[NDArray[np.float64], 
 
 
 def _squares(plan: Plan, lengths: Lengths, part: int) -> NDArray[np.float64]:
-    x, y, z = (k**2 for k in wavenumbers(plan, lengths, part))
-    return np.asarray(x + y + z)
+    return np.asarray(sum(k**2 for k in wavenumbers(plan, lengths, part)))
 
 
 def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
@@ -83,16 +89,17 @@ def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, 
     -------
     array (3, ..., nx, ny, nz)
     """
-    result = np.empty((3, *f_hat.shape), f_hat.dtype) if out is None else out
-    for slope, k in zip(result, _odd(plan, lengths, part), strict=True):
+    waves = _odd(plan, lengths, part)
+    result = np.empty((len(waves), *f_hat.shape), f_hat.dtype) if out is None else out
+    for slope, k in zip(result, waves, strict=True):
         np.multiply(f_hat, 1j * k, out=slope, casting="same_kind")
     return result
 
 
 def divergence(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0) -> Array:
     """Return the spectrum of the divergence, of shape (nx, ny, nz), of a vector's spectra (3, nx, ny, nz)."""
-    x, y, z = _odd(plan, lengths, part)
-    return np.asarray((1j * (x * v_hat[0] + y * v_hat[1] + z * v_hat[2])).astype(v_hat.dtype, copy=False))
+    total = sum(k * component for k, component in zip(_odd(plan, lengths, part), v_hat, strict=True))
+    return np.asarray((1j * total).astype(v_hat.dtype, copy=False))
 
 
 def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
@@ -102,6 +109,8 @@ def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out:
     """
     result = np.empty_like(v_hat) if out is None else out
     k = _odd(plan, lengths, part)
+    if len(k) != 3:
+        raise PencilfftError(f"{plan!r} has two dimensions; the curl is that of three")
     for i in range(3):
         result[i] = 1j * (k[i - 2] * v_hat[i - 1] - k[i - 1] * v_hat[i - 2])
     return result

@@ -2,8 +2,8 @@
  * Idea:  the speed of the transform counts, not the speed of the exchange alone: some candidates have no packing to fuse
  *        with the FFTs, others lend their memory to the passes. So each candidate gets a complete plan, and whole transforms
  *        are timed, in both directions if both are planned. The grid is chosen first, if it is open, then the exchanges, in
- *        sequence; then the schedules that keep the boxes are tried. All ranks use the times of the slowest rank, so that all
- *        make the same choice. No candidate starts after the budget is used up.
+ *        sequence; then the schedules that keep the boxes are tried. All ranks use the times of the slowest rank, so that
+ *        all make the same choice. No candidate starts after the budget is used up.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends in the same way.
  * Cost:  the budget, and beyond it the first runs of the last candidate. Memory of a plan with that candidate and two arrays
  *        more, as for every plan; the caller's arrays are not touched.

@@ -18,7 +18,7 @@ struct pf_race {
 
 /* Until one is left, or the limit of the trial is reached. */
 int pf_race_run(struct pf_race *race);
-/* Choose the grid, if the descriptor leaves it open, until the budget is used up; and the table of the trials. auto_grid.c */
+/* Choose the grid within the budget, if the descriptor leaves it open; and write the table of the trials (auto_grid.c). */
 int pf_auto_grid(struct pf_trial *trial, const pencilfft_desc *desc, double budget_s, int nodes);
 
 /* The key of exchange e of this transform in wisdom. auto_exchanges.c */

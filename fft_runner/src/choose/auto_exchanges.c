@@ -54,7 +54,7 @@ static void take(void *of, int number)
 static bool is_favoured(void *of, int number)
 {
     const struct candidates *c = of;
-    return row_at(number)->memory && c->choice->one_node;
+    return row_at(number)->direct && c->choice->one_node;
 }
 
 /* The base already has times, but not beside the other candidates. */
@@ -162,17 +162,20 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
     if (pf_is_padded(plan))
         snprintf(padded, sizeof padded, "/padded-%lldx%lldx%lld", (long long)g->points[0], (long long)g->points[1],
                  (long long)g->points[2]);
+    const char *order = g->axes == pf_table_row(&pf_orders, 0) ? "" : "/order-", *letters = *order ? g->axes->name : "";
+    const char *interleaved = plan->interleaved ? "/interleaved" : "";
     const char *destroyed = plan->destroys_input ? "/destroyed-input" : "";
     const char *nonblocking = plan->nonblocking ? "/nonblocking" : "", *sent = pf_rounds(plan) ? "/sent-single" : "";
     snprintf(key, PF_AUTO_KEY_SIZE,
              "%lldx%lldx%lld/%s/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-directions/"
-             "%lld,%lld,%lld-%lld,%lld,%lld%s%.40s%s%s%s%s%s",
+             "%lld,%lld,%lld-%lld,%lld,%lld%s%.40s%s%s%s%s%s%s%s%s",
              (long long)g->n[0], (long long)g->n[1], (long long)g->n[2], pf_grid_text(g, grid),
              g->decomposition->exchange[e].name, nodes, line[0].kind, line[0].r2r[0], line[1].kind, line[1].r2r[0],
              line[2].kind, line[2].r2r[0], plan->element_bytes, plan->fields, plan->directions, (long long)before->stride[0],
              (long long)before->stride[1], (long long)before->stride[2], (long long)after->stride[0],
              (long long)after->stride[1], (long long)after->stride[2], in_sequence ? "" : "/",
-             in_sequence ? "" : plan->schedule, threads, destroyed, nonblocking, sent, padded);
+             in_sequence ? "" : plan->schedule, threads, order, letters, interleaved, destroyed,
+             nonblocking, sent, padded);
 }
 
 /* The algorithm that rank 0 knows from wisdom, on all ranks; -1 if there is none. */

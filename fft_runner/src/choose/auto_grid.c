@@ -1,8 +1,8 @@
 /* The grid, if "auto" is to choose it, by a race (race.c).
- * Idea:  every grid that gives all ranks data is a candidate; those of one exchange, 1xP and Px1, are slabs. Each has its own
- *        groups, which are made before the race, because candidates cannot fail to be taken. All run with the first algorithm
- *        of the table, which works for all extents; the algorithm is chosen for the winner afterwards. The winner is kept as
- *        wisdom, under the key of the grid that the rule of grid.c takes.
+ * Idea:  every grid that gives all ranks data is a candidate; those of one exchange, 1xP and Px1, are slabs. Each has its
+ *        own groups, which are made before the race, because candidates cannot fail to be taken. All run with the first
+ *        algorithm of the table, which works for all extents; the algorithm is chosen for the winner afterwards. The winner
+ *        is kept as wisdom, under the key of the grid that the rule of grid.c takes.
  * Cost:  two groups a candidate during the race. */
 #include <math.h>
 #include <stdio.h>

@@ -56,7 +56,7 @@ static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *
 
 static bool make_way(pencilfft_plan plan, const char *text, struct way *way)
 {
-    bool possible = !pf_choice_read(text, &way->choice) && !pf_schedule_take(plan, &way->choice);
+    bool possible = !pf_choice_read(text, plan->choice.letter, &way->choice) && !pf_schedule_take(plan, &way->choice);
     for (int e = 0; e < plan->exchanges && possible; e++)
         possible = (way->exchange[e] = exchange_beside(plan, e)) != NULL;
     return possible && plan->beside;
@@ -84,7 +84,7 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
     char schedule[SCHEDULE_SIZE];
     size_t length = strcspn(text, "/");
     snprintf(schedule, sizeof schedule, "%.*s", (int)length, text);
-    if (pf_choice_read(schedule, &way->choice) || pf_schedule_take(plan, &way->choice))
+    if (pf_choice_read(schedule, plan->choice.letter, &way->choice) || pf_schedule_take(plan, &way->choice))
         return false;
     for (int e = 0; e < plan->exchanges; e++) {
         text += length + (text[length] == '/');

@@ -302,13 +302,29 @@ void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transfor
     plan->sent_bytes = plan->exchange_precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
 }
 
+/* Arrays of two dimensions are divided along one axis at a time: x, of one point, is whole, so the columns have one rank. */
+static int take_flat(const struct pencilfft_plan_s *plan, int *R, int *C)
+{
+    if ((*R && *R != plan->ranks) || (*C && *C != 1))
+        return pf_fail(
+            PENCILFFT_BAD_GRID,
+            "grid %dx%d: order %s has two dimensions, of which one is divided at a time; give R = %d and C = 1, or 0", *R,
+            *C, plan->geometry.axes->name, plan->ranks);
+    *R = plan->ranks;
+    *C = 1;
+    return PENCILFFT_OK;
+}
+
 int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
     struct pf_transform transform;
     int R = desc->R, C = desc->C;
     bool line = g->decomposition->dimensions == 1;
-    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
+    bool flat = g->axes->dimensions == 2;
+    pf_numbers_inside(g->axes, (int64_t[]){desc->nx, desc->ny, flat ? 1 : desc->nz}, g->n);
+    if (flat && take_flat(plan, &R, &C))
+        return PENCILFFT_BAD_GRID;
     if (line && !R)
         R = 1;
     if (R || C) {
@@ -355,7 +371,9 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
     struct pf_choice choice;
     plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
     const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
-    int status = pf_choice_read(text, &choice);
+    const struct pf_axes *axes = plan->geometry.axes;
+    const char letter[2] = {pf_axis_letter(axes, 0), pf_axis_letter(axes, 2)};
+    int status = pf_choice_read(text, letter, &choice);
     return status ? status : pf_schedule_take(plan, &choice);
 }
 

@@ -1,9 +1,9 @@
 /* A race of candidates: successive halving.
- * Idea:  all candidates run a few times, in turn. The better half, by the median of a candidate's time over the usual time at
- *        that moment, runs again, longer, until a single candidate is left. So disturbances of the machine hit all candidates
- *        alike, and close candidates get the most runs: the last two several times, each time with new plans, because two
- *        plans of the same candidate may differ more than two candidates do. A candidate that takes twice as long as another
- *        is not repeated, and a round takes no more than its share of the remaining time.
+ * Idea:  all candidates run a few times, in turn. The better half, by the median of a candidate's time over the usual time
+ *        at that moment, runs again, longer, until a single candidate is left. So disturbances of the machine hit all
+ *        candidates alike, and close candidates get the most runs: the last two several times, each time with new plans,
+ *        because two plans of the same candidate may differ more than two candidates do. A candidate that takes twice as
+ *        long as another is not repeated, and a round takes no more than its share of the remaining time.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include <string.h>
 

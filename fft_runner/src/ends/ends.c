@@ -34,7 +34,8 @@ pencilfft_box pf_end_inside(const struct pencilfft_plan_s *plan, int end, int ra
 pencilfft_box pf_end_box(const struct pencilfft_plan_s *plan, int end, int rank)
 {
     const struct pf_end *e = &plan->end[end];
-    pencilfft_box box = e->given ? e->given[rank] : pf_brick_of(e->n, plan->bricks, rank);
+    pencilfft_box outside = e->given ? e->given[rank] : pf_brick_of(e->n, plan->bricks, rank);
+    pencilfft_box box = pf_box_inside(plan->geometry.axes, &outside);
     pf_box_lay(&plan->geometry, end ? plan->exchanges : 0, &box);
     return box;
 }
@@ -92,21 +93,23 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
     struct pf_transform transform;
     const pencilfft_box *given[PF_ENDS] = {desc->input_box, desc->output_box};
     const struct pf_decomposition *d = plan->geometry.decomposition;
-    const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
+    const struct pf_axes *axes = plan->geometry.axes;
     int status = PENCILFFT_OK;
-    bool usable = n[0] > 0 && n[1] > 0 && n[2] > 0 && pf_bounded_product(n, PF_MAX_ELEMENTS) > 0 &&
-                  pf_transform_make(desc, &transform) == PENCILFFT_OK;
+    bool usable = pf_transform_make(desc, &transform) == PENCILFFT_OK && transform.n[0] > 0 && transform.n[1] > 0 &&
+                  transform.n[2] > 0 && pf_bounded_product(transform.n, PF_MAX_ELEMENTS) > 0;
+    int64_t n[3];
     for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() reports the error */
-        memcpy(plan->end[end].n, end ? transform.modes : transform.points, sizeof n);
+        pf_numbers_outside(axes, end ? transform.modes : transform.points, plan->end[end].n);
         plan->end[end].remapped = d->bricks;
         status = gather(plan, end, given[end]);
     }
     if (usable && !status && d->bricks) {
+        pf_numbers_outside(axes, transform.n, n);
         if (!plan->bricks[0])
-            pf_bricks_choose(n, plan->ranks, plan->bricks);
+            pf_bricks_choose(n, axes->dimensions, plan->ranks, plan->bricks);
         status = check_bricks(plan);
     }
-    pf_phases_make(d, (bool[]){plan->end[0].remapped, plan->end[1].remapped}, &plan->phases);
+    pf_phases_make(d, axes, (bool[]){plan->end[0].remapped, plan->end[1].remapped}, &plan->phases);
     return status;
 }
 
@@ -127,8 +130,8 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
 {
     pencilfft_box *outside = boxes, *inside = boxes + plan->ranks;
     for (int rank = 0; rank < plan->ranks; rank++) {
-        outside[rank] = pf_end_box(plan, end, rank);
-        inside[rank] = pf_end_inside(plan, end, rank);
+        outside[rank] = pf_box_widened(plan, end ? plan->exchanges : 0, pf_end_box(plan, end, rank));
+        inside[rank] = pf_box_widened(plan, end ? plan->exchanges : 0, pf_end_inside(plan, end, rank));
     }
     struct pf_remap_request request = {
         .communicators = plan->communicators,
@@ -138,10 +141,11 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         .to = end ? outside : inside,
         .element_bytes = pf_end_bytes(plan, end),
         .sent_bytes = sent_bytes(plan, end),
-        .fields = plan->fields,
+        .fields = plan->interleaved ? 1 : plan->fields,
         .threads = plan->threads,
         .exchange = plan->exchange,
         .beside = plan->nonblocking,
+        .moves_buffers = plan->caller_work,
         .directions = plan->directions,
     };
     return pf_remap_make(&request, &plan->end[end].remap);

@@ -1,3 +1,4 @@
+/* The largest counts that MPI and FFTW take. */
 #include <limits.h>
 
 #include "exchange/large_messages.h"

@@ -25,8 +25,8 @@
  * An exchange may do all in start, which then returns when everything has arrived. If transpose->beside is set, the exchange
  * runs beside passes and other exchanges: start returns at once, finish waits, and progress lets MPI work, and tells
  * whether finish would not wait. progress is never called in a loop until then: a simulator charges time for the call, or
- * stops the clock. Exchanges of a group that are in flight together have different lanes. All ranks of a group start, progress and
- * finish exchanges in the same order.
+ * stops the clock. Exchanges of a group that are in flight together have different lanes. All ranks of a group start,
+ * progress and finish exchanges in the same order.
  *
  * Buffers: start may overwrite `from` only with PF_BOXES and without `beside`. Both buffers are aligned to 64 bytes. In
  * PF_MESSAGES they hold sent->total and received->total elements. With `memory` both are that memory. */
@@ -80,6 +80,7 @@ struct pf_exchange {
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
     int least_group; /* "auto" skips groups of fewer ranks, because another row does the same there */
+    bool direct; /* with `memory`: the ranks of a node read the messages where they were written */
     bool transposes_alone; /* only for boxes of a transpose, with messages about equal */
     int (*begin)(void *state, void *to);
     int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */

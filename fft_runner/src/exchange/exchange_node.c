@@ -269,6 +269,7 @@ const struct pf_exchange pf_exchange_node = {
     .start = start,
     .destroy = destroy,
     .takes = PF_MESSAGES,
+    .direct = true,
     .begin = begin,
     .end = end,
     .connect = connect,

@@ -1,3 +1,4 @@
+/* The table of exchanges. */
 #include "exchange/exchange.h"
 
 /* In the order of listings, and of the trials of "auto". */
@@ -12,6 +13,7 @@
     X(bruck4)        \
     X(bruck8)        \
     X(node)          \
+    X(put)           \
     X(fftw)          \
     X(auto)
 

@@ -97,8 +97,8 @@ void pf_calls_destroy(void *calls)
     free(a);
 }
 
-/* MPI_Request_get_status lets MPI work and leaves the requests to pf_calls_finish. In MPICH 4.0 MPI_Testany tells of a complete
- * persistent collective again and again, and MPI_Testall fails if some persistent requests are complete. */
+/* MPI_Request_get_status lets MPI work and leaves the requests to pf_calls_finish. In MPICH 4.0 MPI_Testany tells of a
+ * complete persistent collective again and again, and MPI_Testall fails if some persistent requests are complete. */
 int pf_calls_progress(void *calls, int *done)
 {
     const struct pf_calls *a = calls;

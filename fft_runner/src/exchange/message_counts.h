@@ -1,3 +1,4 @@
+/* Messages of a transpose as arguments of MPI. */
 #pragma once
 
 #include "exchange/exchange.h"

@@ -32,6 +32,7 @@ struct pf_remap {
     pencilfft_box *boxes[WAYS]; /* of the members: before and after */
     struct way way[WAYS];       /* by backward */
     void *raw[2], *buffer[2];   /* send buffer and receive buffer */
+    int64_t bytes[2];           /* of these */
 };
 
 /* ---- groups --------------------------------------------------------------------------------------------------------- */
@@ -183,6 +184,7 @@ static int make_buffers(const struct pf_remap_request *r, struct pf_remap *remap
     }
     for (int i = 0; i < 2; i++) {
         size_t bytes = (size_t)elements[i] * r->sent_bytes;
+        remap->bytes[i] = (int64_t)bytes;
         if (!(remap->raw[i] = malloc(bytes + ALIGNMENT)))
             return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
         remap->buffer[i] = (char *)remap->raw[i] + (ALIGNMENT - (uintptr_t)remap->raw[i] % ALIGNMENT);
@@ -204,9 +206,12 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
     return status;
 }
 
-static const struct pf_exchange *suitable(const struct pf_exchange *exchange, bool beside)
+static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
-    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !beside);
+    const struct pf_exchange *exchange = r->exchange;
+    bool tied = exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory;
+    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
+                !(tied && r->moves_buffers);
     return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
 }
 
@@ -231,12 +236,31 @@ int pf_remap_make(const struct pf_remap_request *r, struct pf_remap **remap)
     }
     made->communicators = r->communicators;
     made->group = MPI_COMM_NULL;
-    made->exchange = suitable(r->exchange, r->beside);
+    made->exchange = suitable(r);
     if (!(status = make(r, made)))
         *remap = made;
     else if (status != PENCILFFT_MPI_ERROR)
         pf_remap_release(made);
     return status;
+}
+
+int64_t pf_remap_lay(struct pf_remap *remap, char *memory)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        if (memory)
+            remap->buffer[i] = memory + bytes;
+        bytes += (remap->bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return bytes;
+}
+
+void pf_remap_leave_buffers(struct pf_remap *remap)
+{
+    for (int i = 0; i < 2; i++) {
+        free(remap->raw[i]);
+        remap->raw[i] = remap->buffer[i] = NULL;
+    }
 }
 
 int pf_remap_release(struct pf_remap *remap)

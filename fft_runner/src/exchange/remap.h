@@ -15,12 +15,18 @@ struct pf_remap_request {
     int threads; /* that may share copies */
     const struct pf_exchange *exchange;
     bool beside; /* start returns at once */
+    bool moves_buffers; /* its buffers are given later: pf_remap_lay() */
     int directions; /* like the member of a descriptor */
 };
 
 /* Collective; fails on all ranks or on none. NULL after a failure. */
 int pf_remap_make(const struct pf_remap_request *request, struct pf_remap **remap);
 int pf_remap_release(struct pf_remap *remap);
+
+/* The bytes of its two buffers, which are taken from `memory`, at whole cache lines, unless it is NULL; and the end of those
+ * that were made with the remap. Not for an exchange that is tied to its buffers. */
+int64_t pf_remap_lay(struct pf_remap *remap, char *memory);
+void pf_remap_leave_buffers(struct pf_remap *remap);
 
 /* Call these four in turn, and progress between start and finish. All but packing are collective; `to` may be `from`, which
  * otherwise is kept. */

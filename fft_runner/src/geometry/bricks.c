@@ -10,12 +10,13 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 
-static bool parse_bricks(const char *text, int bricks[3])
+static bool parse_bricks(const char *text, int dimensions, int bricks[3])
 {
-    for (int i = 0; i < 3; i++) {
+    bricks[2] = 1;
+    for (int i = 0; i < dimensions; i++) {
         char *end;
         long value = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
-        if (value < 1 || value > INT_MAX || *end != (i < 2 ? 'x' : '\0'))
+        if (value < 1 || value > INT_MAX || *end != (i < dimensions - 1 ? 'x' : '\0'))
             return false;
         bricks[i] = (int)value;
         text = end + 1;
@@ -23,7 +24,7 @@ static bool parse_bricks(const char *text, int bricks[3])
     return true;
 }
 
-const struct pf_decomposition *pf_decomposition_find(const char *text, int bricks[3])
+const struct pf_decomposition *pf_decomposition_find(const char *text, int dimensions, int bricks[3])
 {
     enum { MOST = 64 };
     char name[MOST] = "";
@@ -33,9 +34,11 @@ const struct pf_decomposition *pf_decomposition_find(const char *text, int brick
         return pf_table_find(&pf_decompositions, text);
     memcpy(name, text, (size_t)(colon - text));
     const struct pf_decomposition *found = pf_table_find(&pf_decompositions, name);
-    if (found && (!found->bricks || !parse_bricks(colon + 1, bricks))) {
+    if (found && (!found->bricks || !parse_bricks(colon + 1, dimensions, bricks))) {
         pf_fail(PENCILFFT_UNKNOWN_NAME, "decomposition '%.60s' is not understood; write %s", text,
-                found->bricks ? "brick:PxQxS with the numbers of bricks along x, y and z, or brick" : name);
+                !found->bricks    ? name
+                : dimensions == 2 ? "brick:PxQ with the numbers of bricks along x and y, or brick"
+                                  : "brick:PxQxS with the numbers of bricks along x, y and z, or brick");
         return NULL;
     }
     return found;
@@ -50,13 +53,14 @@ static double surface(const int64_t n[3], const int bricks[3])
     return sum;
 }
 
-void pf_bricks_choose(const int64_t n[3], int ranks, int bricks[3])
+void pf_bricks_choose(const int64_t n[3], int dimensions, int ranks, int bricks[3])
 {
     bool any = false;
     for (int a = 1; a <= ranks; a++)
         for (int b = 1; ranks % a == 0 && b <= ranks / a; b++) {
             const int one[3] = {a, b, ranks / a / b};
-            if (ranks / a % b == 0 && (!any || surface(n, one) < surface(n, bricks))) {
+            bool goes = ranks / a % b == 0 && (dimensions == 3 || one[2] == 1);
+            if (goes && (!any || surface(n, one) < surface(n, bricks))) {
                 memcpy(bricks, one, sizeof one);
                 any = true;
             }

@@ -1,3 +1,4 @@
+/* The table of decompositions. */
 #include "geometry/decomposition.h"
 
 #define DECOMPOSITIONS(X) \

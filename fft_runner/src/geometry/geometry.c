@@ -18,6 +18,52 @@ static const struct pf_layout rows[] = {
 };
 const struct pf_table pf_layouts = PF_TABLE("layout", rows);
 
+static const struct pf_axes orders[] = {
+    {"zyx", 3, {X, Y, Z}}, {"zxy", 3, {Y, X, Z}}, {"yzx", 3, {X, Z, Y}}, {"yxz", 3, {Z, X, Y}},
+    {"xzy", 3, {Y, Z, X}}, {"xyz", 3, {Z, Y, X}}, {"yx", 2, {Z, X, Y}},  {"xy", 2, {Z, Y, X}},
+};
+const struct pf_table pf_orders = PF_TABLE("order", orders);
+
+/* ---- the caller's axes -------------------------------------------------------------------------------------------- */
+
+int pf_axis_inside(const struct pf_axes *axes, int outside)
+{
+    int axis = X;
+    while (pf_axis_outside(axes, axis) != outside)
+        axis++;
+    return axis;
+}
+
+void pf_numbers_outside(const struct pf_axes *axes, const int64_t from[3], int64_t to[3])
+{
+    for (int axis = X; axis <= Z; axis++)
+        to[pf_axis_outside(axes, axis)] = from[axis];
+}
+
+void pf_numbers_inside(const struct pf_axes *axes, const int64_t from[3], int64_t to[3])
+{
+    for (int axis = X; axis <= Z; axis++)
+        to[axis] = from[pf_axis_outside(axes, axis)];
+}
+
+pencilfft_box pf_box_outside(const struct pf_axes *axes, const pencilfft_box *box)
+{
+    pencilfft_box outside;
+    pf_numbers_outside(axes, box->offset, outside.offset);
+    pf_numbers_outside(axes, box->extent, outside.extent);
+    pf_numbers_outside(axes, box->stride, outside.stride);
+    return outside;
+}
+
+pencilfft_box pf_box_inside(const struct pf_axes *axes, const pencilfft_box *box)
+{
+    pencilfft_box inside;
+    pf_numbers_inside(axes, box->offset, inside.offset);
+    pf_numbers_inside(axes, box->extent, inside.extent);
+    pf_numbers_inside(axes, box->stride, inside.stride);
+    return inside;
+}
+
 /* ---- the grid ----------------------------------------------------------------------------------------------------- */
 
 int pf_grid_step(const struct pf_geometry *g, int dimension)
@@ -56,15 +102,19 @@ static void put_last(int order[3], int axis)
     order[2] = axis;
 }
 
-/* Axes from slowest to fastest. A transformed axis becomes the fastest and stays so until another axis is transformed. */
+/* Axes from slowest to fastest: the caller's x, y, z; with two dimensions the third, of one point, comes first. A
+ * transformed axis becomes the fastest and stays so until another axis is transformed. */
 static void memory_order(const struct pf_geometry *g, int array, int order[3])
 {
     const struct pf_layout *layout = g->layout ? g->layout : rows;
-    order[0] = X, order[1] = Y, order[2] = Z;
+    bool flat = g->axes && g->axes->dimensions == 2;
+    for (int i = 0; i < 3; i++)
+        order[i] = pf_axis_inside(g->axes, flat ? (i + 2) % 3 : i);
     for (int i = 0; i <= array && layout->turned; i++) {
         const char *axes = g->decomposition->array[i].axes;
         for (size_t at = strlen(axes); at > 0; at--)
-            put_last(order, axes[at - 1] - 'x');
+            if (!flat || axes[at - 1] != 'x')
+                put_last(order, axes[at - 1] - 'x');
     }
 }
 
@@ -214,13 +264,16 @@ int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part)
 
 static int check_extents(const struct pf_geometry *g)
 {
+    int64_t n[3];
+    pf_numbers_outside(g->axes, g->n, n);
+    bool flat = n[X] > 0 && n[Y] > 0 && n[Z] == 0;
     for (int axis = 0; axis < 3; axis++)
-        if (g->n[axis] < 1)
-            return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1", (long long)g->n[X],
-                           (long long)g->n[Y], (long long)g->n[Z]);
-    if (pf_bounded_product(g->n, PF_MAX_ELEMENTS) < 0)
-        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)g->n[X],
-                       (long long)g->n[Y], (long long)g->n[Z]);
+        if (n[axis] < 1)
+            return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1%s", (long long)n[X],
+                           (long long)n[Y], (long long)n[Z], flat ? "; for two dimensions set order to yx or xy" : "");
+    if (pf_bounded_product(n, PF_MAX_ELEMENTS) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)n[X], (long long)n[Y],
+                       (long long)n[Z]);
     return PENCILFFT_OK;
 }
 

@@ -13,6 +13,31 @@ struct pf_layout {
 };
 extern const struct pf_table pf_layouts;
 
+/* The caller's axes in the order in which a forward transform goes through them: the first is z inside the library, the next
+ * y, the last x. With two dimensions x is the caller's z, of one point. */
+struct pf_axes {
+    const char *name; /* "zyx" */
+    int dimensions;
+    int outside[3]; /* the caller's axis of x, y and z */
+};
+extern const struct pf_table pf_orders;
+
+/* No axes stand for the first row of the table. */
+static inline int pf_axis_outside(const struct pf_axes *axes, int axis)
+{
+    return axes ? axes->outside[axis] : axis;
+}
+static inline char pf_axis_letter(const struct pf_axes *axes, int axis)
+{
+    return "xyz"[pf_axis_outside(axes, axis)];
+}
+int pf_axis_inside(const struct pf_axes *axes, int outside);
+/* Numbers of x, y and z for the caller, and back; `from` and `to` differ. */
+void pf_numbers_outside(const struct pf_axes *axes, const int64_t from[3], int64_t to[3]);
+void pf_numbers_inside(const struct pf_axes *axes, const int64_t from[3], int64_t to[3]);
+pencilfft_box pf_box_outside(const struct pf_axes *axes, const pencilfft_box *box);
+pencilfft_box pf_box_inside(const struct pf_axes *axes, const pencilfft_box *box);
+
 /* Extents, grid of ranks and layout: together they decide the rank and place of every element. */
 struct pf_geometry {
     int64_t n[3]; /* after the transform along the axis */
@@ -20,6 +45,7 @@ struct pf_geometry {
     int grid[PF_MAX_DIMENSIONS];
     const struct pf_layout *layout; /* NULL: the first row of the table */
     int64_t points[3]; /* before the transform along the axis; 0: as after it */
+    const struct pf_axes *axes; /* NULL: the first row of the table */
 };
 
 /* An array before its lines are transformed, as the exchange before leaves it; an array's number alone means the array after

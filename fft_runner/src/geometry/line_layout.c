@@ -1,5 +1,6 @@
 /* Layouts of a line over ranks.
- * Idea:  owner, label and number of points are short formulas for each layout, so that a redistribution needs no list of all points.
+ * Idea:  owner, label and number of points are short formulas for each layout, so that a redistribution needs no list of all
+ *        points.
  * Cost:  O(1), with the digits O(log P).
  * Needs: no MPI. */
 #include "geometry/line_layout.h"

@@ -19,14 +19,21 @@ static void add_exchange(struct pf_phases *p, const char *name, struct pf_exchan
     of->unpack = add(p, PENCILFFT_UNPACK, "unpack_", name);
 }
 
-void pf_phases_make(const struct pf_decomposition *d, const bool remapped[2], struct pf_phases *p)
+static int add_lines(struct pf_phases *p, const struct pf_axes *axes, int axis)
+{
+    bool none = axes && axes->dimensions == 2 && axis == 0;
+    return none ? p->fft[2] : add(p, PENCILFFT_FFT, "fft_", (char[]){pf_axis_letter(axes, axis), '\0'});
+}
+
+void pf_phases_make(const struct pf_decomposition *d, const struct pf_axes *axes, const bool remapped[2],
+                    struct pf_phases *p)
 {
     p->n = 0;
     if (remapped[0])
         add_exchange(p, pf_remap_names[0], &p->remap[0]);
     for (int array = 0; array <= d->exchanges; array++) {
         for (const char *axis = d->array[array].axes; *axis; axis++)
-            p->fft[*axis - 'x'] = add(p, PENCILFFT_FFT, "fft_", (char[]){*axis, '\0'});
+            p->fft[*axis - 'x'] = add_lines(p, axes, *axis - 'x');
         if (array == d->exchanges)
             break;
         add_exchange(p, d->exchange[array].name, &p->of[array]);

@@ -1,7 +1,7 @@
 /* The timed parts of a transform: how many, their names and numbers, from the description of the decomposition. */
 #pragma once
 
-#include "geometry/decomposition.h"
+#include "geometry/geometry.h"
 
 enum { PF_PHASE_NAME = 32 };
 
@@ -18,5 +18,7 @@ struct pf_phases {
 };
 
 extern const char *const pf_remap_names[2];
-/* `remapped` tells whether there is a remap before and after the transform. */
-void pf_phases_make(const struct pf_decomposition *decomposition, const bool remapped[2], struct pf_phases *phases);
+/* Phases have the letters of the caller's axes; a third axis that is not there has none. `remapped` tells whether there is a
+ * remap before and after the transform. */
+void pf_phases_make(const struct pf_decomposition *decomposition, const struct pf_axes *axes, const bool remapped[2],
+                    struct pf_phases *phases);

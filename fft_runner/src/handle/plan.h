@@ -163,7 +163,7 @@ struct pf_sequence {
 /* The input or output of a transform, if its boxes differ from the array's boxes: ends.c */
 struct pf_end {
     bool remapped;
-    int64_t n[3]; /* extents of the input or output */
+    int64_t n[3]; /* extents of the input or output; axes are the caller's in this and the next */
     pencilfft_box *given; /* of all ranks; NULL: bricks */
     struct pf_remap *remap; /* from the input or to the output of forward; NULL if not made */
 };
@@ -187,12 +187,13 @@ struct pencilfft_plan_s {
     MPI_Comm group[PF_MAX_EXCHANGES]; /* of the communicators */
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, own position */
     struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL if unknown. places.c */
-    int bricks[3]; /* along x, y and z; 0 without bricks */
+    int bricks[3]; /* along the caller's x, y and z; 0 without bricks */
     struct pf_end end[PF_ENDS];
     pencilfft_box input; /* of a forward transform, after its remap */
     size_t input_bytes, element_bytes; /* of an element of the input, and after its z transform */
     size_t sent_bytes; /* of an element after its z transform in a message: half if numbers are sent in single precision */
     int fields;
+    bool interleaved; /* the fields are nearest in the caller's arrays: A[x][y][z][field] */
     struct pf_phases phases;
 
     bool open_grid; /* "auto" chooses the grid */
@@ -218,6 +219,9 @@ struct pencilfft_plan_s {
     int64_t alloc_elements, work_elements; /* of buffers for the caller, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
+    bool caller_work; /* the caller is to give the work buffers */
+    bool work_is_left; /* those made with the plan are gone */
+    int64_t given_bytes; /* by the caller */
     void *lent[2]; /* two more, of so many elements each, that the maker of the plan may overwrite: trial.c */
     int64_t lent_elements;
     void *lent_work[PF_WORKS]; /* become work buffers if they exist and are large enough */
@@ -245,6 +249,26 @@ static inline bool pf_is_padded(const struct pencilfft_plan_s *plan)
 static inline bool pf_rounds(const struct pencilfft_plan_s *plan)
 {
     return plan->sent_bytes < plan->element_bytes;
+}
+
+/* The place in the caller's memory of a part whose box is dense. */
+static inline void pf_part_lay(const struct pencilfft_plan_s *plan, pencilfft_part *part)
+{
+    part->field_stride = plan->interleaved ? 1 : pf_box_elements(&part->box);
+    for (int axis = 0; axis < 3 && plan->interleaved; axis++)
+        part->box.stride[axis] *= part->fields;
+}
+
+/* Interleaved fields are one field of an array whose nearest axis is so many times longer. */
+static inline pencilfft_box pf_box_widened(const struct pencilfft_plan_s *plan, int array, pencilfft_box box)
+{
+    int near = pf_nearest_axis(&plan->geometry, array);
+    if (plan->interleaved) {
+        box.offset[near] *= plan->fields;
+        box.extent[near] *= plan->fields;
+        pf_box_lay(&plan->geometry, array, &box);
+    }
+    return box;
 }
 
 static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)

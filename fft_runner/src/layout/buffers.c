@@ -136,6 +136,21 @@ static int make_work(pencilfft_plan plan, int i)
     return PENCILFFT_OK;
 }
 
+int64_t pf_works_lay(pencilfft_plan plan, bool in_place, char *memory)
+{
+    int64_t step = (plan->work_elements * (int64_t)plan->element_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes = 0;
+    for (int late = 0; late <= in_place; late++)
+        for (int i = 0; i < PF_WORKS; i++) {
+            bool early = pf_joints_need(plan, PF_WORK + i, false);
+            if (late ? early || !pf_joints_need(plan, PF_WORK + i, true) : !early)
+                continue;
+            if (memory)
+                plan->work[i] = memory + bytes;
+            bytes += step;
+        }
+    return bytes;
+}
+
 int pf_works_make(pencilfft_plan plan, bool in_place)
 {
     int status = PENCILFFT_OK;

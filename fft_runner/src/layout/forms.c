@@ -6,8 +6,8 @@
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        and for slabs the same as for pencils on 1xC. Beside an exchange, a pass reads or writes the messages.
  *        Rows lie along z in the messages. If the last array has the same fastest axis as the axis that the pass before
- *        transforms beside z (stride1 on Rx1), rows lie along that axis: then it is fastest on both sides of the last pass,
- *        like z in the natural layout, and the pass before writes whole lines. */
+ *        transforms beside z (stride1 on Rx1), and holds that axis whole, rows lie along that axis: then it is fastest on
+ *        both sides of the last pass, like z in the natural layout, and the pass before writes whole lines. */
 #include "layout/inside.h"
 
 enum { X, Y, Z };
@@ -39,8 +39,9 @@ static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_r
     struct pf_geometry g = plan->geometry;
     g.decomposition = route->decomposition;
     const struct pf_pass_form *form = &route->form[i];
-    int nearest = pf_nearest_axis(&g, plan->exchanges);
-    return i == route->passes - 2 && form[0].u == nearest && !form[1].z && form[1].u != PF_NO_AXIS ? nearest : Z;
+    int nearest = pf_nearest_axis(&g, plan->exchanges), over = g.decomposition->array[plan->exchanges].over[nearest];
+    bool whole = over == PF_WHOLE || g.grid[over] == 1; /* rows are not cut by the exchange */
+    return whole && i == route->passes - 2 && form[0].u == nearest && !form[1].z && form[1].u != PF_NO_AXIS ? nearest : Z;
 }
 
 void pf_forms_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)

@@ -61,6 +61,9 @@ void *pf_outs_next(struct pf_outs *outs);
 /* Make the missing work buffers for runs in place or with two arrays. They are released with the buffers of
  * pencilfft_alloc(). */
 int pf_works_make(pencilfft_plan plan, bool in_place);
+/* The bytes of all work buffers, each at whole cache lines, those that only runs in place need last. They are taken from
+ * `memory`, at whole cache lines, unless it is NULL. */
+int64_t pf_works_lay(pencilfft_plan plan, bool in_place, char *memory);
 void pf_buffers_release(pencilfft_plan plan);
 /* The addresses of the buffers of a transform; NULL for missing buffers. */
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS]);

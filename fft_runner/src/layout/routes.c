@@ -88,16 +88,17 @@ int pf_parts_of(const struct pencilfft_plan_s *plan, int array)
 pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
 {
     pencilfft_part part = {.fields = plan->fields};
+    int64_t elements = 0; /* of the part before */
     if (array == PENCILFFT_INPUT || array == 0)
         part.box = array ? pf_input_box(plan, rank) : pf_array_box(&plan->geometry, 0, rank);
     for (int j = 0; j <= i && array > 0; j++) {
-        part.start += part.field_stride * (j ? part.fields : 0);
+        part.start += elements;
         part.box = part_box(plan, array, rank, j);
-        part.field_stride = pf_box_elements(&part.box);
         part.first_field = plan->part[j].share.field;
         part.fields = plan->part[j].share.field_end - part.first_field;
+        elements = pf_box_elements(&part.box) * part.fields;
     }
-    part.field_stride = pf_box_elements(&part.box);
+    pf_part_lay(plan, &part);
     return part;
 }
 
@@ -144,7 +145,8 @@ int pf_schedule_take(pencilfft_plan plan, const struct pf_choice *choice)
         return status;
     plan->asked = plan->choice.schedule;
     if (!moves(plan) && plan->choice.schedule->keeps_boxes)
-        plan->choice = (struct pf_choice){.schedule = &pf_schedule_sequence};
+        plan->choice = (struct pf_choice){.schedule = &pf_schedule_sequence,
+                                          .letter = {choice->letter[0], choice->letter[1]}};
     plan->beside = plan->choice.schedule->beside && moves(plan);
     pf_choice_write(&plan->choice, plan->schedule);
     set_parts(plan, &shape);

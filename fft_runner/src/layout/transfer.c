@@ -19,6 +19,12 @@ static const char *those_beside(char text[128])
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
+    const struct pf_exchange *exchange = plan->chosen[e];
+    if (plan->caller_work && exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
+                       "another exchange, or a plan without caller_work",
+                       exchange->name);
     if (!(plan->asked->beside || plan->nonblocking) || plan->chosen[e]->beside)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_NOT_POSSIBLE,

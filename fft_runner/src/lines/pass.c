@@ -7,8 +7,8 @@
  *        A backward pass is the same in reverse. All data are in rows along z or, if z is not transformed, along the fastest
  *        axis of input and output; lines along the inner axis are transformed for many elements of a row at once, which also
  *        suits vector units. Lines may also be read or written in place (pass_plan.c).
- *        Padded lines have their full length only inside a block. Forward, the kept modes leave the block, low modes and high
- *        modes apart; backward, the modes between are set to 0 in the block (keep_modes). In a plane, the inner
+ *        Padded lines have their full length only inside a block. Forward, the kept modes leave the block, low modes and
+ *        high modes apart; backward, the modes between are set to 0 in the block (keep_modes). In a plane, the inner
  *        lines are those of the kept modes alone.
  *        Threads share the groups of planes of all fields, each with blocks of its own. If there are too few groups, threads
  *        share the rows, and then the columns, of one group after the other.
@@ -449,14 +449,16 @@ struct team {
     int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
 };
 
-/* Planes of a group, counted over all fields. */
+/* Planes of a group, counted over all fields; or fields, counted over all groups. */
 static struct block block_of(const struct team *team, int64_t group, int *field)
 {
     const struct pf_range *range = team->range;
     int outer = team->pass->outer;
     struct block block = {.from = {0}};
-    *field = range->field + (int)(group / team->groups);
-    block.from[outer] = range->outer + group % team->groups * team->pass->block.group;
+    int64_t fields = range->field_end - range->field;
+    bool near = team->pass->near_fields;
+    *field = range->field + (int)(near ? group % fields : group / team->groups);
+    block.from[outer] = range->outer + (near ? group / fields : group % team->groups) * team->pass->block.group;
     block.n[outer] = pf_smaller(team->pass->block.group, range->outer_end - block.from[outer]);
     return block;
 }

@@ -46,6 +46,7 @@ struct pf_pass {
     bool z, u;          /* transform z, transform the inner axis */
     struct pf_lines z_lines, u_lines;
     int fields; /* of in and out; a range selects fields */
+    bool near_fields; /* interleaved on a side: the fields of a block come one after the other */
     int threads; /* that share the pass, 1 or more */
     struct pf_side in, out;
     struct {

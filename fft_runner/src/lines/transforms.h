@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "geometry/geometry.h"
 #include "lines/fftw_calls.h"
 #include "pencilfft.h"
 
@@ -16,6 +17,7 @@ struct pf_line {
 
 /* A plan's transform: the line transforms along x, y and z, and the element types of both sides. */
 struct pf_transform {
+    const struct pf_axes *axes; /* of the caller */
     struct pf_line line[3];
     bool real_input;    /* the forward input is real */
     bool real_output;   /* the forward output is real, and so are all arrays between */

@@ -168,6 +168,7 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
         .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
         .fields = plan->fields,
+        .near_fields = plan->interleaved && (at->i == 0 || at->i == route->passes - 1),
         .threads = plan->threads,
     };
     pencilfft_box before = pass_box(plan, route, form, false);

@@ -39,13 +39,21 @@ static int parts_of(const struct pencilfft_plan_s *plan, int array)
     return end_of(plan, array) < PF_ENDS ? 1 : pf_parts_of(plan, own_array_of(plan, array));
 }
 
-static pencilfft_part part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
+static pencilfft_part inner_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
 {
     int end = end_of(plan, array);
     if (end == PF_ENDS)
         return pf_part_of(plan, own_array_of(plan, array), rank, i);
     pencilfft_part part = {.box = pf_end_box(plan, end, rank), .fields = plan->fields};
-    part.field_stride = pf_box_elements(&part.box);
+    pf_part_lay(plan, &part);
+    return part;
+}
+
+/* With the caller's axes. */
+static pencilfft_part part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
+{
+    pencilfft_part part = inner_part_of(plan, array, rank, i);
+    part.box = pf_box_outside(plan->geometry.axes, &part.box);
     return part;
 }
 
@@ -114,7 +122,8 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
         .field_stride = parts_of(plan, array) > 1 ? 0 : part_of(plan, array, plan->rank, 0).field_stride,
     };
     for (int axis = 0; axis < 3; axis++)
-        format->n[axis] = pf_array_extent(&plan->geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
+        format->n[pf_axis_outside(plan->geometry.axes, axis)] =
+            pf_array_extent(&plan->geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
     return PENCILFFT_OK;
 }
 
@@ -170,13 +179,14 @@ NAMES(pencilfft_schedule_name, pf_schedules)
 NAMES(pencilfft_type_name, pf_types)
 NAMES(pencilfft_precision_name, pf_precisions)
 NAMES(pencilfft_layout_name, pf_layouts)
+NAMES(pencilfft_order_name, pf_orders)
 NAMES(pencilfft_rigor_name, pf_rigors)
 NAMES(pencilfft_sync_name, pf_syncs)
 
 int pencilfft_grid_numbers(const char *name)
 {
     int bricks[3];
-    const struct pf_decomposition *decomposition = pf_decomposition_find(name, bricks);
+    const struct pf_decomposition *decomposition = pf_decomposition_find(name, 3, bricks);
     return decomposition ? decomposition->dimensions : 0;
 }
 
@@ -223,9 +233,10 @@ int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line)
 {
     if (!plan || !line || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_of: null plan or result, or no such axis");
-    const struct pf_line *own = &plan->transform.line[axis];
+    int inside = pf_axis_inside(plan->geometry.axes, axis);
+    const struct pf_line *own = &plan->transform.line[inside];
     bool numbered = own->kind == PF_R2R;
-    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0, plan->transform.n[axis],
-                             plan->transform.points[axis]};
+    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0, plan->transform.n[inside],
+                             plan->transform.points[inside]};
     return PENCILFFT_OK;
 }

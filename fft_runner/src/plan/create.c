@@ -49,10 +49,16 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (desc->nonblocking != 0 && desc->nonblocking != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "nonblocking is %d; give 1 for a plan to be started, else 0", desc->nonblocking);
     plan->nonblocking = desc->nonblocking;
+    if (desc->caller_work != 0 && desc->caller_work != 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "caller_work is %d; give 1 for a plan that gets its work memory, else 0",
+                       desc->caller_work);
+    plan->caller_work = desc->caller_work;
     if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
         return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
-        !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->bricks)) ||
+        !(plan->geometry.axes = pf_table_find(&pf_orders, desc->order)) ||
+        !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->geometry.axes->dimensions,
+                                                               plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
@@ -61,6 +67,11 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (status)
         return status;
     plan->exchanges = plan->geometry.decomposition->exchanges;
+    if (plan->geometry.axes->dimensions == 2 && plan->geometry.decomposition->dimensions == 1)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "decomposition %s is for three dimensions, and order %s has two; use pencil, which then has one "
+                       "exchange, or brick",
+                       plan->geometry.decomposition->name, plan->geometry.axes->name);
     if (plan->nonblocking && plan->sync->wait)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "sync %s waits for all ranks, which a nonblocking plan does not; use sync none", plan->sync->name);
@@ -80,11 +91,17 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     memcpy(g->points, transform.points, sizeof g->points);
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
-    if (pf_bounded_product(g->points, PF_MAX_ELEMENTS / desc->fields) < 0)
-        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
-                       (long long)g->points[0], (long long)g->points[1], (long long)g->points[2], desc->fields);
+    int64_t n[3];
+    pf_numbers_outside(g->axes, g->points, n);
+    if (pf_bounded_product(n, PF_MAX_ELEMENTS / desc->fields) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements", (long long)n[0],
+                       (long long)n[1], (long long)n[2], desc->fields);
     pf_transform_bytes(plan, &transform);
+    if (desc->interleaved != 0 && desc->interleaved != 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "interleaved is %d; give 1 if the fields are the fastest index, else 0",
+                       desc->interleaved);
     plan->fields = desc->fields;
+    plan->interleaved = desc->interleaved && plan->fields > 1;
     return PENCILFFT_OK;
 }
 
@@ -164,7 +181,11 @@ static int make(void *made, const void *of)
         status = pf_agree(stages[i](plan, desc), plan->all);
     if (!status)
         status = make_rest(plan, desc);
-    return status ? status : pf_ends_make(plan);
+    if (!status)
+        status = pf_ends_make(plan);
+    if (!status && plan->caller_work)
+        pf_work_leave(plan);
+    return status;
 }
 
 static void release_local(pencilfft_plan plan)

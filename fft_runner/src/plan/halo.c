@@ -12,6 +12,8 @@
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;
     int rank, fields;
+    const struct pf_axes *axes; /* of the caller */
+    int interleaved, nearest; /* fields, as part of this axis of the box; 1 otherwise */
     int checks_calls;
     size_t bytes, padded_bytes; /* of all fields on this rank */
 };
@@ -26,15 +28,16 @@ static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 
 static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
 {
+    int inside = pf_axis_inside(plan->geometry.axes, axis);
     if (width < 0 || width > n)
         return pf_fail(PENCILFFT_BAD_SIZE, "a halo of %lld planes %s along %c, where the array has %lld; give 0 to %lld",
                        (long long)width, side, 'x' + axis, (long long)n, (long long)n);
-    if (width && axis == 2 && is_halved(plan, array))
+    if (width && inside == 2 && is_halved(plan, array))
         return pf_fail(
             PENCILFFT_NOT_POSSIBLE,
-            "a halo of %lld planes %s along z of a spectrum of real numbers, which has %lld of %lld modes and is not "
-            "periodic there; give 0 along z",
-            (long long)width, side, (long long)n, (long long)plan->transform.n[2]);
+            "a halo of %lld planes %s along %c of a spectrum of real numbers, which has %lld of %lld modes and is not "
+            "periodic there; give 0 along %c",
+            (long long)width, side, 'x' + axis, (long long)n, (long long)plan->transform.n[2], 'x' + axis);
     return PENCILFFT_OK;
 }
 
@@ -74,11 +77,18 @@ static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3],
 
 /* ---- making ---------------------------------------------------------------------------------------------------------- */
 
+static pencilfft_box widened(const struct pencilfft_plan_s *plan, int array, pencilfft_box box)
+{
+    return pf_box_widened(plan, pf_array_number(pf_array_of(plan, array)), box);
+}
+
+/* With the axes of the library, like all of a request. */
 static int gather_boxes(pencilfft_plan plan, int array, pencilfft_box *boxes)
 {
     int status = boxes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->ranks);
     for (int rank = 0; rank < plan->ranks && !status; rank++)
-        status = pencilfft_box_of(plan, array, rank, &boxes[rank]);
+        if (!(status = pencilfft_box_of(plan, array, rank, &boxes[rank])))
+            boxes[rank] = widened(plan, array, pf_box_inside(plan->geometry.axes, &boxes[rank]));
     return status;
 }
 
@@ -86,7 +96,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
                 struct pencilfft_halo_s *halo)
 {
     pencilfft_box *boxes = calloc((size_t)plan->ranks, sizeof *boxes);
-    int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
+    int status = pf_agree(gather_boxes(plan, array, boxes), plan->all), fields = 0;
     if (!status) {
         struct pf_neighbours_request request = {
             .communicators = plan->communicators,
@@ -94,19 +104,25 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
             .me = plan->rank,
             .geometry = &plan->geometry,
             .array = pf_array_number(pf_array_of(plan, array)),
-            .n = {format->n[0], format->n[1], format->n[2]},
             .boxes = boxes,
-            .low = {low[0], low[1], low[2]},
-            .high = {high[0], high[1], high[2]},
-            .fields = format->fields,
+            .fields = plan->interleaved ? 1 : format->fields,
             .threads = plan->threads,
             .element_bytes = format->element_bytes,
             .real_bytes = format->real_bytes,
         };
+        pf_numbers_inside(plan->geometry.axes, format->n, request.n);
+        pf_numbers_inside(plan->geometry.axes, low, request.low);
+        pf_numbers_inside(plan->geometry.axes, high, request.high);
+        halo->interleaved = plan->interleaved ? format->fields : 1;
+        halo->nearest = pf_nearest_axis(&plan->geometry, request.array);
+        request.n[halo->nearest] *= halo->interleaved;
+        request.low[halo->nearest] *= halo->interleaved;
+        request.high[halo->nearest] *= halo->interleaved;
+        fields = request.fields;
         status = pf_neighbours_make(&request, &halo->neighbours);
     }
     if (!status) {
-        size_t bytes = (size_t)format->fields * format->element_bytes;
+        size_t bytes = (size_t)fields * format->element_bytes;
         halo->bytes = (size_t)pf_box_elements(&boxes[plan->rank]) * bytes;
         halo->padded_bytes = (size_t)pf_box_elements(pf_neighbours_box(halo->neighbours)) * bytes;
     }
@@ -137,6 +153,7 @@ int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], 
     if (!status) {
         made->rank = plan->rank;
         made->fields = plan->fields;
+        made->axes = plan->geometry.axes;
         made->checks_calls = plan->checks_calls;
         status = make(plan, array, low, high, &format, made);
     }
@@ -199,8 +216,14 @@ int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part)
 {
     if (!halo || !part)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_part: null halo or result");
-    *part = (pencilfft_part){.box = *pf_neighbours_box(halo->neighbours), .fields = halo->fields};
-    part->field_stride = pf_box_elements(&part->box);
+    pencilfft_box box = *pf_neighbours_box(halo->neighbours);
+    int64_t elements = pf_box_elements(&box);
+    box.offset[halo->nearest] /= halo->interleaved;
+    box.extent[halo->nearest] /= halo->interleaved;
+    box.stride[halo->nearest] *= halo->interleaved;
+    *part = (pencilfft_part){.box = pf_box_outside(halo->axes, &box),
+                             .fields = halo->fields,
+                             .field_stride = halo->interleaved > 1 ? 1 : elements};
     return PENCILFFT_OK;
 }
 

@@ -7,6 +7,11 @@
 #include "ends/ends.h"
 #include "passes/passes.h"
 
+static char letter_of(const struct pencilfft_plan_s *plan, int axis)
+{
+    return pf_axis_letter(plan->geometry.axes, axis);
+}
+
 static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, char text[32])
 {
     if (buffer >= PF_MEMORY)
@@ -58,21 +63,22 @@ static void print_pass(const struct pencilfft_plan_s *plan, const struct pf_pass
                        FILE *out)
 {
     bool backward = pass->backward, u = form->u != PF_NO_AXIS, both = u && form->z;
+    int64_t n[3];
+    pf_numbers_outside(plan->geometry.axes, pass->box.extent, n);
     fprintf(out, "  pass ");
     if (u && backward)
-        print_lines(&pass->u_lines, "xyz"[form->u], out);
+        print_lines(&pass->u_lines, letter_of(plan, form->u), out);
     fputs(both && backward ? ", " : "", out);
     if (form->z)
-        print_lines(&pass->z_lines, 'z', out);
+        print_lines(&pass->z_lines, letter_of(plan, 2), out);
     fputs(both && !backward ? ", " : "", out);
     if (u && !backward)
-        print_lines(&pass->u_lines, "xyz"[form->u], out);
-    fprintf(out, "; array %d, %lldx%lldx%lld\n    reads ", form->array, (long long)pass->box.extent[0],
-            (long long)pass->box.extent[1], (long long)pass->box.extent[2]);
+        print_lines(&pass->u_lines, letter_of(plan, form->u), out);
+    fprintf(out, "; array %d, %lldx%lldx%lld\n    reads ", form->array, (long long)n[0], (long long)n[1], (long long)n[2]);
     print_side(plan, &pass->in, pass->block.read_direct, out);
     fprintf(out, "\n    writes ");
     print_side(plan, &pass->out, pass->block.write_direct, out);
-    char along = "xyz"[pass->along];
+    char along = letter_of(plan, pass->along);
     fprintf(out, "\n    in blocks of %lld planes, %lld lines along %c, %lld of each\n", (long long)pass->block.group,
             (long long)pass->block.u_chunk, along, (long long)pass->block.along_chunk);
 }
@@ -139,12 +145,13 @@ static void print_lane(const struct pencilfft_plan_s *plan, int l, FILE *out)
 {
     const struct pf_lane *lane = &plan->lane[l];
     const struct pf_share *share = &plan->route[lane->route].share;
+    char name[PF_CUT_NAME];
     fprintf(out, "  lane %d: ", l);
     if (plan->choice.chunks)
-        fprintf(out, "chunk %d of %d along %s", l + 1, plan->lanes, pf_cut_names[plan->choice.axis]);
+        fprintf(out, "chunk %d of %d along %s", l + 1, plan->lanes, pf_cut_name(&plan->choice, plan->choice.axis, name));
     else
-        fprintf(out, "z %lld to %lld of fields %d to %d", (long long)share->z, (long long)share->z_end - 1, share->field,
-                share->field_end - 1);
+        fprintf(out, "%c %lld to %lld of fields %d to %d", letter_of(plan, 2), (long long)share->z,
+                (long long)share->z_end - 1, share->field, share->field_end - 1);
     fprintf(out, ", in work buffers from element %lld on\n", (long long)lane->slot);
 }
 
@@ -184,6 +191,8 @@ static void print_remap(const struct pencilfft_plan_s *plan, int end, int backwa
     if (!plan->end[end].remap)
         return;
     pencilfft_box outside = pf_end_box(plan, end, plan->rank), inside = pf_end_inside(plan, end, plan->rank);
+    outside = pf_box_outside(plan->geometry.axes, &outside);
+    inside = pf_box_outside(plan->geometry.axes, &inside);
     const pencilfft_box *from = end == backward ? &outside : &inside, *to = end == backward ? &inside : &outside;
     fprintf(out, " %s %s among %d ranks: %lldx%lldx%lld from %lld %lld %lld becomes %lldx%lldx%lld from %lld %lld %lld\n",
             pf_remap_names[end], pf_remap_algorithm(plan->end[end].remap)->name, pf_remap_members(plan->end[end].remap),
@@ -203,7 +212,7 @@ static void print_whole(const struct pencilfft_plan_s *plan, int backward, FILE 
         fprintf(out, "%s", i ? ", then " : " ");
         for (int axis = 2; axis >= 0; axis--)
             if (whole->stage[i].axes >> axis & 1)
-                fputc("xyz"[axis], out);
+                fputc(letter_of(plan, axis), out);
     }
     if (whole->shares > 1)
         fprintf(out, ", each by %d threads", whole->shares);
@@ -232,14 +241,20 @@ static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
     const struct pf_geometry *g = &plan->geometry;
     const struct pf_transform *t = &plan->transform;
     char grid[PF_GRID_TEXT];
+    int64_t n[3], points[3];
+    pf_numbers_outside(g->axes, t->n, n);
+    pf_numbers_outside(g->axes, t->points, points);
     fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s", g->decomposition->name,
-            pf_grid_text(g, grid), plan->rank, (long long)t->n[0], (long long)t->n[1], (long long)t->n[2],
-            plan->precision->name, plan->transform.real_input ? "real" : "complex",
-            plan->transform.real_output ? "real" : "complex", g->layout->name, plan->fields,
-            plan->fields == 1 ? "field" : "fields");
+            pf_grid_text(g, grid), plan->rank, (long long)n[0], (long long)n[1], (long long)n[2], plan->precision->name,
+            plan->transform.real_input ? "real" : "complex", plan->transform.real_output ? "real" : "complex",
+            g->layout->name, plan->fields,
+            plan->fields == 1   ? "field"
+            : plan->interleaved ? "interleaved fields"
+                                : "fields");
     if (pf_is_padded(plan))
-        fprintf(out, ", padded to %lld %lld %lld", (long long)t->points[0], (long long)t->points[1],
-                (long long)t->points[2]);
+        fprintf(out, ", padded to %lld %lld %lld", (long long)points[0], (long long)points[1], (long long)points[2]);
+    if (g->axes != pf_table_row(&pf_orders, 0))
+        fprintf(out, ", order %s", g->axes->name);
     if (plan->threads > 1)
         fprintf(out, ", %d threads", plan->threads);
     fprintf(out, "\n");
@@ -258,8 +273,11 @@ int pencilfft_plan_print(pencilfft_plan plan, FILE *out)
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward))
             status = print_sequence(plan, backward, out);
+    int64_t bytes = 0;
     for (int i = 0; i < PF_WORKS; i++)
         works += plan->work[i] != NULL;
+    if (plan->caller_work && !status && !(status = pencilfft_work_bytes(plan, 0, &bytes)))
+        fprintf(out, "work memory of the caller, %lld bytes; ", (long long)bytes);
     fprintf(out, "%d work buffers; a buffer has %lld bytes\n", works,
             (long long)plan->alloc_elements * (long long)plan->element_bytes);
     return status;

@@ -8,9 +8,9 @@
  * DFTs" and "1d Real-odd DFTs". */
 static double waves_of(pencilfft_plan plan, int axis, int64_t index)
 {
-    int64_t n = plan->transform.n[axis];
     pencilfft_line line;
     pencilfft_line_of(plan, axis, &line);
+    int64_t n = line.n;
     double mode = (double)index, length = (double)n;
     switch (line.kind) {
     case PENCILFFT_LINE_NONE: return 0;
@@ -30,7 +30,7 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
 {
     if (!plan || !waves || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: null plan or result, or an axis that is not 0, 1 or 2");
-    int64_t n = plan->transform.modes[axis];
+    int64_t n = plan->transform.modes[pf_axis_inside(plan->geometry.axes, axis)];
     if (index < 0 || index >= n)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: index %lld; along axis %d the spectrum has 0..%lld",
                        (long long)index, axis, (long long)n - 1);
@@ -82,11 +82,24 @@ int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk)
     return pencilfft_parts(plan, array, &walk->parts);
 }
 
+/* Whether the fields are interleaved. */
+static bool are_near(const pencilfft_part *part, int nearest_axis)
+{
+    return part->fields > 1 && part->field_stride < part->box.stride[nearest_axis];
+}
+
 int pencilfft_walk_next(pencilfft_walk *walk)
 {
     const pencilfft_box *box = &walk->part.box;
     if (!walk->inside)
         return walk->inside = enter_part(walk);
+    if (are_near(&walk->part, walk->order[0])) {
+        walk->at += walk->part.field_stride;
+        if (++walk->field < walk->part.first_field + walk->part.fields)
+            return 1;
+        walk->at -= walk->part.fields * walk->part.field_stride;
+        walk->field = walk->part.first_field;
+    }
     for (int i = 0; i < 3; i++) {
         int axis = walk->order[i];
         int64_t local = walk->index[axis] - box->offset[axis];
@@ -98,7 +111,7 @@ int pencilfft_walk_next(pencilfft_walk *walk)
         walk->at -= local * box->stride[axis];
         stand_at(walk, axis, 0);
     }
-    if (walk->field + 1 < walk->part.first_field + walk->part.fields) {
+    if (!are_near(&walk->part, walk->order[0]) && walk->field + 1 < walk->part.first_field + walk->part.fields) {
         walk->field++;
         walk->at += walk->part.field_stride;
         return 1;

@@ -22,7 +22,7 @@ static int64_t largest_array(const struct pencilfft_plan_s *plan)
         for (int before = 0; before <= (array > 0 ? 1 : 0); before++) {
             int number = array + (before ? PF_BEFORE : 0);
             pencilfft_part last = pf_part_of(plan, number, plan->rank, pf_parts_of(plan, number) - 1);
-            grow(&largest, last.start + last.fields * last.field_stride);
+            grow(&largest, last.start + last.fields * pf_box_elements(&last.box));
         }
     for (int end = 0; end < PF_ENDS; end++)
         if (plan->end[end].remapped) {

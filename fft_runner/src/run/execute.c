@@ -59,15 +59,18 @@ static void copy_pieces(pencilfft_plan plan, const struct pf_step *step, bool ou
     const struct pf_lane *lane = &plan->lane[step->lane];
     const struct pf_joint joint = {.from = step->from, .to = step->to, .kept = step->kept};
     int array_buffer = out ? PF_IN : PF_OUT, after = step->backward == out; /* of the exchange, forward */
-    const pencilfft_box *whole = &plan->route[lane->route].mine[!after][t->number + after];
+    pencilfft_part array = {.box = plan->route[lane->route].mine[!after][t->number + after], .fields = plan->fields};
+    const pencilfft_box *whole = &array.box;
     char *const *buffer = plan->walk.run[step->backward].buffer;
+    pf_part_lay(plan, &array);
     for (int i = 0; i < pf_transfer_pieces(t, out); i++) {
         struct pf_piece piece = pf_transfer_piece(lane, t, &joint, out, i);
         struct pf_copy copy = out ? pf_copy_between(&piece.box, whole, &piece.box)
                                   : pf_copy_between(&piece.box, &piece.box, whole);
         copy.fields = piece.fields;
         copy.threads = plan->threads;
-        *(out ? &copy.from_start : &copy.to_start) += piece.first * pf_box_elements(whole);
+        *(out ? &copy.from_start : &copy.to_start) += piece.first * array.field_stride;
+        *(out ? &copy.from_field : &copy.to_field) = array.field_stride;
         *(out ? &copy.to_start : &copy.from_start) += piece.start;
         *(out ? &copy.to_field : &copy.from_field) = piece.field;
         pf_copy_changed(&copy, out ? plan->element_bytes : plan->sent_bytes, out ? plan->sent_bytes : plan->element_bytes,
@@ -367,8 +370,8 @@ static int prepare(pencilfft_plan plan, int status, const char *function, pencil
         status = check_call(plan, direction, in, out);
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    if (!status && (in == out || plan->end[backward].remapped)) /* then the transform runs in place */
-        status = pf_works_make(plan, true);
+    if (!status) /* with a remap the transform runs in place */
+        status = pf_work_get(plan, in == out || plan->end[backward].remapped);
     status = same_call(plan, status, function, (int)direction, 0, in == out);
     if (status)
         return status;
@@ -417,6 +420,8 @@ int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction d
                          "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
                          "arrays for each part; make a plan with another schedule for it",
                          plan->schedule);
+    if (!status)
+        status = pf_work_get(plan, false);
     status = same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
     if (status)
         return status;
@@ -445,8 +450,8 @@ static int check_pair(pencilfft_plan plan, const void *const in[PF_DIRECTIONS], 
             status = pf_fail(PENCILFFT_BAD_CALL,
                              "buffers of the forward transform overlap those of the backward one; give others");
     bool in_place = in[0] == out[0] || in[1] == out[1];
-    if (!status && !pf_runs_pairs(plan) && (in_place || plan->end[0].remapped || plan->end[1].remapped))
-        status = pf_works_make(plan, true);
+    if (!status)
+        status = pf_work_get(plan, !pf_runs_pairs(plan) && (in_place || plan->end[0].remapped || plan->end[1].remapped));
     return status;
 }
 

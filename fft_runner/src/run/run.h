@@ -10,6 +10,13 @@
 int pf_plan_build(pencilfft_plan plan);
 void pf_plan_clear(pencilfft_plan plan);
 
+/* ---- work.c -------------------------------------------------------------------------------------------------------- */
+
+/* Releases the work buffers of a new plan whose caller is to give others. */
+void pf_work_leave(pencilfft_plan plan);
+/* Work buffers for a run: makes those that a run in place lacks, or checks the memory of the caller. */
+int pf_work_get(pencilfft_plan plan, bool in_place);
+
 /* ---- execute.c ----------------------------------------------------------------------------------------------------- */
 
 /* Passes and exchanges of a transform, without remaps at its ends. */

@@ -37,14 +37,15 @@ static const struct pf_joint *joint_of(const struct maker *m, int lane, int i)
     return &m->plan->sequence[m->backward].joint[m->plan->lane[lane].route][i];
 }
 
-/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside, or numbers are sent in
- * another precision. */
+/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside, numbers are sent in
+ * another precision, or fields are interleaved. */
 static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const struct pf_joint *joint)
 {
     struct pf_lane *lane = &m->plan->lane[l];
     struct pf_transfer *t = &lane->transfer[m->backward][joint->exchange];
     const struct pf_exchange *exchange = t->exchange;
-    bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside && !pf_rounds(m->plan);
+    bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside && !pf_rounds(m->plan) &&
+                 !m->plan->interleaved;
     bool copied = m->plan->beside || joint->kept != PF_KEPT_THERE;
     bool own = copied && exchange->takes == PF_MESSAGES && !exchange->moves_self;
     if ((kind == PF_SYNC && !m->plan->sync->wait) || (kind == PF_BEGIN && !exchange->begin) || (kind == PF_OWN && !own) ||
@@ -119,7 +120,7 @@ static bool is_early(const struct pencilfft_plan_s *plan, int backward)
 {
     const int64_t bytes[2] = {pf_box_elements(&plan->input) * (int64_t)plan->input_bytes,
                               pf_box_elements(&plan->route[0].mine[1][plan->exchanges]) * (int64_t)plan->element_bytes};
-    bool fields = plan->choice.axis == PF_CUT_FIELD;
+    bool fields = plan->choice.axis == PF_CUT_FIELD && !plan->interleaved;
     return !pf_pass_runs_by_lanes(plan, backward, 0) || (fields && bytes[!backward] <= bytes[backward]);
 }
 

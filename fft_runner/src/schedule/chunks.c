@@ -7,7 +7,14 @@
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 
-const char *const pf_cut_names[PF_CUT_AXES] = {"x", "z", "field"};
+const char *pf_cut_name(const struct pf_choice *choice, enum pf_cut_axis axis, char name[PF_CUT_NAME])
+{
+    if (axis == PF_CUT_FIELD)
+        snprintf(name, PF_CUT_NAME, "field");
+    else
+        snprintf(name, PF_CUT_NAME, "%c", choice->letter[axis == PF_CUT_Z]);
+    return name;
+}
 
 int64_t pf_number_read(const char *text, size_t bytes, int64_t most)
 {
@@ -55,12 +62,13 @@ int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k)
     return extent / all * before + extent % all * before / all;
 }
 
-static const char *most_text(const struct pf_shape *shape, char text[128])
+static const char *most_text(const struct pf_shape *shape, const struct pf_choice *choice, char text[128])
 {
     int used = 0;
+    char name[PF_CUT_NAME];
     for (int axis = 0; axis < PF_CUT_AXES; axis++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%s: %lld", axis ? ", " : "", pf_cut_names[axis],
-                         (long long)shape->most[axis]);
+        used += snprintf(text + used, 128 - (size_t)used, "%s%s: %lld", axis ? ", " : "",
+                         pf_cut_name(choice, (enum pf_cut_axis)axis, name), (long long)shape->most[axis]);
     return text;
 }
 
@@ -78,5 +86,5 @@ int pf_chunks_settle(const struct pf_shape *shape, struct pf_choice *choice)
     return pf_fail(PENCILFFT_NOT_POSSIBLE,
                    "schedule %.200s: the smallest blocks of this transform are too short for %d chunks; the most are %s; "
                    "give fewer chunks, or another axis",
-                   given, choice->chunks, most_text(shape, most));
+                   given, choice->chunks, most_text(shape, choice, most));
 }

@@ -19,7 +19,6 @@ enum { PF_MAX_CHUNKS = 256, PF_MAX_SIZE = 1000, PF_SCHEDULE_TEXT = 2048, PF_MAX_
 
 /* The axis cut into chunks, in the order of trials by rule. */
 enum pf_cut_axis { PF_CUT_X, PF_CUT_Z, PF_CUT_FIELD, PF_CUT_AXES, PF_CUT_BY_RULE = PF_CUT_AXES };
-extern const char *const pf_cut_names[PF_CUT_AXES];
 
 /* A text after reading. settle() replaces members set by rule. */
 struct pf_choice {
@@ -27,6 +26,7 @@ struct pf_choice {
     int chunks;                   /* 0: by rule */
     int64_t size[PF_MAX_CHUNKS];
     enum pf_cut_axis axis;
+    char letter[2];               /* the caller's, of x and z */
     int64_t lower;                /* planes along z that go the first route; 0: by rule */
 };
 
@@ -79,8 +79,11 @@ extern const struct pf_schedule pf_schedule_sequence;
 
 /* ---- schedule_table.c ---------------------------------------------------------------------------------------------- */
 
-/* Read a text, "overlap:4:x". Local; refuses a text unknown to all schedules. */
-int pf_choice_read(const char *text, struct pf_choice *choice);
+/* Read a text, "overlap:4:x", with the caller's letters of x and z. Local; refuses a text unknown to all schedules. */
+int pf_choice_read(const char *text, const char letter[2], struct pf_choice *choice);
+/* The name of the axis that is cut. */
+enum { PF_CUT_NAME = 8 };
+const char *pf_cut_name(const struct pf_choice *choice, enum pf_cut_axis axis, char name[PF_CUT_NAME]);
 /* Replace members set by rule; refuses a schedule if the transform is too small. Then no choice is left. */
 int pf_choice_settle(const struct pf_shape *shape, struct pf_choice *choice);
 /* The text of this choice. */

@@ -16,27 +16,28 @@
 
 enum { LEAST = 2, MOST = 8 }; /* chunks by rule */
 
-static int refuse(const char *text)
+static int refuse(const char *text, const struct pf_choice *choice)
 {
     return pf_fail(PENCILFFT_UNKNOWN_NAME,
                    "schedule '%.100s': after overlap comes a number of chunks from 1 to %d, or their sizes, from 1 to %d "
-                   "each, and then an axis, x, z or field: overlap:4, overlap:1,2,4:z",
-                   text, PF_MAX_CHUNKS, PF_MAX_SIZE);
+                   "each, and then an axis, %c, %c or field: overlap:4, overlap:1,2,4:%c",
+                   text, PF_MAX_CHUNKS, PF_MAX_SIZE, choice->letter[0], choice->letter[1], choice->letter[1]);
 }
 
 static int read_text(const char *text, const char *after, struct pf_choice *choice)
 {
     size_t length = strcspn(after, ":");
+    char name[PF_CUT_NAME];
     if (!pf_chunks_read(after, length, choice))
-        return refuse(text);
+        return refuse(text, choice);
     if (!after[length])
         return PENCILFFT_OK;
     for (int axis = 0; axis < PF_CUT_AXES; axis++)
-        if (!strcmp(after + length + 1, pf_cut_names[axis])) {
+        if (!strcmp(after + length + 1, pf_cut_name(choice, (enum pf_cut_axis)axis, name))) {
             choice->axis = (enum pf_cut_axis)axis;
             return PENCILFFT_OK;
         }
-    return refuse(text);
+    return refuse(text, choice);
 }
 
 /* As many chunks as leave messages with a transfer longer than their start, at most the indices of the longest axis. */
@@ -59,6 +60,7 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
 {
     bool equal = true;
+    char name[PF_CUT_NAME];
     for (int k = 1; k < choice->chunks; k++)
         equal &= choice->size[k] == choice->size[0];
     int used = snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
@@ -67,7 +69,7 @@ static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEX
     for (int k = 0; k < choice->chunks && !equal; k++)
         used += snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, "%c%lld", k ? ',' : ':', (long long)choice->size[k]);
     if (choice->axis != PF_CUT_BY_RULE)
-        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%s", pf_cut_names[choice->axis]);
+        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%s", pf_cut_name(choice, choice->axis, name));
 }
 
 static void order(const struct pf_order *o)

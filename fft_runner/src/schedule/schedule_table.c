@@ -22,12 +22,14 @@ const struct pf_table pf_schedules = PF_TABLE_OF_POINTERS("schedule", rows);
 
 enum { NAME_SIZE = 64 };
 
-int pf_choice_read(const char *text, struct pf_choice *choice)
+int pf_choice_read(const char *text, const char letter[2], struct pf_choice *choice)
 {
     char name[NAME_SIZE];
     size_t length = strcspn(text, ":");
     snprintf(name, sizeof name, "%.*s", (int)length, text);
-    *choice = (struct pf_choice){.schedule = pf_table_find(&pf_schedules, name), .axis = PF_CUT_BY_RULE};
+    *choice = (struct pf_choice){.schedule = pf_table_find(&pf_schedules, name),
+                                 .axis = PF_CUT_BY_RULE,
+                                 .letter = {letter[0], letter[1]}};
     if (!choice->schedule)
         return PENCILFFT_UNKNOWN_NAME;
     if (!text[length])

@@ -54,11 +54,12 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
     if (shape->nz < 2)
         return pf_fail(
             PENCILFFT_NOT_POSSIBLE,
-            "schedule two-way: there is one plane along z, which cannot be divided; use schedule sequence or overlap");
+            "schedule two-way: there is one plane along %c, which cannot be divided; use schedule sequence or overlap",
+            choice->letter[1]);
     if (choice->lower >= shape->nz)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "schedule two-way:%lld: there are %lld planes along z to be divided; give 1 to %lld lower ones",
-                       (long long)choice->lower, (long long)shape->nz, (long long)shape->nz - 1);
+                       "schedule two-way:%lld: there are %lld planes along %c to be divided; give 1 to %lld lower ones",
+                       (long long)choice->lower, (long long)shape->nz, choice->letter[1], (long long)shape->nz - 1);
     if (!choice->lower)
         choice->lower = by_rule(shape);
     return PENCILFFT_OK;

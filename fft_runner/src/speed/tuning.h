@@ -1,10 +1,11 @@
+/* Numbers that affect only speed. */
 #pragma once
 
 #include <stdint.h>
 
 enum pf_direct { PF_BY_CLOCK, PF_ALWAYS };
 
-/* Sizes that affect only speed. Tests make the sizes tiny, so that small arrays are cut like large arrays. */
+/* Tests make the sizes tiny, so that small arrays are cut like large arrays. */
 struct pf_tuning {
     int64_t block_bytes;   /* the block of a pass: one of two blocks in the caches */
     int64_t message_bytes; /* size of a message whose transfer takes longer than its start */

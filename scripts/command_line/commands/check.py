@@ -31,7 +31,7 @@ from pencilmap.scripts.pictures.plain import loads_text
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
             hwloc: str | None, routing: str | None, traffic: str | None, draw: bool, wide: bool, as_json: bool) -> None:
-    """Check a placement file, and predict what it costs.
+    """Check a mapfile or other placement file, and predict its cost.
 
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
     """

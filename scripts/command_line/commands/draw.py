@@ -1,7 +1,7 @@
 """`pencilmap draw`: pictures of placements for papers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -22,11 +22,13 @@ from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.figures.gain import Half, draw_gain
 from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
 from pencilmap.scripts.pictures.plain import image_text, loads_text
+from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,13 @@ class Order:
         return rule.loads(mapping.network, exchange, mapping.ends)
 
     @property
+    def nodes(self) -> list[int]:
+        """Nodes of the first group of the exchange that is drawn."""
+        mapping = self.mapping
+        letter = next(d.letter for d in self.grid.decomposition.dimensions if d.name == self.drawn)
+        return sorted(set(mapping.node_of_rank[mapping.grid.groups(letter)[0]].tolist()))
+
+    @property
     def drawn(self) -> str:
         """Name of the requested exchange, or of the first exchange between several tasks."""
         names = self.grid.decomposition.names
@@ -135,6 +144,24 @@ def _graph(order):
     return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title)
 
 
+def _gain(order):
+    """The launch order beside the placement; the factor is of the times, or of the loads without times."""
+    if order.path is None or suffix(order.path) != "svg":
+        raise FigureError("gain is an SVG, which suits light and dark pages; name a file .svg with --output")
+    before, after = replace(order.on_torus, placements=("default",)), order.on_torus
+    found = [bar_of_forecast(order.where.predict(each.where.place(each.placements[0], each.grid), each.routing,
+                                                 each.placements[0])) for each in (before, after)]
+    [group] = compared(found)
+    halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
+              for bar, each in zip(found, (before, after))]
+    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
+              f"load of a link in the {order.drawn} exchange; circles: the nodes of a {order.drawn}", order.path)
+
+
+def _capital(words):
+    return words[:1].upper() + words[1:]
+
+
 @dataclass(frozen=True)
 class Picture:
     """One line of the table. draw : writes the file, or returns the lines of a small picture for a terminal."""
@@ -148,6 +175,7 @@ PICTURES = {
     "loads": Picture(_loads, "load of every link in an exchange"),
     "lengths": Picture(_lengths, "m and loads of placements, as bars"),
     "graph": Picture(_graph, "hosts, switches and loads"),
+    "gain": Picture(_gain, "loads before and after"),
 }
 WIDTH = 80  # columns of a small picture
 

@@ -9,7 +9,7 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
-from pencilmap.mapper.searches.limit import Limit, share_of
+from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -74,7 +74,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    launch = launched(here, best, Question(), best.grid.n_tasks)
+    launch = launched(here, best, Question(), best.grid.n_tasks, is_quick=not EFFORTS[effort])
     shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
     how = launch_of(mapping, output, form.name, job)
     if as_json:

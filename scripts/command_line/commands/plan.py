@@ -18,7 +18,7 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import MOST_TASKS_ROUTED, Launched, answer, launched, schedule_notes
+from pencilmap.scripts.command_line.answers import MOST_TASKS_ROUTED, Launched, answer, launched, schedule_notes, wrapped
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
@@ -29,6 +29,7 @@ from pencilmap.scripts.command_line.options import (
     ROBUST,
     ROUTING,
     SEARCH,
+    WRAP,
     on_machine,
     placements,
 )
@@ -41,7 +42,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @on_machine
-@with_options(ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: of the whole transform, or of its exchanges.")
 @with_options(SEARCH, HALO)
@@ -69,14 +70,14 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     def planned(here: Where) -> Plan:
         return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
                     placements=placement or None, exchanges=(exchange,) if exchange else None,
-                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction, top=top,
-                    seed=seed, seconds=time_limit)
+                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction,
+                    top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
 
     with hearing():
         found = planned(where)
         numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
-    listed = found.choices[:top]
+    listed = [*found.choices[:top], *_other_wraps(found, top)]
     launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
     if as_json:
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
@@ -89,8 +90,16 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_runs(found), *_why(found), *_ungained(found, launch), *schedule_notes(found.best.prediction, schedule),
-                 answer([found.best.prediction], launch, _take(found), by)):
+                 answer([found.best.prediction], launch, _take(found), by),
+                 *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
         say(line)
+
+
+def _other_wraps(found: Plan, top: int) -> list[Choice]:
+    """The best choice of each wrap that the list would not show, if both were asked for."""
+    shown = {choice.network for choice in found.choices[:top]}
+    best = {choice.network: choice for choice in reversed(found.choices)}
+    return [best[here.network] for here in found.where.wraps if here.network in best and here.network not in shown]
 
 
 def _launched(found: Plan, question: Question) -> Launched:

@@ -1,22 +1,18 @@
 """`pencilmap predict`: effective lengths, loads, times and certificate of placements."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
+from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.answers import answer, launched, wrapped
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -28,12 +24,14 @@ from pencilmap.scripts.command_line.options import (
     ROUTING,
     SCHEDULE,
     SEARCH,
+    WRAP,
     given_words,
     on_machine,
     placements,
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.progress import hearing
@@ -42,13 +40,14 @@ from pencilmap.scripts.command_line.tables import print_json, say
 
 @click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing effort")
 @on_machine
-@with_options(ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
+@with_options(WRAP, ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
 @with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="Of lines: the cost to start a message, e.g. '2 us' [machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of lines: messages that a rank starts at a time [1].")
+@click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")
+@click.option("--ports", type=click.IntRange(1), metavar="K",
+              help="Messages that a rank starts at a time [machine's, or 1].")
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
-              help="Also write a page with the torus in 3D and the loads of its links.")
+              help="Also write a page with the network and the loads of its links.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
@@ -67,13 +66,11 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    if message_cost or ports:
-        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with "
-                           "--algorithm; leave it out")
+    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
-    if page and not where.network.has_products:
-        raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
+    if page and where.wraps:
+        raise FigureError("--page draws one network; give --wrap torus or --wrap mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
     if grid in (None, BEST):
@@ -83,16 +80,19 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     in_sequence = replace(question, schedule=SEQUENCE)
     limit = Limit(seed, time_limit)
     with hearing():
-        found = where.answers(question, grid, placement, effort, limit)
-    launch = None if routing == ALL_ROUTINGS else launched(where, ranked(found)[0], in_sequence)
+        found = [p for here in where.each_wrap for p in here.answers(question, grid, placement, effort, limit)]
+    launches = {} if routing == ALL_ROUTINGS else {
+        here.network: launched(here, ranked([p for p in found if p.network == here.network])[0], in_sequence)
+        for here in where.each_wrap}
+    launch = launches.get(ranked(found)[0].network)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
-        write_page(page, where, [*both, *found], schedule, answer(found, launch))
+        write_page(page, where, [*both, *found], answer(found, launch))
     if as_json:
         print_json(*[p.as_dict() for p in found])
     else:
-        rows = [Row(p, launch.first if launch else None) for p in found]
-        prediction_table(rows, title(where), wide)
+        rows = [Row(p, launches[p.network].first if launches else None) for p in found]
+        prediction_table(rows, title(where), wide, shapes=bool(where.wraps))
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         halo_table(found)
@@ -100,23 +100,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             say(CUT)
         if routing != ALL_ROUTINGS:
             say(answer(found, launch))
+            for sentence in wrapped(found):
+                say(sentence)
         if page:
             click.echo()
             say(f"wrote {page}")
-
-
-def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str, verdict: str) -> None:
-    """Write the page of the report, with predictions in place of runs."""
-    from pencilmap.scripts.pictures.report.page import Forecast, page
-    from pencilmap.scripts.pictures.report.tori import MAX_NODES, Placed
-
-    def placed(prediction):
-        if where.network.n_nodes > MAX_NODES:
-            return None
-        name, beside = prediction.placement, prediction.schedule.name != SEQUENCE
-        mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
-        return Placed(mapping, name, prediction.routing, where.transform, beside, where.names or {})
-
-    forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
-    text = page([], given_words(), forecasts=forecasts, verdict=verdict, machine=where.machine)
-    write_whole(Path(path), text, FigureError)

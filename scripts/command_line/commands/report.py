@@ -1,4 +1,4 @@
-"""`pencilmap report`: one page with predictions and measurements."""
+"""`pencilmap report`: one page that argues, from run records or from a prediction."""
 
 from pathlib import Path
 
@@ -6,10 +6,14 @@ import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.mapper.program_records import read_programs
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
-from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.answers import nearness
+from pencilmap.scripts.command_line.options import ANY_SCHEDULE, EFFORT, GRID, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.prediction_page import predicted_page
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
@@ -27,24 +31,50 @@ PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
 
 
-@click.command("report", cls=Page)
-@click.argument("records", nargs=-1, required=True, type=click.Path())
+@click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format json")
+@click.argument("records", nargs=-1, type=click.Path())
 @click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures. [default: svg]")
-@JSON
-def command(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str | None,
+@on_machine
+@with_options(GRID, placements(), ANY_SCHEDULE, EFFORT, JSON)
+def command(records: tuple[str, ...], where: Setting | None, output: str, published: bool, figures: str | None,
+            kind: str | None, grid: str, placement: tuple[str, ...], schedule: str | None, effort: str,
             as_json: bool) -> None:
-    """Make one page from run records: torus in 3D, times, phases.
+    """Make one page: the gain, the network before and after, times.
 
-    The page is one file that works offline. The same records give the same bytes.
+    The page is of run records, or without records of the prediction for a machine or network. It is one file that works
+    offline. The same input gives the same bytes.
     """
-    if Path(output).resolve() in [Path(path).resolve() for path in records]:
-        raise FigureError(f"{output} contains the records; name another file for the page with -o")
     if kind and not figures:
         raise click.UsageError(f"--format {kind} is the format of the figures; name a folder for them with --figures")
-    kind = kind or KINDS[0]
+    if where is not None:
+        _predicted(where, output, published, figures, (grid, placement, schedule, effort), as_json)
+    else:
+        _of_records(records, output, published, figures, kind or KINDS[0], as_json)
+
+
+def _predicted(where, output, published, figures, question, as_json):
+    """Write the page of a prediction."""
+    if published or figures:
+        raise click.UsageError(f"--{'published' if published else 'figures'} is for run records; name their files, or leave "
+                               "it out (pencilmap draw makes single pictures)")
+    check_writable(output, FigureError)
+    with hearing():
+        said = predicted_page(output, where, *question)
+    if as_json:
+        print_json({"page": output, "records": 0, "figures": [], "refused": []})
+        return
+    say(said)
+    click.echo()
+    say(f"wrote {output}")
+
+
+def _of_records(records, output, published, figures, kind, as_json):
+    """Write the page of run records, and their figures."""
+    if Path(output).resolve() in [Path(path).resolve() for path in records]:
+        raise FigureError(f"{output} contains the records; name another file for the page with -o")
     check_writable(output, FigureError)
     programs = {path: read_programs(path) for path in records}
     entries = read_entries([path for path in records if not programs[path]])
@@ -55,7 +85,7 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]
     rows = [row for entry in entries for row in entry.comparisons]
-    said = "; ".join(filter(None, (agreement(rows), *(program.verdict for program in traced))))
+    said = "; ".join(filter(None, (nearness(rows), *(program.verdict for program in traced))))
     text = page(entries, words, cells, verdict=said, programs=traced)
     if figures:
         make_folder(figures)

@@ -11,6 +11,6 @@ GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce
 @click.group("study", cls=Folder, package=studies, groups=GROUPS, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Calibrate a machine, see how times scale, reproduce published ones."""
+    """Compare numbers of nodes, calibrate a machine, reproduce papers."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -37,19 +37,26 @@ def command(figure: str | None, seconds: float, as_json: bool) -> None:
     asked = figure_named(figure)
     if asked.compute is None:
         raise RecordError(f"{figure} ({asked.title}) cannot be computed: {asked.published}; in its place: {asked.here}")
+    if asked.takes_s:
+        say(f"note: this takes about {asked.takes} on two free processors", err=True)
     if asked.measures:
         say("note: this runs programs under mpirun here; other work on the machine changes the times", err=True)
     with shown() as show, _within(seconds, figure), _words(show, figure):
         found = asked.compute()
     if as_json:
         print_json({"figure": figure, "title": asked.title, "published": asked.published,
-                    "here": asked.here} | found.as_dict())
+                    "here": asked.here, "kind": asked.kind} | found.as_dict())
         return
     source = figure.partition(":")[0]
     say(f"{title_of(source)}, {figure.partition(':')[2]}: {asked.title}", bold=True)
     say(f"published: {asked.published}; here: {asked.here}")
     columns = [_folded(name) for name in found.columns]
     print_table(None, *fitted(columns, [[_cell(value) for value in row] for row in found.rows], []), found.notes)
+    if found.compared:
+        print_table("beside the published numbers", *fitted(
+            ["of", ">published", ">here", ">ratio", "kind"],
+            [[c.of, _cell(c.published), _cell(c.here), "-" if c.ratio is None else f"{c.ratio:.2f}", c.kind]
+             for c in found.compared], []), [f"{c.of}: {c.difference}" for c in found.compared])
 
 
 @contextmanager
@@ -101,21 +108,15 @@ def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
 def _list(as_json):
     lines = [(f"{source}:{name}", figure) for source, figures in SOURCES.items() for name, figure in figures.items()]
     if as_json:
-        print_json(*[{"figure": name, "title": f.title, "published": f.published, "here": f.here,
+        print_json(*[{"figure": name, "command": f"pencilmap study reproduce {name}" if f.compute else None,
+                      "title": f.title, "published": f.published, "here": f.here, "kind": f.kind, "takes_s": f.takes_s,
                       "computed": f.compute is not None} for name, f in lines])
         return
     for source, figures in SOURCES.items():
-        print_table(title_of(source), ["figure", "what", "computed"],
-                    [[f"{source}:{name}", f.title, _how(f)]
-                     for name, f in figures.items()])
+        print_table(title_of(source), ["figure", "what", "kind", "takes"],
+                    [[f"{source}:{name}", f.title, f.kind, f.takes] for name, f in figures.items()])
     say("pencilmap study reproduce SOURCE:FIGURE computes one; docs/reproduced.md says what was published of each, and what "
         "differs")
-
-
-def _how(figure):
-    if figure.compute is None:
-        return "-"
-    return "measured here" if figure.measures else "simulated here" if figure.simulates else "yes"
 
 
 def _folded(name):

@@ -111,7 +111,7 @@ def _bisection(study, fitted, transposes, ranks, peak):
 def _weak(study):
     return {"name": study.name, "points": [
         {"transform": size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
-         "efficiency": efficiency}
+         "first_over_time": study.points[0].time_s / p.time_s, "efficiency": efficiency}
         for p, efficiency in zip(study.points, weak_efficiencies(study))]}
 
 
@@ -142,20 +142,34 @@ def _print(answer, published):
                      for p in study["points"]], _fit_lines(study))
     for study in answer["weak"]:
         print_table(f"weak scaling, {study['name']}; efficiency with the work N log N",
-                    [">ranks", "transform", "grid", ">time", ">efficiency"],
+                    [">ranks", "transform", "grid", ">time", ">first/time", ">efficiency"],
                     [[p["ranks"], p["transform"], _grid(p["grid"]), milliseconds(p["time_s"]),
-                      f"{100 * p['efficiency']:.0f} %"] for p in study["points"]])
+                      f"{p['first_over_time']:.2f}", f"{100 * p['efficiency']:.0f} %"] for p in study["points"]])
     if answer["slab_against_pencil"]:
         print_table("1D against 2D decomposition, the fastest of each",
                     ["transform", ">ranks", ">1D", ">2D", "grid of 2D", ">2D/1D"],
                     [[p["transform"], p["ranks"], milliseconds(p["time_1d_s"]), milliseconds(p["time_2d_s"]),
-                      _grid(p["grid_2d"]), f"{p['ratio']:.2f}"] for p in answer["slab_against_pencil"]])
+                      _grid(p["grid_2d"]), f"{p['ratio']:.2f}"] for p in answer["slab_against_pencil"]],
+                    _verdicts(answer["slab_against_pencil"]))
     for study in answer["grids"]:
         over = [">mean of ranks", ">deviation"] if any(p["mean_s"] is not None for p in study["points"]) else []
         print_table(f"grids of {study['name']}", ["grid", "source", ">time", ">of best", *over],
                     [[_grid(p["grid"]), p["source"], milliseconds(p["time_s"]), f"{p['ratio']:.2f}",
                       *([milliseconds(p["mean_s"]), milliseconds(p["deviation_s"])] if over else [])]
                      for p in study["points"]])
+
+
+def _verdicts(pairs):
+    """Return a sentence for each transform: where 1D was faster, and how 2D over 1D changes with the ranks."""
+    found = []
+    for transform in dict.fromkeys(p["transform"] for p in pairs):
+        some = sorted((p for p in pairs if p["transform"] == transform), key=lambda p: p["ranks"])
+        faster = [str(p["ranks"]) for p in some if p["ratio"] > 1]
+        said = f"1D was faster on {', '.join(faster)} ranks" if faster else "2D was at least as fast on all numbers of ranks"
+        change = (f"; 2D/1D goes from {some[0]['ratio']:.2f} on {some[0]['ranks']} to {some[-1]['ratio']:.2f} on "
+                  f"{some[-1]['ranks']} ranks") if len(some) > 1 else ""
+        found.append(f"{transform}: {said}{change}")
+    return found
 
 
 def _pairs(study):

@@ -141,7 +141,7 @@ class NodeCounts(click.ParamType):
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int,
             scaling: str | None, plot: str | None, wide: bool, as_json: bool) -> None:
-    """Rank partition shapes, and show how the best one scales.
+    """Compare numbers of nodes, and the shapes of their partitions.
 
     One number of nodes ranks its shapes. Several numbers, joined by commas, show how the time of the best shape scales.
     """

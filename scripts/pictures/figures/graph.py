@@ -21,23 +21,38 @@ MAX_VERTICES = 1000
 HEIGHT = 4.6         # inches
 NAMED = 40           # largest number of vertices with names
 LONGEST_NAME = 12    # letters
+OUTSIDE, ASPECT = 1.3, 1.5  # radius of hosts around a circle of switches; width over height of the picture
+LETTERS = 120        # of names beside each other, before the names of hosts stand upright
 
 
-def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str) -> None:
-    """Draw hosts, switches and links. `numbers` selects row and column; raise FigureError if there is too much to draw."""
+def cable_loads(loads: LinkLoads) -> Floats:
+    """Return the load of a cable of each arc on the scale of m: float array, in the order of `arcs()`."""
+    network: Any = loads.network
+    index, cables = network.arcs().index, network.cables
+    if network.has_coordinates:  # cables of each dimension
+        cables = [cables[i] for i in (index // (2 * network.n_nodes)).tolist()]
+    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
+    return values * float(m_scale(1, network, loads.total_bytes))
+
+
+def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str,
+               most: float | None = None) -> None:
+    """Draw hosts, switches and links. `numbers` selects row and column, `most` is the load at the end of the scale.
+
+    Raises
+    ------
+    FigureError
+        If there is too much to draw.
+    """
     from matplotlib.collections import LineCollection
 
     network: Any = mapping.network
     arcs = network.arcs()
-    V, cables = arcs.n_vertices, network.cables
+    V = arcs.n_vertices
     if V > MAX_VERTICES:
         raise FigureError(f"{network} has {V} hosts and switches; a picture takes {MAX_VERTICES} at most")
-    if network.has_coordinates:  # cables of each dimension
-        cables = [cables[i] for i in (arcs.index // (2 * network.n_nodes)).tolist()]
     where = _places(arcs, network.n_nodes)
-    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[arcs.index] / [float(c) for c in cables]
-    values = values * float(m_scale(1, network, loads.total_bytes))
-    both = _busier(arcs, values)
+    both = _busier(arcs, cable_loads(loads))
     lines, top = heading(title, WIDTH)
     with figure(HEIGHT + top, WIDTH) as drawn:
         drawn.suptitle(lines, fontsize=8)
@@ -45,7 +60,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         order = sorted(both, key=both.__getitem__)
         links = LineCollection([where[list(ends)] for ends in order], array=[both[ends] for ends in order],
                                cmap=load_colours(), linewidths=1.4, zorder=1, gid="links")
-        links.set_clim(0, max(both.values(), default=0.0) or 1.0)
+        links.set_clim(0, most or max(both.values(), default=0.0) or 1.0)
         axes.add_collection(links)
         groups = groups_of(mapping, numbers)
         kinds = kinds_of_nodes(groups)
@@ -59,9 +74,10 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
                      gid="switches", label="switch" if len(switches) else None)
         if V <= NAMED:
             names = [network.node_name(v) for v in range(V)] if network.has_coordinates else network.vertices
-            for place, name in zip(where, names):
+            upright = sum(len(name[:LONGEST_NAME]) + 1 for name in names[:network.n_nodes]) > LETTERS
+            for v, (place, name) in enumerate(zip(where, names)):
                 axes.annotate(name[:LONGEST_NAME], place, (0, -7), textcoords="offset points", ha="center", va="top",
-                              fontsize=6)
+                              fontsize=6, rotation=90 if upright and v < network.n_nodes < V else 0)
         axes.set_axis_off()
         axes.margins(0.06)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
@@ -95,6 +111,8 @@ def _places(arcs: Arcs, n: int) -> Floats:
         found = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
         return np.array([found[k] for k in range(n)])
     level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
+    if max(level.values()) == 1 and arcs.n_vertices > n + 1:
+        return _around(graph, n)
     right = {k: (k + 0.5) / n for k in range(n)}
     for height in range(1, max(level.values()) + 1):  # each switch above the middle of its lower neighbours, without overlap
         here = [k for k, at in level.items() if at == height]
@@ -102,3 +120,16 @@ def _places(arcs: Arcs, n: int) -> Floats:
         ordered = sorted(here, key=lambda k: (middle[k], k))
         right |= {k: (place + 0.5) / len(ordered) for place, k in enumerate(ordered)}
     return np.array([(right[k], float(level[k])) for k in range(arcs.n_vertices)])
+
+
+def _around(graph, n):
+    """Return places of switches on a circle, as links to each other would lie on one line, and of hosts around them."""
+    switches = [k for k in graph if k >= n]
+    turn = {k: place / len(switches) for place, k in enumerate(switches)}
+    found = {k: (1.0, turn[k]) for k in switches}
+    for k in switches:
+        hosts = [b for b in graph[k] if b < n and min(s for s in graph[b] if s >= n) == k]
+        step = min(0.04, 0.8 / len(switches) / max(len(hosts), 1))
+        found |= {b: (OUTSIDE, turn[k] + (place - (len(hosts) - 1) / 2) * step) for place, b in enumerate(hosts)}
+    radius, angle = np.array([found[k] for k in range(len(found))]).T
+    return np.stack([ASPECT * radius * np.sin(2 * np.pi * angle), radius * np.cos(2 * np.pi * angle)], axis=1)

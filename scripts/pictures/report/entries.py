@@ -134,7 +134,8 @@ class Entry:
             return None
         hosts = {node: seat["host"] for node, seat in zip(mapping.node_of_rank.tolist(), sorted(
             self.record["placement"]["ranks"], key=lambda seat: seat["rank"]))}
-        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE, hosts)
+        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE, hosts,
+                      "" if self.schedule == SEQUENCE else self.schedule)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:

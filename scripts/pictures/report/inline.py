@@ -26,13 +26,19 @@ def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     name
         Prefix of every id, so that ids of several pictures differ.
     """
+    svg = plain_svg(draw, label, name)
+    for variable, colour in _COLOURS.items():
+        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
+    return svg
+
+
+def plain_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
+    """Return an SVG element with the colours of the picture, as `inline_svg`."""
     content = BytesIO()
     draw(content)
     svg = content.getvalue().decode("utf-8")
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.DOTALL)
     svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
-    for variable, colour in _COLOURS.items():
-        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
     svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
                  lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
     return svg.replace("xlink:href=", "href=")

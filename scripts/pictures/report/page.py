@@ -15,15 +15,33 @@ from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds, to_limit
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
+from pencilmap.scripts.pictures.figures.graph import MAX_VERTICES
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
+from pencilmap.scripts.pictures.report.bars import (
+    LAUNCHED,
+    MEASURED,
+    PREDICTED,
+    Compared,
+    bar_of_entry,
+    bar_of_forecast,
+    compared,
+    kind_of_run,
+    kinds_of_bars,
+    shown_bars,
+)
 from pencilmap.scripts.pictures.report.entries import Entry, printable
+from pencilmap.scripts.pictures.report.graphs import graph_pair
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, MAX_NODES, Placed, PlacedTraffic, views
 
 FEW = 3  # names in a title
 NOT_IN_TOTAL = f"not in the total: {WAITING}"
+EXPLAINED = {
+    PREDICTED: "Predicted from the loads of the links; nothing was run.",
+    "simulated": "Simulated: the real program ran, each message on the links of a simulated network, without other costs.",
+    MEASURED: "Measured in runs of the program.",
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +49,7 @@ class Forecast:
     """A prediction without a run, with the placement for its torus."""
 
     prediction: Prediction
-    placed: Placed | None  #: None if the torus is too large to draw
+    placed: Placed | None  #: None without a picture
     transform: Transform | None = None
 
 
@@ -51,32 +69,72 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     programs
         Traced programs, with or without runs.
     verdict
-        The sentence with the result, at the top.
+        The sentence with the result: of predictions what to take, of records how near the prediction was.
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
-    found, of_all = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
-                           *(PlacedTraffic(m, p.placement, p.routing, program.found.traffic,
-                                           program.name if len(programs) > 1 else "") for program, m, p in traced)])
-    of_entry, of_forecast = of_all[:len(entries)], of_all[len(entries):len(entries) + len(forecasts)]
-    bars = groups_of_bars([*map(bar_of_entry, entries), *(bar_of_forecast(f.prediction) for f in forecasts)])
-    first, second = _pair(found, [*zip(of_entry, map(_measured_s, entries)), *zip(of_forecast, (
-        f.prediction.known_s for f in forecasts)), *zip(of_all[len(entries) + len(forecasts):], (
-            p.link_bytes for program, _, p in traced if program is programs[0]))])
+    placed = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
+              *(PlacedTraffic(m, p.placement, p.routing, program.found.traffic, program.name if len(programs) > 1 else "")
+                for program, m, p in traced)]
+    found, of_all = views(placed)
+    bars = [*map(bar_of_entry, entries),
+            *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
+              for f in forecasts)]
+    amounts = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
+                                               for program, _, p in traced)]
+    groups = compared(bars)
+    first, second = _pair(found, [*zip(of_all, amounts)])
+    title = title_of(entries, forecasts, machine, programs)
+    runs = {kind_of_run(entry) for entry in entries}
+    run_word = runs.pop() if len(runs) == 1 else MEASURED
+    faster = "faster" if groups and groups[0].bars[0].timed else "less load"
     return _environment().get_template("page.html").render(
-        title=title_of(entries, forecasts, machine, programs), programs=programs,
-        verdict=verdict, command=printable(join(command)),
-        version=version("pencilmap"), entries=entries, bars=bars, bar_kinds=kinds_of_bars(bars),
+        title=title, programs=programs, headline=groups[0].sentence if groups else verdict or title,
+        kinds=[(kind, EXPLAINED[kind]) for kind in _kinds(groups, programs)],
+        verdict="" if entries or programs else verdict, run_word=run_word,
+        agreement=verdict.replace(MEASURED, run_word) if entries else "", command=printable(join(command)),
+        version=version("pencilmap"), entries=entries, groups=[(group, shown_bars(group)) for group in groups],
+        bar_kinds=kinds_of_bars(groups),
         forecasts=[forecast.prediction for forecast in forecasts], views=found, paired=second is not None,
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second}), style=_part("page.css"),
+        at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
+                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster}),
+        faster=faster, style=_part("page.css"), graphs=graph_pair(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
-        bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
+        bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),
-        undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
-        unseen=[forecast.prediction for forecast in forecasts if forecast.placed is None],
+        undrawn=[f"{entry.source}: {_undrawn(entry.placed) or f'the network is not drawn: {entry.comparisons[0].note}'}"
+                 for entry in entries if entry.placed is None or _undrawn(entry.placed)],
+        unseen=list(dict.fromkeys(filter(None, (_undrawn(f.placed) for f in forecasts if f.placed)))),
         phases_table=_phases_table(entries), join=join)
+
+
+def _undrawn(placed):
+    """Return why the network of a placement is not drawn; empty if it is drawn, or without a network."""
+    if placed is None:
+        return ""
+    network = placed.mapping.network
+    if network.has_products:
+        return f"{network} is not drawn: it has more than {MAX_NODES} nodes" if network.n_nodes > MAX_NODES else ""
+    drawn = network.arcs().n_vertices <= MAX_VERTICES
+    return "" if drawn else f"{network} is not drawn: it has more than {MAX_VERTICES} hosts and switches"
+
+
+def _kinds(groups: Sequence[Compared], programs: Sequence[ProgramRuns]) -> list[str]:
+    """Return how the times came about: each name once."""
+    if programs:
+        return [MEASURED if any(run.seconds for program in programs for run in program.measured) else PREDICTED]
+    return list(dict.fromkeys(group.kind for group in groups))
+
+
+def _least(n_views, timed):
+    """Return the least amount of each view; None if it has none."""
+    found: list[float | None] = [None] * n_views
+    for view, value in timed:
+        if view is not None and value is not None:
+            found[view] = min(filter(None, (found[view], value)))
+    return found
 
 
 def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None,
@@ -103,26 +161,24 @@ def _few(names):
     return " and ".join(different) if len(different) <= FEW else f"{different[0]} and {len(different) - 1} others"
 
 
-def _measured_s(entry):
-    return sum(c.measured_s for c in entry.comparisons)
-
-
 def _pair(found, timed):
     """Return the numbers of the views before and after, on the same torus.
 
-    Before is the launch order or else the slowest view, after is the fastest view of another order; None if there is
-    none.
+    Before is the launch order or else the slowest view. After is the fastest view of other nodes under the same kind of
+    schedule, or else of other nodes, or else of any other view; None if there is none.
     """
     best: dict[int, float] = {}
-    for view, seconds in timed:
+    for view, value in timed:
         if view is not None:
-            best[view] = min(best.get(view, inf), inf if seconds is None else seconds)
+            best[view] = min(best.get(view, inf), inf if value is None else value)
     if not best:
         return 0, None
-    before = next((view for view in best if found[view]["title"].endswith(", default")), max(best, key=best.__getitem__))
+    before = next((view for view in best if found[view]["placement"] == LAUNCHED), max(best, key=best.__getitem__))
     others = [view for view in best if view != before
               and [found[view][key] for key in ("shape", "ring")] == [found[before][key] for key in ("shape", "ring")]]
-    return before, min(others, key=best.__getitem__, default=None)
+    moved = [view for view in others if found[view]["nodes"] != found[before]["nodes"]]
+    alike = [view for view in moved if [*found[view]["loads"]] == [*found[before]["loads"]]]
+    return before, min(alike or moved or others, key=best.__getitem__, default=None)
 
 
 def _inline(pictures):

@@ -31,10 +31,11 @@ class Placed:
     transform: Transform | None
     beside: bool  #: whether the schedule has concurrent exchanges: then their combined loads are shown first
     hosts: dict[int, str] = field(default_factory=dict)  #: node -> name, as far as known
+    schedule: str = ""  #: if exchanges are beside each other
 
     @property
     def title(self) -> str:
-        return f"{self.mapping.network}, grid {self.mapping.grid}, {self.name}"
+        return ", ".join(filter(None, (str(self.mapping.network), f"grid {self.mapping.grid}", self.name, self.schedule)))
 
     @property
     def shown(self) -> list[str]:
@@ -59,7 +60,7 @@ class Placed:
         no link) are base64, little-endian."""
         mapping, torus = self.mapping, as_torus(self.mapping.network)
         return {
-            "title": self.title,
+            "title": self.title, "placement": self.name,
             "shape": list(torus.shape),
             "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
             "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
@@ -86,7 +87,7 @@ class PlacedTraffic:
         shown = [("all phases", self.traffic.total), *((f"phase {k}", phase) for k, phase in enumerate(phases, 1))]
         loads = {name: link_values(rule.loads(self.mapping.network, phase.exchange, self.mapping.ends), with_bytes=True)
                  for name, phase in (shown if len(phases) > 1 else shown[:1])}
-        return {"title": ", ".join(filter(None, (self.program, str(torus), self.name))),
+        return {"title": ", ".join(filter(None, (self.program, str(torus), self.name))), "placement": self.name,
                 "shape": list(torus.shape), "axes": torus.axes,
                 "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "grid": [], "dimensions": [],
                 "routing": self.routing, "nodes": _base64(self.mapping.node_of_rank, "<i4"), "hosts": {},
@@ -102,7 +103,7 @@ def views(placed: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[st
     for one in placed:
         drawn = one and one.mapping.network.has_products and one.mapping.network.n_nodes <= MAX_NODES
         view = one.view() if one and drawn else None
-        key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
+        key = str(sorted((k, v) for k, v in view.items() if k not in ("title", "placement"))) if view else ""
         if view and key not in numbers:
             numbers[key] = len(found)
             found.append(view)

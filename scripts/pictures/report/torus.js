@@ -361,8 +361,27 @@
 
   /* ---- choices ---- */
 
+  /* How many times faster the second placement is, in large figures between the pictures. */
+  function tellFactor() {
+    if (!find("factor")) return;
+    const [before, after] = panels.map((panel) => data.amounts[views.indexOf(panel.view)]);
+    const known = panels[1].view && before && after, factor = known ? before / after : 0;
+    find("factor").hidden = !known;
+    if (!known) return;
+    const number = document.createElement("b");
+    number.textContent = `${Math.max(factor, 1 / factor).toFixed(2)}\u00d7`;
+    find("factor").replaceChildren(number, factor < 1 ? ` ${data.faster} before` : ` ${data.faster}`);
+  }
+
+  const spoken = (view) => `${view.title}. ${view.loads[state.exchange]
+    ? `The busiest link shown carries ${rounded(largest(view.loads[state.exchange]))}.` : ""} The nodes are listed below.`;
+
   function show() {
-    for (const panel of shown()) tell(panel);
+    for (const panel of shown()) {
+      tell(panel);
+      panel.canvas.setAttribute("aria-label", spoken(panel.view));
+    }
+    tellFactor();
     const every = shown().map((panel) => panel.view);
     for (const name of [...NAMES, "exchange", "direction"]) find(name).value = state[name];
     for (const name of NAMES) find(name).parentNode.hidden = !every.some((view) => view.dimensions.includes(name));

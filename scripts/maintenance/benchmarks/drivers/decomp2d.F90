@@ -1,4 +1,5 @@
-!> 2DECOMP&FFT 2 (https://github.com/2decomp-fft/2decomp-fft), in double precision; its x is our z. It works on MPI_COMM_WORLD.
+!> 2DECOMP&FFT 2 (https://github.com/2decomp-fft/2decomp-fft), in double precision; its x is our z. It works on
+!! MPI_COMM_WORLD.
 !> POOL: versions with a pool of memory, which must hold complex numbers for c2c.
 module peer
     use, intrinsic :: iso_c_binding

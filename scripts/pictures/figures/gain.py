@@ -1,0 +1,159 @@
+"""Before and after: the links of a torus under the launcher's order and under a placement, with the factor between them.
+
+The picture is a small SVG for a web page, written without matplotlib. Its colours follow the reader's light or dark page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.scripts.pictures.figures.image import STUB, Lattices
+from pencilmap.scripts.pictures.figures.loads import link_values
+
+MAX_LINKS = 12_000
+SIDE, BETWEEN = 380, 130      # pixels of a torus, and of the factor between two
+ABOVE, BELOW, EDGE = 62, 64, 12
+CLASSES = 6                   # colours of loads
+RAMPS = {"light": ("#d9dee4", "#7a1f5c", "#1a1a1a", "#5c5c5c", "#0072b2"),
+         "dark": ("#3a4049", "#ffe58a", "#e6e6e6", "#a8acb3", "#4aa8e8")}  # none, most, text, pale text, row
+MIDDLE = {"light": "#d9a441", "dark": "#c9832b"}
+
+
+@dataclass(frozen=True)
+class Half:
+    """One of the two tori: a title, a value in words, the loads of an exchange, and the nodes of one of its groups."""
+
+    title: str
+    value: str
+    loads: LinkLoads
+    nodes: Sequence[int]
+
+
+def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | PathLike[str]) -> None:
+    """Write the picture.
+
+    Parameters
+    ----------
+    halves : two of Half
+        Before and after, on one torus of up to three dimensions.
+    factor : str
+        How many times faster, such as ``1.33``.
+    meaning : str
+        What the colours show.
+
+    Raises
+    ------
+    FigureError
+        If the torus has too many links or dimensions.
+    """
+    torus = as_torus(halves[0].loads.network)
+    wide = [i for i, n in enumerate(torus.shape) if n > 1]
+    if len(wide) > 3 or len(wide) * torus.n_nodes > MAX_LINKS:
+        raise FigureError(f"torus {torus} has {len(wide)} dimensions and {len(wide) * torus.n_nodes} cables; this picture "
+                          f"takes 3 and {MAX_LINKS:,} at most; draw a smaller `network`, or pencilmap report")
+    values = [np.nanmax(link_values(half.loads, with_bytes=False), axis=1) for half in halves]  # (d, N): busier direction
+    most = max(float(np.nanmax(each)) for each in values) or 1.0
+    lattices = Lattices(torus)
+    scale = (SIDE - 2 * EDGE) / float(max(lattices.size + 2 * STUB))
+    height = float(lattices.size[1] + 2 * STUB) * scale
+    parts = [_half(half, each, most, lattices, scale, (k * (SIDE + BETWEEN), height))
+             for k, (half, each) in enumerate(zip(halves, values))]
+    width, total = 2 * SIDE + BETWEEN, ABOVE + height + BELOW
+    middle = (SIDE + BETWEEN / 2, ABOVE + height / 2)
+    told = f"{halves[0].title}: {halves[0].value}. {halves[1].title}: {halves[1].value}, {factor} times faster."
+    text = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total:.0f}" role="img" '
+            f'aria-label="{escape(told)}">', f"<title>{escape(told)}</title>", f"<style>{_style()}</style>", *parts,
+            f'<text class="factor" x="{middle[0]:.0f}" y="{middle[1]:.0f}">{escape(factor)}\N{MULTIPLICATION SIGN}</text>',
+            f'<text class="soft" x="{middle[0]:.0f}" y="{middle[1] + 22:.0f}">faster</text>',
+            f'<path class="arrow" d="M{middle[0] - 34:.0f} {middle[1] + 40:.0f}h62m-9 -6l9 6l-9 6"/>',
+            *_legend(most, meaning, width, total), "</svg>\n"]
+    write_whole(Path(path), "\n".join(text), FigureError)
+
+
+def _half(half, values, most, lattices, scale, corner):
+    """Return a torus: title, links by class of load, nodes of the first row."""
+    left, height = corner
+    torus: Torus = lattices.torus
+    coordinates = torus.coordinates(np.arange(torus.n_nodes))
+    places = lattices.screen(coordinates)
+    paths: list[list[str]] = [[] for _ in range(CLASSES)]
+
+    def spot(place: Floats) -> str:
+        """Return right and down in pixels."""
+        return (f"{left + EDGE + (place[0] + STUB) * scale:.1f} "
+                f"{ABOVE + height - (place[1] + STUB) * scale:.1f}")
+
+    for k, i in enumerate(lattices.drawn):
+        step = lattices.steps[k]
+        for start in np.flatnonzero(coordinates[:, i] == 0).tolist():
+            along = [torus.node(tuple(coordinates[start] + np.eye(torus.n_dimensions, dtype=int)[i] * at))
+                     for at in range(torus.shape[i])]
+            for kind, ends in _runs([values[i, node] for node in along], most):
+                paths[kind].append("".join(f"{'ML'[n]}{spot(places[start] + step * end)}" for n, end in enumerate(ends)))
+    marks = [f'<circle cx="{x}" cy="{y}" r="5.5"/>' for node in half.nodes for x, y in [spot(places[node]).split()]]
+    links = [f'<path class="c{k}" d="{"".join(line)}"/>' for k, line in enumerate(paths) if line]
+    middle = left + SIDE / 2
+    return "\n".join([f'<text class="head" x="{middle:.0f}" y="22">{escape(half.title)}</text>',
+                      f'<text class="soft" x="{middle:.0f}" y="44">{escape(half.value)}</text>',
+                      *links, f'<g class="row">{"".join(marks)}</g>'])
+
+
+def _runs(loads, most):
+    """Return a class of loads and two ends for each run of alike links of a line; the last link may close the ring."""
+    n, kinds = len(loads), [None if np.isnan(load) else min(CLASSES - 1, int(CLASSES * load / most)) for load in loads]
+    runs: list[tuple[int, list[float]]] = []
+    for at, kind in enumerate(kinds[:-1]):
+        if kind is None:
+            continue
+        if runs and runs[-1][0] == kind and runs[-1][1][1] == at:
+            runs[-1][1][1] = at + 1
+        else:
+            runs.append((kind, [at, at + 1]))
+    if kinds[-1] is not None:  # a short end on both sides
+        runs += [(kinds[-1], [-STUB, 0]), (kinds[-1], [n - 1, n - 1 + STUB])]
+    return runs
+
+
+def _legend(most, meaning, width, total):
+    """Return the scale of colours, with its meaning and the mark of a row."""
+    y, step = total - 38, 26
+    left = width / 2 - CLASSES * step / 2
+    boxes = [f'<rect class="f{k}" x="{left + k * step:.0f}" y="{y:.0f}" width="{step}" height="10"/>'
+             for k in range(CLASSES)]
+    return [*boxes, f'<text class="soft end" x="{left - 8:.0f}" y="{y + 10:.0f}">0</text>',
+            f'<text class="soft start" x="{left + CLASSES * step + 8:.0f}" y="{y + 10:.0f}">{most:.4g}</text>',
+            f'<text class="soft" x="{width / 2:.0f}" y="{y + 30:.0f}">{escape(meaning)}</text>']
+
+
+def _style():
+    rules = ["text{font:15px system-ui,sans-serif;text-anchor:middle}.head{font-weight:600}.end{text-anchor:end}"
+             ".start{text-anchor:start}.factor{font-size:34px;font-weight:700}path{fill:none;stroke-width:1.3}"
+             ".arrow{stroke-width:2.5}", _colours("light"),
+             "@media(prefers-color-scheme:dark){" + _colours("dark") + "}"]
+    return "".join(rules)
+
+
+def _colours(scheme):
+    none, most, ink, soft, row = RAMPS[scheme]
+    stops = [_rgb(colour) for colour in (none, MIDDLE[scheme], most)]
+    found = []
+    for k in range(CLASSES):
+        at = 2 * k / (CLASSES - 1)
+        low = min(1, int(at))
+        red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1]))
+        colour = f"#{red:02x}{green:02x}{blue:02x}"
+        found.append(f".c{k}{{stroke:{colour}}}.f{k}{{fill:{colour}}}")
+    return "".join([f".head,.factor{{fill:{ink}}}.soft{{fill:{soft}}}.arrow{{stroke:{soft}}}.row{{fill:{row}}}", *found])
+
+
+def _rgb(colour):
+    return [int(colour[k:k + 2], 16) for k in (1, 3, 5)]
