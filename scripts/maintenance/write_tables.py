@@ -141,8 +141,8 @@ def kinds_of_figures() -> str:
 def figures() -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of docs/results/reproduced.csv: every published table and figure, and its substitute."""
     return ["publication", "figure", "command", "kind", "takes", "title", "published in text", "here"], [
-        [title_of(source), name, f"pencilmap study reproduce {source}:{name}" if f.compute else "", f.kind, f.takes.strip("-"),
-         f.title, f.published, f.here]
+        [title_of(source), name, f"pencilmap study reproduce {source}:{name}" if f.compute else "", f.kind,
+         f.takes.strip("-"), f.title, f.published, f.here]
         for source, named in SOURCES.items() for name, f in named.items()]
 
 
