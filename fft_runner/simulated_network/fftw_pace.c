@@ -68,27 +68,27 @@ static void *next(const char *name)
 #define LINES int rank, const fftw_iodim64 *line, int loops, const fftw_iodim64 *many
 #define GIVEN rank, line, loops, many
 
-#define PLANNER(name, share, arguments, ...)                                                                                  \
-    fftw_plan name arguments                                                                                                  \
-    {                                                                                                                         \
-        static void *(*real) arguments;                                                                                       \
-        if (!real)                                                                                                            \
-            *(void **)&real = next(#name);                                                                                    \
-        return entered(real(__VA_ARGS__), GIVEN, share);                                                                      \
+#define PLANNER(name, share, arguments, ...)             \
+    fftw_plan name arguments                             \
+    {                                                    \
+        static void *(*real)arguments;                   \
+        if (!real)                                       \
+            *(void **)&real = next(#name);               \
+        return entered(real(__VA_ARGS__), GIVEN, share); \
     }
 
-#define EXECUTOR(name, from, to)                                                                                              \
-    void name(const fftw_plan plan, from *in, to *out)                                                                        \
-    {                                                                                                                         \
-        static void (*real)(const fftw_plan, from *, to *);                                                                   \
-        if (!real)                                                                                                            \
-            *(void **)&real = next(#name);                                                                                    \
-        real(plan, in, out);                                                                                                  \
-        pace(plan);                                                                                                           \
+#define EXECUTOR(name, from, to)                            \
+    void name(const fftw_plan plan, from *in, to *out)      \
+    {                                                       \
+        static void (*real)(const fftw_plan, from *, to *); \
+        if (!real)                                          \
+            *(void **)&real = next(#name);                  \
+        real(plan, in, out);                                \
+        pace(plan);                                         \
     }
 
-PLANNER(fftw_plan_guru64_dft, 1, (LINES, fftw_complex *in, fftw_complex *out, int sign, unsigned flags), GIVEN, in, out, sign,
-        flags)
+PLANNER(fftw_plan_guru64_dft, 1, (LINES, fftw_complex *in, fftw_complex *out, int sign, unsigned flags), GIVEN, in, out,
+        sign, flags)
 PLANNER(fftw_plan_guru64_r2r, 0.5, (LINES, double *in, double *out, const fftw_r2r_kind *kind, unsigned flags), GIVEN, in,
         out, kind, flags)
 PLANNER(fftw_plan_guru64_dft_r2c, 0.5, (LINES, double *in, fftw_complex *out, unsigned flags), GIVEN, in, out, flags)
