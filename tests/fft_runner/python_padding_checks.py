@@ -102,7 +102,8 @@ for padding in (0.9, (1.5, 1), "2"):
     try:
         Plan((4, 4, 4), comm, padding=padding)
     except PencilfftError as error:
-        assert "give a factor of 1 or more, or three for x, y and z" in str(error), error
+        what = "a number" if padding == "2" else "a factor of 1 or more, or three for x, y and z"
+        assert f"give {what}" in str(error), error
     else:
         raise AssertionError(f"padding {padding} is taken")
 if comm.rank == 0:

@@ -24,7 +24,7 @@ def check_error(shape, grid, **choices):
     """Compare both directions with those of a plan in double precision, by the same input."""
     draw = np.random.default_rng(comm.rank)
     with Plan(shape, grid, comm, exchange_precision="single", **choices) as plan, \
-            Plan(shape, grid, comm, **choices) as exact:
+            Plan(shape, plan.grid, comm, **choices) as exact:
         sent = sum(n > 1 for n in plan.grid) + 2 * ("brick" in choices.get("decomposition", "") and comm.size > 1)
         assert plan.exchange_error == sent * UNIT and exact.exchange_error == 0, (sent, plan.exchange_error)
         f = draw.standard_normal(plan.shape("input"))
