@@ -225,7 +225,7 @@ static int read_placement(const char *text, struct seat *seats, int ranks, int *
     bool list = is_list(text);
     struct process *processes = sorted_by_host(seats, ranks);
     struct words w = {.name = list ? "the list of ranks" : text, .line = 1};
-    w.file = list ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : text_file_open(text, "");
+    w.file = list ? fmemopen(memchr(text, *text, 1), strlen(text), "r") : text_file_open(text, "");
     int status = w.file && processes ? read_words(&w, processes, ranks, rank_of)
                  : list && !w.file   ? pf_fail(PF_REFUSED, "no memory for the list of ranks")
                                      : PF_REFUSED;

@@ -121,7 +121,7 @@ static int same_everywhere(MPI_Comm comm, const char *machine, const char *grid)
 
 EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *grid, MPI_Comm *newcomm)
 {
-    struct pm_request request;
+    struct pm_request request = {0};
     if (newcomm)
         *newcomm = MPI_COMM_NULL;
     int status = pf_usable(comm, "pm_comm_reorder");

@@ -699,7 +699,7 @@ contains
         type(pencilfft_plan) :: one, other
         type(c_ptr) :: buffer(6)
         complex(c_double), pointer :: a(:), b(:)
-        integer(c_int) :: status, done, i
+        integer(c_int) :: done, i
         integer(c_int64_t) :: shape(3)
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, one, rigor="estimate", nonblocking=.true.))
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, other, rigor="estimate", nonblocking=.true.))

@@ -200,7 +200,7 @@ static void draw_order(struct dice *dice, int ranks, struct drawn_plan *drawn)
     if (!strncmp(d->decomposition, "slab", 4) && !one_in(dice, 8))
         d->decomposition = "pencil";
     if (!strncmp(d->decomposition, "brick:", 6)) {
-        a = ranks % a ? 1 : a;
+        a = (ranks % a) ? 1 : a;
         sprintf(drawn->decomposition, "brick:%dx%d", a, ranks / a);
     }
     if (one_in(dice, 8))

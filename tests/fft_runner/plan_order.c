@@ -68,12 +68,12 @@ pencilfft_desc plan_inside(const pencilfft_desc *d, struct plan_texts *texts)
 {
     pencilfft_desc found = *d;
     int outside[3], inside[3];
-    char kind[3][4];
     find_axes(d, outside, inside);
     if (plan_is_flat(d))
         found.nz = 1;
     rename_axes(&found, inside, texts);
     if (d->kinds) {
+        char kind[3][4];
         read_kinds(d->kinds, kind);
         write_kinds(&found, kind, outside, 3, texts);
     }
@@ -89,7 +89,6 @@ pencilfft_desc plan_inside(const pencilfft_desc *d, struct plan_texts *texts)
 void plan_turn(pencilfft_desc *d, const char *order, struct plan_texts *texts)
 {
     int outside[3], inside[3];
-    char kind[3][4];
     d->order = order;
     find_axes(d, outside, inside);
     if (plan_is_flat(d)) {
@@ -100,6 +99,7 @@ void plan_turn(pencilfft_desc *d, const char *order, struct plan_texts *texts)
     }
     rename_axes(d, outside, texts);
     if (d->kinds) {
+        char kind[3][4];
         read_kinds(d->kinds, kind);
         write_kinds(d, kind, inside, plan_is_flat(d) ? 2 : 3, texts);
     }

@@ -97,13 +97,13 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
     int status = PENCILFFT_OK;
     bool usable = pf_transform_make(desc, &transform) == PENCILFFT_OK && transform.n[0] > 0 && transform.n[1] > 0 &&
                   transform.n[2] > 0 && pf_bounded_product(transform.n, PF_MAX_ELEMENTS) > 0;
-    int64_t n[3];
     for (int end = 0; end < PF_ENDS && usable && !status; end++) { /* else set_geometry() reports the error */
         pf_numbers_outside(axes, end ? transform.modes : transform.points, plan->end[end].n);
         plan->end[end].remapped = d->bricks;
         status = gather(plan, end, given[end]);
     }
     if (usable && !status && d->bricks) {
+        int64_t n[3];
         pf_numbers_outside(axes, transform.n, n);
         if (!plan->bricks[0])
             pf_bricks_choose(n, axes->dimensions, plan->ranks, plan->bricks);

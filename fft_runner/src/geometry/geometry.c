@@ -48,7 +48,7 @@ void pf_numbers_inside(const struct pf_axes *axes, const int64_t from[3], int64_
 
 pencilfft_box pf_box_outside(const struct pf_axes *axes, const pencilfft_box *box)
 {
-    pencilfft_box outside;
+    pencilfft_box outside = {0};
     pf_numbers_outside(axes, box->offset, outside.offset);
     pf_numbers_outside(axes, box->extent, outside.extent);
     pf_numbers_outside(axes, box->stride, outside.stride);
@@ -57,7 +57,7 @@ pencilfft_box pf_box_outside(const struct pf_axes *axes, const pencilfft_box *bo
 
 pencilfft_box pf_box_inside(const struct pf_axes *axes, const pencilfft_box *box)
 {
-    pencilfft_box inside;
+    pencilfft_box inside = {0};
     pf_numbers_inside(axes, box->offset, inside.offset);
     pf_numbers_inside(axes, box->extent, inside.extent);
     pf_numbers_inside(axes, box->stride, inside.stride);

@@ -139,7 +139,7 @@ static int make_work(pencilfft_plan plan, int i)
 int64_t pf_works_lay(pencilfft_plan plan, bool in_place, char *memory)
 {
     int64_t step = (plan->work_elements * (int64_t)plan->element_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes = 0;
-    for (int late = 0; late <= in_place; late++)
+    for (int late = 0; late <= (in_place ? 1 : 0); late++)
         for (int i = 0; i < PF_WORKS; i++) {
             bool early = pf_joints_need(plan, PF_WORK + i, false);
             if (late ? early || !pf_joints_need(plan, PF_WORK + i, true) : !early)

@@ -60,7 +60,6 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
 {
     bool equal = true;
-    char name[PF_CUT_NAME];
     for (int k = 1; k < choice->chunks; k++)
         equal &= choice->size[k] == choice->size[0];
     int used = snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
@@ -68,8 +67,10 @@ static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEX
         used += snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%d", choice->chunks);
     for (int k = 0; k < choice->chunks && !equal; k++)
         used += snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, "%c%lld", k ? ',' : ':', (long long)choice->size[k]);
-    if (choice->axis != PF_CUT_BY_RULE)
+    if (choice->axis != PF_CUT_BY_RULE) {
+        char name[PF_CUT_NAME];
         snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%s", pf_cut_name(choice, choice->axis, name));
+    }
 }
 
 static void order(const struct pf_order *o)
