@@ -430,8 +430,8 @@ module pencilfft
             integer(c_int64_t), intent(in) :: low(3), high(3)
             type(pencilfft_halo), intent(out) :: halo
         end function
-        !> The part of this rank with its halo: part%fields * part%field_stride elements in all, in the memory order of the
-        !! array. Offsets may be below 0 and ends beyond the array. Local.
+        !> The part of this rank with its halo: all fields of each point of part%box, dense, in the memory order
+        !! of the array. Offsets may be below 0 and ends beyond the array. Local.
         integer(c_int) function pencilfft_halo_part(halo, part) bind(C)
             import
             type(pencilfft_halo), value :: halo

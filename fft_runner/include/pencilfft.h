@@ -429,7 +429,7 @@ typedef struct pencilfft_halo_s *pencilfft_halo;
 int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo);
 /* Collective, before MPI_Finalize; a null halo is ignored. */
 int pencilfft_halo_destroy(pencilfft_halo halo);
-/* This rank's box with its halo: a dense part, in the memory order of the array, of fields * field_stride elements in all.
+/* This rank's box with its halo: a dense part, in the memory order of the array, with all fields of each point of the box.
  * Offsets may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
 int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part);
 /* Copies this rank's elements of the array into `padded`, a buffer of the form of pencilfft_halo_part(), and fills its halo

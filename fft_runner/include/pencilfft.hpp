@@ -515,7 +515,7 @@ class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
     template <class T> buffer<T> make() const
     {
         pencilfft_part wide = part();
-        std::int64_t elements = wide.fields * wide.field_stride;
+        std::int64_t elements = wide.fields * wide.box.extent[0] * wide.box.extent[1] * wide.box.extent[2];
         return buffer<T>(elements, elements * static_cast<std::int64_t>(sizeof(T)));
     }
     // A null array means that the elements are in `padded`.

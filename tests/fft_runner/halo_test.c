@@ -220,7 +220,7 @@ static void check_halo(pencilfft_plan plan, int array)
     CHECK_INT(pencilfft_halo_part(a.halo, &a.part), PENCILFFT_OK);
     a.reals = a.format.is_complex ? 2 : 1;
     a.elements = a.box.extent[0] * a.box.extent[1] * a.box.extent[2] * a.format.fields;
-    a.padded_elements = a.part.fields * a.part.field_stride;
+    a.padded_elements = a.part.fields * a.part.box.extent[0] * a.part.box.extent[1] * a.part.box.extent[2];
     a.own = malloc((size_t)a.elements * a.format.element_bytes + 1); /* exactly as long: sanitizers see any access beyond */
     a.padded = malloc((size_t)a.padded_elements * a.format.element_bytes + 1);
     halo_has_the_index_formula(&a);

@@ -16,8 +16,8 @@ static void tell_exchanges(pencilfft_plan plan, pencilfft_halo halo, int array)
     tell_part(&part);
     for (int direction = PENCILFFT_FORWARD; direction <= PENCILFFT_BACKWARD; direction++)
         tell_traffic(direction, pencilfft_halo_traffic(halo, direction, bytes, messages), bytes, messages);
-    void *held = told_array(held_bytes),
-         *padded = told_array(part.fields * part.field_stride * (int64_t)format.element_bytes);
+    int64_t points = part.box.extent[0] * part.box.extent[1] * part.box.extent[2];
+    void *held = told_array(held_bytes), *padded = told_array(points * part.fields * (int64_t)format.element_bytes);
     tell_status("halo exchanged", pencilfft_halo_exchange(halo, held, padded));
     tell_status("halo exchanged inside", pencilfft_halo_exchange(halo, NULL, padded));
     tell_status("halo accumulated", pencilfft_halo_accumulate(halo, padded, held));
