@@ -90,7 +90,7 @@ int halo_run(const struct problem *p, const struct options *o, struct halo_run *
     int status = pencilfft_halo_create(p->plan, PENCILFFT_INPUT, width, width, &halo);
     if (!status && !(status = pencilfft_format_of(p->plan, PENCILFFT_INPUT, &format)))
         status = pencilfft_halo_part(halo, &part);
-    if (!status && !(padded = malloc((size_t)(part.fields * part.box.extent[0] * part.box.extent[1] * part.box.extent[2]) * format.element_bytes + 1)))
+    if (!status && !(padded = malloc((size_t)(part.fields * part.field_stride) * format.element_bytes + 1)))
         status = pf_fail(PF_REFUSED, "no memory for an array with a halo of %d planes", o->halo);
     if (!(status = pf_agree(status, p->grid)))
         status = samples_make(1, o->reps, p->grid, &h->samples);

@@ -233,8 +233,10 @@ class _Fit:
             return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)[priced]
 
         ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
+        starts = [*(np.full(len(keys), start) for start in STARTS), *(np.where(row, STARTS[-1], STARTS[0])
+                                                                      for row in np.eye(len(keys), dtype=bool))]
         fits = [least_squares(residuals, start * np.minimum(ceiling, 1), bounds=(0, ceiling), loss="soft_l1",
-                              f_scale=OUTLIER, x_scale="jac") for start in STARTS]
+                              f_scale=OUTLIER, x_scale="jac") for start in starts]
         best = min(fits, key=lambda f: f.cost)
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
 
