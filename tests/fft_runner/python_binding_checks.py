@@ -20,7 +20,7 @@ from pencilfft import (
     names,
     save_wisdom,
 )
-from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian
+from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian, solenoidal
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.lines.brick_lines import brick_line_stages
 from pencilmap.model.lines.line_plan import line_stages
@@ -87,9 +87,12 @@ def check_operators(kind, precision, schedule):
                  for axis, (n, length) in enumerate(zip(SHAPE, lengths))))
     odd = [np.where(np.isclose(np.abs(one), np.pi * n / length), 0, one) for one, n, length in zip(k, SHAPE, lengths)]
     squares = sum(one**2 for one in k)
+    odd_squares = sum(one**2 for one in odd)
+    along = sum(one * part for one, part in zip(odd, spectrum)) / np.where(odd_squares > 0, odd_squares, 1)
     right = {gradient: np.stack([1j * one * spectrum for one in odd]),
              divergence: sum(1j * one * part for one, part in zip(odd, spectrum)),
              curl: 1j * np.stack([odd[i - 2] * spectrum[i - 1] - odd[i - 1] * spectrum[i - 2] for i in range(3)]),
+             solenoidal: spectrum - np.stack([one * along for one in odd]),
              laplacian: -squares * spectrum,
              inverse_laplacian: np.where(squares > 0, -spectrum / np.where(squares > 0, squares, 1), 0)}
     with Plan(SHAPE, comm, type=kind, precision=precision, schedule=schedule, rigor="estimate") as plan:

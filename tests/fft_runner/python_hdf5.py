@@ -32,5 +32,10 @@ with h5py.File(sys.argv[1], "w", driver="mpio", comm=comm) as file:
                 raise SystemExit("the shape of another array was taken")
             except PencilfftError as error:
                 assert "has shape" in str(error)
+            try:
+                save(file, f"wrong{i}", plan, "input", f + 0j)
+                raise SystemExit("complex numbers were taken for real ones")
+            except PencilfftError as error:
+                assert "of complex128" in str(error) and f"wrong{i}" not in file
 if comm.rank == 0:
     print(f"hdf5 checked in {len(CASES)} cases")

@@ -40,8 +40,9 @@ def save(group: Any, name: str, plan: Plan, array: str | int, values: Array) -> 
     Raises
     ------
     PencilfftError
-        If `values` has another shape.
+        If `values` has another shape, or the array of the plan is real and `values` are complex.
     """
+    _check_numbers(values.dtype, plan, array, "values")
     data = group.create_dataset(name, plan.global_shape(array), plan.dtype(array))
     for at, part, together in _parts(plan, array, values, data):
         with together:
@@ -55,15 +56,22 @@ def load(group: Any, name: str, plan: Plan, array: str | int) -> Array:
     Raises
     ------
     PencilfftError
-        If the data set has another shape than the array of the plan.
+        If the data set has another shape than the array of the plan, or is complex and the array real.
     """
     data, values, whole = group[name], plan.empty(array), plan.global_shape(array)
     if data.shape != whole:
         raise PencilfftError(f"data set {name} has shape {data.shape}; array {array} of the plan has {whole}")
+    _check_numbers(data.dtype, plan, array, f"data set {name}")
     for at, part, together in _parts(plan, array, values, data):
         with together:
             part[...] = data[at]
     return values
+
+
+def _check_numbers(given: Any, plan: Plan, array: str | int, what: str) -> None:
+    if given.kind == "c" and plan.dtype(array).kind != "c":
+        raise PencilfftError(f"{what} of {given}; array {array} of the plan has {plan.dtype(array)}: give the real part, or "
+                             "a plan of complex numbers")
 
 
 def _parts(plan: Plan, array: str | int, values: Array, data: Any) -> Iterator[tuple[tuple[slice, ...], Array, Any]]:

@@ -1,4 +1,4 @@
-"""Derivatives of periodic fields by their spectra: gradient, divergence, curl, Laplacian and its inverse.
+"""Derivatives of periodic fields by their spectra: gradient, divergence, curl, Laplacian, its inverse, solenoidal part.
 
 >>> from pencilfft import Plan                                                                 # doctest: +SKIP
 >>> from pencilfft.operators import divergence, gradient                                       # doctest: +SKIP
@@ -113,6 +113,22 @@ def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out:
         raise PencilfftError(f"{plan!r} has two dimensions; the curl is that of three")
     for i in range(3):
         result[i] = 1j * (k[i - 2] * v_hat[i - 1] - k[i - 1] * v_hat[i - 2])
+    return result
+
+
+def solenoidal(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
+    """Return the spectra of the part of a vector field without divergence, of the shape (3, nx, ny, nz) of `v_hat`.
+
+    `out` takes the result and may be `v_hat`. The waves are those of `divergence`, so its result for this part is 0, also
+    if the field has waves of two points a period; v - gradient(inverse_laplacian(divergence(v))) leaves these.
+    """
+    k = _odd(plan, lengths, part)
+    squares = np.asarray(sum(one**2 for one in k))
+    along = np.divide(sum(one * component for one, component in zip(k, v_hat, strict=True)), squares,
+                      out=np.zeros_like(v_hat[0]), where=squares > 0, casting="same_kind")
+    result = np.empty_like(v_hat) if out is None else out
+    for mine, component, one in zip(result, v_hat, k, strict=True):
+        np.subtract(component, one * along, out=mine, casting="same_kind")
     return result
 
 
