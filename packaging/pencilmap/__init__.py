@@ -7,9 +7,9 @@ requirements of the launcher:
     >>> where = pencilmap.setting(machine="bluegene-l", fft="512")
     >>> for prediction in where.predictions("8x64", ["default", "box:2x2x2", "best"]):
     ...     print(f"{prediction.placement:10}{1e3 * prediction.time_s:6.2f} ms")
-    default    58.36 ms
-    box:2x2x2  50.78 ms
-    best       50.78 ms
+    default    58.00 ms
+    box:2x2x2  51.50 ms
+    best       51.50 ms
     >>> grid = where.grid("best")
     >>> mapping = pencilmap.as_mapping(where.place("best", grid), "best")
     >>> pencilmap.write_mapping(mapping, "best.map", "bgl")

@@ -146,7 +146,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             _refuse_question(given["records"])
             given.pop("whole_machine")
             return command(where=None, **given)
-        if given.pop("records", None) == () and not any(map(asked.get, ("machine", "network"))):
+        if given.pop("records", None) == () and not any(map(asked.get, ("machine", "network", "nodes"))):
             raise click.UsageError("name the files of run records, or a --machine or --network for a prediction",
                                    click.get_current_context())
         if given.get("traffic"):

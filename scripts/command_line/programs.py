@@ -22,7 +22,7 @@ from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
-                       help="Place any program from its traffic, in place of a transform: lines FROM TO BYTES, a matrix, "
+                       help="Place any program from its traffic: lines FROM TO BYTES, a matrix, "
                        "or what pencilmap trace writes.")
 FOREIGN = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
            "draw")

@@ -11,10 +11,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import click
+import networkx as nx
 
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.scripts.command_line.documents import fill, markdown_table
@@ -25,7 +27,7 @@ from pencilmap.scripts.command_line.tables import print_json, print_table
 PAGE, MARKER = Path(__file__).resolve().parents[2] / "docs" / "scaling.md", "scripts/maintenance/first_answers.py"
 COLUMNS = ("network", ">tasks", ">plan CPU s", ">map CPU s", ">predict CPU s")
 RATE = ("--bandwidth", "25 GB/s")
-GRAPH = "cables.txt"  # a square of switches with 16 hosts each, as a list of edges
+GRAPH = "cables.graphml"  # a square of switches with 16 hosts each, as GraphML
 CASES: dict[str, tuple[tuple[str, ...], str]] = {  # options of the network, and a grid near a square
     "8x8x8": (("--network", "8x8x8", *RATE), "16x32"),
     "16x16x16": (("--network", "16x16x16", *RATE), "64x64"),
@@ -51,10 +53,12 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {  # options of the network, and
 
 def write_graph(path: Path) -> None:
     """Write the cables of 8x8 switches, each with those beside it, around the edges, and 16 hosts."""
-    every = [(x, y) for x in range(8) for y in range(8)]
-    pairs = [(f"s{x}-{y}", f"s{(x + dx) % 8}-{(y + dy) % 8}") for x, y in every for dx, dy in ((1, 0), (0, 1))]
-    pairs += [(f"n{8 * x + y:02d}-{host:02d}", f"s{x}-{y}") for x, y in every for host in range(16)]
-    path.write_text("".join(f"{a} {b}\n" for a, b in pairs), "ascii")
+    cables = nx.Graph()
+    for x, y in product(range(8), repeat=2):
+        cables.add_node(f"s{x}-{y}", kind="switch")
+        cables.add_edges_from((f"s{x}-{y}", f"s{(x + dx) % 8}-{(y + dy) % 8}") for dx, dy in ((1, 0), (0, 1)))
+        cables.add_edges_from((f"n{8 * x + y:02d}-{host:02d}", f"s{x}-{y}") for host in range(16))
+    nx.write_graphml(cables, path)
 
 
 def measured(words: list[str], folder: str) -> float:

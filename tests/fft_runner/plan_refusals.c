@@ -165,7 +165,8 @@ static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
 static bool one_order_for_two_ways(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return strcmp(d->decomposition, "pencil") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
+    bool one_order = strcmp(d->decomposition, "pencil") || plan_is_flat(d);
+    return one_order && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
 }
 
 static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)

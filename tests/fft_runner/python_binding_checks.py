@@ -499,7 +499,7 @@ def check_threads(grid):
 
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
-    refused("three extents", Plan, SHAPE[:2], grid, comm)
+    refused("extents", Plan, SHAPE[:1], grid, comm)
     refused("three extents", Plan, 64, grid, comm)
     refused("three extents", Plan, (12.0, 10, 9), grid, comm)
     refused("two numbers", Plan, SHAPE, "2x4", comm)

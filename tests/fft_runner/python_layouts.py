@@ -15,6 +15,7 @@ print_structure("pencilfft_grid_trial", pencilfft._GridTrial)
 print_structure("pencilfft_format", pencilfft._Format)
 print_structure("pencilfft_line", pencilfft._Line)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
-print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name]
+PENCILS = {axis: number for number, axis in enumerate("zyx")}  # of the first order
+print("pencil", *({**PENCILS, **pencilfft.ENDS}[name]
                   for name in ("z", "y", "x", "input", "output", "inner input", "inner output")), pencilfft.BEFORE)
-print("names", len(pencilfft.PENCILS) + len(pencilfft.ENDS) + 1)
+print("names", len(PENCILS) + len(pencilfft.ENDS) + 1)

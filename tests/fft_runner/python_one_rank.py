@@ -175,6 +175,8 @@ def check_plan():
                    lambda: plan.start_pair(f, g, g, k))
         collective("Plan.wait", lambda: plan.transpose("row", FORWARD, z, y), plan.wait, lambda: plan.wait(5))
         local("Plan.progress", plan.progress)
+        local("Plan.set_work", *each(plan.set_work, [None, [1.0], np.zeros(1)]))
+        local("Plan.work_bytes", *each(plan.work_bytes, [2, "1", None]))
         exchange("Plan.transpose", partial(plan.transpose, "column", FORWARD), y, plan.empty("x"))
         collective("Plan.transpose", lambda: plan.transpose("row", FORWARD, z, y),
                    *each(lambda name: plan.transpose(name, FORWARD, z, y), NOT_NAMES),

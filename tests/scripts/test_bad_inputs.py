@@ -63,7 +63,6 @@ BAD = [
     (REFUSED, f"predict {NETWORK} --grid 8x8 --placement file:gone.map"),
     (REFUSED, f"predict {NETWORK} --grid 8x8 --ports 2"),
     (REFUSED, f"predict {NETWORK} --grid 8x8 --placement search:seed=x"), (REFUSED, f"predict {NETWORK} --grid 8x8x1"),
-    (REFUSED, "predict --network hyperx:4x4,hosts=4 --grid 8x8 --page a.html"),
     (REFUSED, f"predict {NETWORK} --traffic gone"), (REFUSED, f"predict {NETWORK} --traffic traffic.mtx"),
     (USAGE, f"map {NETWORK} --format bgk -o a.map"), (REFUSED, f"map {NETWORK} --format bgl -o gone/a.map"),
     (REFUSED, f"map {NETWORK} --format bgl -o a.map --from gone.map"), (REFUSED, f"check half.map {NETWORK} --grid 8x8"),

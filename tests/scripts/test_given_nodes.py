@@ -50,7 +50,8 @@ def words_of(name, nodes, folder):
     return [name, "--nodes", nodes, *{
         "plan": ("--bandwidth", "1 GB/s", "--fft", "16", "--effort", "quick"), "check": (folder / "ranks", *grid),
         "draw": grid, "network": ("--machine", "bluegene-l"),
-        "map": (*grid, "-p", "default", "--format", "bgl", "-o", folder / "out"), "predict": (*grid, "-p", "default")}[name]]
+        "map": (*grid, "-p", "default", "--format", "bgl", "-o", folder / "out"), "predict": (*grid, "-p", "default"),
+        "report": ("--bandwidth", "1 GB/s", "--fft", "16", *grid, "-p", "default", "-o", folder / "page.html")}[name]]
 
 
 def test_simulate_takes_what_predict_takes(pencilmap):

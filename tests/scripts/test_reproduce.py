@@ -73,9 +73,10 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "results" / "publications
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
 def test_the_page_of_a_publication_has_every_figure_and_table(page):
-    """By its name in code, or inside a range of names."""
+    """By its name in code or in a head, or inside a range of names."""
     text, names = page.read_text(), [name for name, figure in SOURCES[page.stem].items() if figure.compute]
-    found = set(re.findall(r"`(?:\w+:)?([\w-]+)`", text))
+    found = set(re.findall(r"`(?:\w+:)?([\w-]+)`|^## ([\w-]+):", text, re.MULTILINE))
+    found = {name for pair in found for name in pair}
     for first, last in re.findall(r"`([\w-]+)` to `([\w-]+)`", text):
         found |= {*names[names.index(first):names.index(last) + 1]}
     assert [name for name in names if name not in found] == []

@@ -205,6 +205,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "start_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
     "progress": [c_void_p, POINTER(c_int)],
     "set_norm": [c_void_p, c_int, c_int],
+    "exchange_error": [c_void_p, POINTER(c_double)],
     "wait": [c_void_p],
     "grid_trials": [c_void_p, POINTER(c_int)],
     "grid_trial_of": [c_void_p, c_int, POINTER(_GridTrial)],

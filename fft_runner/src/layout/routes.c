@@ -41,6 +41,7 @@ static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape
 {
     const struct pf_geometry *g = &plan->geometry;
     const struct pf_decomposition *other = g->decomposition->other_route;
+    bool flat = g->axes->dimensions == 2;
     int64_t most = 1, bytes = plan->fields * (int64_t)plan->sent_bytes;
     for (int axis = X; axis <= Z; axis++)
         bytes *= pf_array_extent(g, 0, axis);
@@ -50,8 +51,8 @@ static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape
         .most = {[PF_CUT_X] = smallest_block(g, X), [PF_CUT_Z] = smallest_block(g, Z), [PF_CUT_FIELD] = plan->fields},
         .message_bytes = bytes / plan->ranks / most,
         .enough_bytes = pf_tuning.message_bytes,
-        .decomposition = g->decomposition->name,
-        .two_routes = other != NULL,
+        .decomposition = flat ? "of two dimensions" : g->decomposition->name,
+        .two_routes = other && !flat,
         .over = {ranks_along_z(g, g->decomposition), other ? ranks_along_z(g, other) : 1},
         .nz = g->n[Z],
         .fields = plan->fields,

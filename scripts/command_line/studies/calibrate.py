@@ -83,7 +83,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
                     "measured_over_predicted": likely, "refused": refused})
         return
     rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
-    rows += [[key, "-", "-", f"not determined: {reason}"] for key, reason in found.left_out.items()]
+    rows += [[key, "-", "-", reason] for key, reason in found.left_out.items()]
     print_table(f"figures of {base.name} by {source}", ["figure", ">value", ">1 sigma", "note"], rows,
                 [f"note: {line}" for line in refused])
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
