@@ -389,7 +389,8 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
-NAMES = {"shape": "shape", "twists": "twists", "network": "network", "tasks_per_node": "number of tasks per node",
+NAMES = {"shape": "shape", "formats": "list of formats", "twists": "twists", "network": "network",
+         "tasks_per_node": "number of tasks per node",
          "link_bandwidth": "link bandwidth", "cables": "number of cables", "partition": "partition rule",
          LAUNCH_ORDER: "launch order", MESSAGES: "costs of messages by size"} | {
              key: name for key, (_, _, name) in COSTS.items()}

@@ -272,7 +272,7 @@ def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_ext
 
 
 def test_a_large_machine_is_planned_with_products_alone():
-    where = setting(fft="4096", network="32x32x16", bandwidth="1 GB/s")
+    where = setting(fft="4096", network="32x32x32", bandwidth="1 GB/s")
     assert where.n_slots > LARGE
     found = plan(where)
     assert all(isinstance(c.placed, Product) for c in found.choices) and found.best.certificate < 1.5
