@@ -213,8 +213,9 @@ class _Fit:
         keys = self._without_the_proportional(keys, left_out)
         while keys and len(keys) >= self._priced(keys).sum():
             left_out[keys.pop()] = f"{self.measured.size} samples are too few for so many figures"
+        solution = None
         while keys:
-            solution = self.solve(keys)
+            solution = self.solve(keys, solution)
             worst, reason = self._doubtful(solution)
             if worst is None:
                 return self._figures(solution), left_out
@@ -222,8 +223,11 @@ class _Fit:
             keys = [k for k in keys if k != worst]
         return {}, left_out
 
-    def solve(self, keys):
-        """Return the best prices for these keys, from several starts: limits make valleys that a single start could miss."""
+    def solve(self, keys, near=None):
+        """Return the best prices for these keys, from several starts: limits make valleys that a single start could miss.
+
+        `near` is a solution for these keys and more; without one, each key in turn also starts low beside the others.
+        """
         from scipy.optimize import least_squares
 
         reference = np.array([self._reference(k) for k in keys])
@@ -233,9 +237,13 @@ class _Fit:
             return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)[priced]
 
         ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
-        starts = [*(np.full(len(keys), start) for start in STARTS), *(np.where(row, STARTS[-1], STARTS[0])
-                                                                      for row in np.eye(len(keys), dtype=bool))]
-        fits = [least_squares(residuals, start * np.minimum(ceiling, 1), bounds=(0, ceiling), loss="soft_l1",
+        starts = [np.full(len(keys), start) * np.minimum(ceiling, 1) for start in STARTS]
+        if near is None:
+            starts += [np.where(is_low, STARTS[-1], STARTS[0]) * np.minimum(ceiling, 1)
+                       for is_low in np.eye(len(keys), dtype=bool)]
+        else:
+            starts.append(near.x[[near.keys.index(k) for k in keys]])
+        fits = [least_squares(residuals, start, bounds=(0, ceiling), loss="soft_l1",
                               f_scale=OUTLIER, x_scale="jac") for start in starts]
         best = min(fits, key=lambda f: f.cost)
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
@@ -314,7 +322,7 @@ class _Fit:
         for key in solution.keys:
             others = [k for k in solution.keys if k != key]
             if others and key != "link_bandwidth" and (self._priced(others) == self._priced(solution.keys)).all():
-                gains[key] = 2 * (self.solve(others).cost - solution.cost) / solution.variance
+                gains[key] = 2 * (self.solve(others, solution).cost - solution.cost) / solution.variance
         least = min(gains, key=gains.get, default=None)
         if least is None or gains[least] >= WORTH:
             return None, ""
