@@ -27,10 +27,26 @@ class Choice:
     others: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.name, *self.others
+
     def __str__(self) -> str:
         why = f" for {self.why}" if self.why else ""
         instead = f"; {' or '.join(self.others)} would do as well" if self.others else ""
         return f"format {self.name}{why}{instead}"
+
+
+def expected(machine: Machine | None, environ: Mapping[str, str]) -> Choice | None:
+    """Return the format of a machine's launcher, else of the job around this command; None if neither is known."""
+    figure = machine.figures.get("formats") if machine else None
+    if figure and machine:
+        return Choice(figure.value[0], f"machine {machine.name}", tuple(figure.value[1:]),
+                      (figure.note,) if figure.note else ())
+    for reader in READERS.values():
+        if reader.format and reader.from_environment and reader.from_environment(environ):
+            return Choice(reader.format, f"the job around this command ({reader.title})")
+    return None
 
 
 def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
@@ -50,15 +66,11 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     MapfileError
         If nothing gives a format; the message lists the formats.
     """
-    figure = machine.figures.get("formats") if machine else None
-    caveats = (figure.note,) if figure and figure.note else ()
+    found = expected(machine, environ)
     if given is not None:
-        return Choice(given, "", caveats=caveats if figure and given in figure.value else ())
-    if figure and machine:
-        return Choice(figure.value[0], f"machine {machine.name}", tuple(figure.value[1:]), caveats)
-    for reader in READERS.values():
-        if reader.format and reader.from_environment and reader.from_environment(environ):
-            return Choice(reader.format, f"the job around this command ({reader.title})")
+        return Choice(given, "", caveats=found.caveats if found and given in found.names else ())
+    if found:
+        return found
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
     raise MapfileError(f"it is not known which file the launcher reads: {whose}, and this is not a job of a known batch "
                        f"system; give `format`, one of {', '.join(FORMATS)}")

@@ -3,6 +3,7 @@
 To add a format, write a file here that makes a `Format`, and enter the file in the table below.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from os import PathLike
 from pkgutil import resolve_name
@@ -21,7 +22,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
-           "mapping_text", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
+           "mapping_text", "matching", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
     "bgl": "bgl:FORMAT",
@@ -126,17 +127,32 @@ def parse_mapping(content: bytes, label: str, job: Job, grid: ProcessGrid | None
     return mapping_of(Document(content, label), job, grid, format_name)
 
 
-def recognise(document: Document) -> str:
-    """Return the name of a document's format. Raises MapfileError if the document is empty or matches no format."""
+def recognise(document: Document, expected: Iterable[str] = ()) -> str:
+    """Return the name of a document's format, the first of `matching`. The parameters and errors are those of `matching`."""
+    return matching(document, expected)[0]
+
+
+def matching(document: Document, expected: Iterable[str] = ()) -> list[str]:
+    """Return the names of all formats that a document may have.
+
+    Parameters
+    ----------
+    expected : iterable of str
+        Formats of the launcher that will read the file, which come first if the document may have them.
+
+    Raises
+    ------
+    MapfileError
+        If the document is empty or matches no format.
+    """
     with reading(document.label, MapfileError, len(document.text)):
         lines = document.lines(longest=None)
         if not lines:
             raise document.refuse("is empty; one place for each rank is needed")
         refuse_foreign(document, PLACEMENT)
         head = [(number, line[:MAX_LINE]) for number, line in lines[:3]]
-        for name, form in FORMATS.items():
-            if form.looks_like(head):
-                return name
+        if names := [name for name in dict.fromkeys((*expected, *FORMATS)) if FORMATS[name].looks_like(head)]:
+            return names
     raise document.refuse(why_not_a_placement(head[0][1]) or f"the format is not recognised from "
                           f"{lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}", lines[0][0])
 

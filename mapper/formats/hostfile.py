@@ -25,7 +25,7 @@ from pencilmap.model.placement.mapping import Mapping
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"
 _SLURM = re.compile(r"([A-Za-z0-9][\w.-]*)[ \t]*(?:\*[ \t]*([0-9]{1,9})[ \t]*)?", re.ASCII)
-_IN_A_LINE = re.compile(r"[A-Za-z0-9_][\w.+\[\],*: \t-]*", re.ASCII)
+_IN_A_LINE = re.compile(r"[A-Za-z0-9_][\w.+\[\],* \t-]*", re.ASCII)
 _SEQUENCE = r"(?:{host}(?: +#.*)?|#.*)?"
 _LINE = {"SimGrid 3.32": re.compile(rf"(?:{_HOST}(?::[0-9]{{1,9}})?)?", re.ASCII),  # the lines that each launcher reads
          "Open MPI 4.1 --map-by seq": re.compile(_SEQUENCE.format(host="[A-Za-z0-9][A-Za-z0-9.-]*")),

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.format_choice import Choice, choose
-from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.format_choice import Choice, choose, expected
+from pencilmap.mapper.formats import FORMATS, Document, matching
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import Setting
@@ -41,7 +41,17 @@ FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
 
 def format_to_write(name: str | None, where: Setting) -> Choice:
     """Return the named format, or the format of the machine or the environment; raise MapfileError if there is neither."""
-    return choose(name, load_machine(where.machine) if where.machine else None, os.environ)
+    return choose(name, _machine(where), os.environ)
+
+
+def formats_of(document: Document, where: Setting) -> list[str]:
+    """Return the formats that a file may have, first those of the machine's launcher or of the job around this command."""
+    known = expected(_machine(where), os.environ)
+    return matching(document, known.names if known else ())
+
+
+def _machine(where):
+    return load_machine(where.machine) if where.machine else None
 
 
 def of_launcher(where: Setting, name: str) -> Setting:

@@ -212,6 +212,20 @@ def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(p
     assert "Open MPI's order" in pencilmap("check", tmp_path / "ranks", *words[:-2])[1]
 
 
+def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(pencilmap, monkeypatch, tmp_path):
+    """Open MPI and Slurm read the same lines: inside a job of Slurm srun is meant, elsewhere the other one is named."""
+    (tmp_path / "hosts").write_text("".join(f"node-{k}\n" for k in (0, 2, 1, 3)))
+    (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
+    words = ("--network", "4", "-g", "2x2")
+    out = pencilmap("check", tmp_path / "hosts", *words)[1]
+    assert "(format hostfile)" in out and "--format slurm" in out
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
+    out = pencilmap("check", tmp_path / "hosts", *words)[1]
+    assert "(format slurm)" in out and "--format hostfile" in out and "Slurm's" in out
+    assert "(format hydra)" in pencilmap("check", tmp_path / "counts", "--network", "4", "-g", "2x4", "-t", "2")[1]
+
+
 def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
     """Slurm sorts the nodes by name, so that the last coordinate of node-x-y-z is the fastest. A list decides."""
     monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")

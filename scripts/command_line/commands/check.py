@@ -1,17 +1,21 @@
 """`pencilmap check`: the validity and the loads of a placement file."""
 
-import click
+from contextlib import suppress
 
-from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recognise
+import click
+import numpy as np
+
+from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.answers import Launched, answer, launched
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
@@ -42,10 +46,12 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     known = traffic_of(where, traffic) if traffic else None
     tasks = where.grid(grid or BEST) if known is None else ProcessGrid(known.n_ranks, 1)
     document = read_document(file)
+    also: list[str] = []
     if format_name is None:
-        format_name = recognise(document)
+        format_name, *also = formats_of(document, where)
         where = of_launcher(where, format_name)
-    mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
+    job = where.job(hosts, cores_per_task, hwloc)
+    mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     judged = FORMATS[format_name].judged(document)
     if known is not None and traffic:
@@ -65,6 +71,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
     say(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    if others := _read_alike(document, job, mapping, format_name, also):
+        say(f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order")
     for launcher, why in judged.items():
         if why:
             say(f"{file}: not valid for {launcher}: {why}")
@@ -72,6 +80,18 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
+
+
+def _read_alike(document, job, mapping, name, others):
+    """Return the other formats with another launch order in which the file says the same."""
+    alike, order = [], FORMATS[name].launch_order
+    for other in others:
+        its = FORMATS[other].launch_order
+        with suppress(MapfileError):
+            if its and order and its.orders != order.orders and np.array_equal(
+                    mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
+                alike.append(other)
+    return alike
 
 
 def _picture(where, mapping, routing):
