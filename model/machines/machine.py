@@ -166,12 +166,12 @@ class Machine:
         if isinstance(torus, FoldedTorus):
             yield from self._box(torus, rule)
         elif rule.is_logical(torus.shape):
-            yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays "
-                   f"it into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
-                   "certificate are those of the logical torus, "
-                   + (f"and partition {rule.boxes(torus.shape)[0]} is its box" if rule.boxes(torus.shape) else
-                      f"because no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this shape: a job "
-                      "may get more nodes"))
+            boxes = rule.boxes(torus.shape)
+            yield (f"times are those of a logical network of {torus.n_dimensions} dimensions, not of the box of "
+                   f"{rule.largest.n_dimensions} dimensions into which machine {self.name} lays it; so are the lower bound and "
+                   "the certificate; " + (f"partition {boxes[0]} is its box" if boxes else
+                                          f"no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this "
+                                          "shape, so a job may get more nodes"))
 
     def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
         shape, box = ("x".join(map(str, extents)) for extents in (torus.folded, torus.shape))

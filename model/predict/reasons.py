@@ -40,3 +40,13 @@ def unknown_costs(costs: Costs) -> list[str]:
     if costs.message_size_cost_s is not None or costs.message_hop_cost_s is not None:
         known.add("message_cost_s")
     return [words for name, words in FIGURES.items() if name not in known]
+
+
+def uncounted(p: Prediction) -> list[str]:
+    """Return the costs in words that the time of a prediction leaves out, because they are unknown."""
+    of_exchange, of_computing = p.stages[0].terms, p.local
+    left_out = {"message_cost_s": of_exchange and of_exchange.messages_s,
+                "injection_per_node": of_exchange and of_exchange.injection_s,
+                "exchange_cost_s": of_exchange and of_exchange.start_s,
+                "fft_rate_per_task": of_computing and of_computing.fft_s}
+    return [FIGURES[name] for name, seconds in left_out.items() if seconds is None]

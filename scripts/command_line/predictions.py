@@ -12,6 +12,7 @@ from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.predict.ranking import TRANSFORM, worth
+from pencilmap.model.predict.reasons import uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table, say
@@ -173,7 +174,9 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
         return []
     total = (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        return ["time: the whole transform, with its computing" + _halos(p)]
+        unknown = uncounted(p)
+        return ["time: the whole transform, with its computing" + _halos(p)
+                + (f"; unknown, and not in it: {', '.join(unknown)} (pencilmap study calibrate finds them)" if unknown else "")]
     return ["time: the exchanges" + _halos(p)
             + ("" if total is not None else "; the computing of this machine is not known")]
 

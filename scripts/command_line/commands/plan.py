@@ -139,8 +139,6 @@ def _why(found: Plan) -> list[str]:
     if found.best.seconds is not None:
         term, share = found.term
         said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")
-    if found.where.machine and found.unknown:
-        said.append(f"not known for this machine: {', '.join(found.unknown)}; pencilmap study calibrate finds them")
     return said
 
 
