@@ -168,8 +168,8 @@ class Machine:
         elif rule.is_logical(torus.shape):
             boxes = rule.boxes(torus.shape)
             yield (f"times are those of a logical network of {torus.n_dimensions} dimensions, not of the box of "
-                   f"{rule.largest.n_dimensions} dimensions into which machine {self.name} lays it; so are the lower bound and "
-                   "the certificate; " + (f"partition {boxes[0]} is its box" if boxes else
+                   f"{rule.largest.n_dimensions} dimensions into which machine {self.name} lays it; so are the lower bound "
+                   "and the certificate; " + (f"partition {boxes[0]} is its box" if boxes else
                                           f"no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this "
                                           "shape, so a job may get more nodes"))
 

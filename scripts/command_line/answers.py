@@ -15,7 +15,15 @@ from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
-from pencilmap.scripts.command_line.predictions import certificate_of, exchanges_of, gain, gains, is_scheduled, percent, value
+from pencilmap.scripts.command_line.predictions import (
+    certificate_of,
+    exchanges_of,
+    gain,
+    gains,
+    is_scheduled,
+    percent,
+    value,
+)
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
