@@ -11,8 +11,8 @@ from rich.console import Console
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import to_limit
-from pencilmap.model.predict.results import likely_ratio
 from pencilmap.model.predict.reasons import uncounted
+from pencilmap.model.predict.results import likely_ratio
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_by_messages, launched
 from pencilmap.scripts.command_line.commands import validate
