@@ -51,17 +51,6 @@ def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
     return [(name, order) for name, order in [*machines, *launchers] if order]
 
 
-def launch_orders() -> str:
-    """Return the launch orders with the machines and formats that have each; a * marks an uncertain order."""
-    of: dict[tuple[str, ...], list[str]] = {}
-    for name, order in all_launch_orders():
-        kind, _, known = name.partition(" ")
-        of.setdefault(order.orders, []).append((known if kind == "machine" else f"`{known}`") + "*" * (not order.certain))
-    return markdown_table(["order", "ranks", "machines and `formats`"], [
-        [" or ".join(f"`{each}`" for each in orders), " or ".join(map(spoken, orders)), ", ".join(names)]
-        for orders, names in of.items()])
-
-
 def launch_order_sources() -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of docs/results/launch-orders.csv: every launch order, and its source."""
     return ["of", "name", "order", "ranks", "certain", "source"], [
@@ -171,7 +160,6 @@ def types_of_the_header() -> str:
 
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
-    ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
     ("packaging/description.md", marker("list of machines"), END, machines),
     ("docs/placements.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),

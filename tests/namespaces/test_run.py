@@ -28,7 +28,7 @@ from tests.patience import patience
 pytestmark = pytest.mark.namespaces
 PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
 VALIDATE = ("validate", "namespaces", "--network", "4x4:mesh", "--rate", "10mbit")
-SIXTEEN, *ON_DEMAND, AT_ONCE, TREE = run_by(__file__)  # nodes: 16, then 32 and 64; schedules on 16; a fat tree
+SIXTEEN, *ON_DEMAND, AT_ONCE, TREE = run_by(__file__)  # nodes: 16, then 64; schedules on 16; a fat tree
 
 
 def as_the_document_says(command, folder, timeout_s):
