@@ -310,7 +310,8 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
  * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
  * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there
  * is one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the
- * squarest of all if a node has one rank. Slabs have R = 1. Local. */
+ * squarest of all if a node has one rank. The rule ignores padding, so that plans of one spectrum have one grid. Slabs have
+ * R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
