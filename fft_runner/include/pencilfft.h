@@ -378,7 +378,7 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
  * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
  * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
  * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
- * bruck, node and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
+ * bruck, node, put and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
  * Local. */
 int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
 int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
