@@ -1,6 +1,12 @@
-/* Communicators of Fortran and Python, integers, for the modules pencilfft; the descriptors of lines as single values. */
+/* Communicators of Fortran and Python, integers, for the modules pencilfft; the descriptors of lines as single values; the
+ * lengths of Fortran's arrays. */
+#include <stdio.h>
+
 #include "common/failure.h"
+#include "handle/handle.h"
 #include "pencilfft_line.h"
+#include "plan/halo.h"
+#include "run/run.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);
 int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorithm, const char *order, const char *precision,
@@ -11,6 +17,14 @@ int pencilfft_brick_lines_create_fortran(const int64_t size[3], const int bricks
 int pencilfft_array_fortran(pencilfft_plan plan, int array, int element_bytes, int is_complex, int fields, void **buffer);
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
+int pencilfft_length_fortran(const char *array, int64_t length, int64_t least, int64_t most);
+int pencilfft_agree_fortran(int status, MPI_Fint comm);
+int pencilfft_ranks_fortran(const struct pf_handle *plan);
+int pencilfft_halo_ranks_fortran(pencilfft_halo halo);
+int pencilfft_halo_create_fortran(pencilfft_plan plan, int given, int array, const int64_t *low, const int64_t *high,
+                                  pencilfft_halo *halo);
+int pencilfft_transform_fortran(pencilfft_plan plan, int direction, const void *from, int64_t from_bytes, void *to,
+                                int64_t to_bytes);
 
 /* MPI would end the program on a call before MPI_Init or after MPI_Finalize; the library returns an error with a message. */
 static MPI_Comm handle_of(MPI_Fint comm)
@@ -90,4 +104,76 @@ int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found)
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm)
 {
     return pencilfft_wisdom_save(path, handle_of(comm));
+}
+
+/* ---- lengths --------------------------------------------------------------------------------------------------------- */
+
+/* Local. */
+int pencilfft_length_fortran(const char *array, int64_t length, int64_t least, int64_t most)
+{
+    if (length >= least && length <= most)
+        return PENCILFFT_OK;
+    char more[32] = "";
+    if (most > least)
+        snprintf(more, sizeof more, most == INT64_MAX ? " or more" : " to %lld", (long long)most);
+    return pf_fail(PENCILFFT_BAD_CALL, "%s has %lld elements; give %lld%s", array, (long long)length, (long long)least,
+                   more);
+}
+
+/* A call with an unusable communicator refuses it itself. Collective. */
+int pencilfft_agree_fortran(int status, MPI_Fint comm)
+{
+    MPI_Comm all = handle_of(comm);
+    return all == MPI_COMM_NULL || pf_usable(all, "pencilfft") ? PENCILFFT_OK : pf_agree(status, all);
+}
+
+/* Of a plan of any kind; 0 without a plan. Local. */
+int pencilfft_ranks_fortran(const struct pf_handle *plan)
+{
+    return plan ? plan->ranks : 0;
+}
+
+int pencilfft_halo_ranks_fortran(pencilfft_halo halo)
+{
+    int ranks = 0;
+    if (halo && !pf_usable(pf_halo_comm(halo), "pencilfft_halo_traffic"))
+        MPI_Comm_size(pf_halo_comm(halo), &ranks);
+    return ranks;
+}
+
+int pencilfft_halo_create_fortran(pencilfft_plan plan, int given, int array, const int64_t *low, const int64_t *high,
+                                  pencilfft_halo *halo)
+{
+    return pf_halo_create(plan, given, array, low, high, halo);
+}
+
+/* Refuses less memory than this rank's part of the array. The bytes are negative if the array is not contiguous. */
+static int check_room(pencilfft_plan plan, const char *name, int array, int64_t bytes)
+{
+    pencilfft_format form = {0};
+    pencilfft_part part;
+    int64_t needed = 0;
+    int parts = 0, status = pencilfft_format_of(plan, array, &form);
+    if (!status)
+        status = pencilfft_parts(plan, array, &parts);
+    for (int i = 0; !status && i < parts; i++)
+        if (!(status = pencilfft_part_mine(plan, array, i, &part)))
+            needed += part.box.extent[0] * part.box.extent[1] * part.box.extent[2] * part.fields;
+    needed *= (int64_t)form.element_bytes;
+    if (status || bytes >= needed)
+        return status;
+    if (bytes < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_transform: `%s` is not contiguous", name);
+    return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_transform: `%s` has %lld bytes; this rank's part has %lld", name,
+                   (long long)bytes, (long long)needed);
+}
+
+int pencilfft_transform_fortran(pencilfft_plan plan, int direction, const void *from, int64_t from_bytes, void *to,
+                                int64_t to_bytes)
+{
+    int backward = direction == PENCILFFT_BACKWARD;
+    int status = check_room(plan, "from", backward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, from_bytes);
+    if (!status)
+        status = check_room(plan, "to", backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, to_bytes);
+    return pf_execute(plan, status, (pencilfft_direction)direction, from, to);
 }

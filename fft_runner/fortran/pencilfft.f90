@@ -53,6 +53,7 @@ module pencilfft
     !> No plan has more.
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
 
+    integer(c_int64_t), parameter :: apart = -1 ! in place of the bytes of an array that is not contiguous
     integer, parameter :: longest_name = 2048 ! longer than any valid text: schedule overlap has up to 256 sizes
 
     !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
@@ -164,6 +165,15 @@ module pencilfft
             real_double_fields, real_single_fields, complex_double_fields, complex_single_fields
     end interface
 
+    !> A transform in a direction, pencilfft_direction_forward or pencilfft_direction_backward, of contiguous arrays of the
+    !! element types of the plan, such as those of pencilfft_array. Other arrays must have room for pencilfft_alloc_bytes,
+    !! which only their shapes tell: an array of fewer elements than this rank's part is refused. from and to may be the
+    !! same memory under two pointers. Collective.
+    interface pencilfft_transform
+        module procedure transform_double_reals, transform_double_forth, transform_double_back, transform_double, &
+            transform_single_reals, transform_single_forth, transform_single_back, transform_single
+    end interface
+
     abstract interface
         type(c_ptr) function name_in_table(i) bind(C)
             import
@@ -240,12 +250,6 @@ module pencilfft
             integer(c_int), value :: array
             type(pencilfft_format), intent(out) :: form
         end function
-        !> Bricks along x, y and z; zeros if the decomposition has none. Local.
-        integer(c_int) function pencilfft_bricks(plan, bricks) bind(C)
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), intent(out) :: bricks(3)
-        end function
         !> The first step of a walk over the elements of this rank in an array, in the order of memory; pencilfft_walk_next
         !! goes to an element. `spectrum` is an array of one dimension in the memory of a buffer::
         !!
@@ -277,15 +281,6 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
-        end function
-        !> The same with arrays: contiguous, of the element types of the plan, and with room for pencilfft_alloc_bytes, such
-        !! as those of pencilfft_array. from and to may be the same memory under two pointers.
-        integer(c_int) function pencilfft_transform(plan, direction, from, to) bind(C, name="pencilfft_execute")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: direction
-            type(*), intent(in) :: from(*)
-            type(*), intent(inout) :: to(*)
         end function
         !> The index in the line of point i of a rank, both counted from 0. Local.
         integer(c_int) function pencilfft_line_index(plan, array, rank, i, index) bind(C)
@@ -421,15 +416,6 @@ module pencilfft
             integer(c_int), value :: exchange, direction
             type(c_ptr), value :: from, to
         end function
-        !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above, all
-        !! periodic. The halo does not need the plan any more. Collective.
-        integer(c_int) function pencilfft_halo_create(plan, array, low, high, halo) bind(C)
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: array
-            integer(c_int64_t), intent(in) :: low(3), high(3)
-            type(pencilfft_halo), intent(out) :: halo
-        end function
         !> The part of this rank with its halo: all fields of each point of part%box, dense, in the memory order
         !! of the array. Offsets may be below 0 and ends beyond the array. Local.
         integer(c_int) function pencilfft_halo_part(halo, part) bind(C)
@@ -450,13 +436,6 @@ module pencilfft
             type(pencilfft_halo), value :: halo
             type(c_ptr), value :: padded, array
         end function
-        !> Traffic from this rank to each rank, forward to exchange, backward to accumulate; as long as there are ranks.
-        integer(c_int) function pencilfft_halo_traffic(halo, direction, bytes, messages) bind(C)
-            import
-            type(pencilfft_halo), value :: halo
-            integer(c_int), value :: direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
         !> Complex numbers that a buffer for lines must hold on this rank, before and after a transform. Local.
         integer(c_int) function pencilfft_line_elements(plan, elements) bind(C)
             import
@@ -470,13 +449,6 @@ module pencilfft
             integer(c_int), value :: array, rank
             integer(c_int64_t), intent(out) :: points
         end function
-        !> The indices of these points in the line, counted from 0; pencilfft_line_points gives their number. Local.
-        integer(c_int) function pencilfft_line_indices(plan, array, rank, indices) bind(C)
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), value :: array, rank
-            integer(c_int64_t), intent(out) :: indices(*)
-        end function
         !> A transform of all lines, pencilfft_direction_forward or pencilfft_direction_backward. from and to may be one
         !! buffer; both are aligned to 16 bytes. Collective.
         integer(c_int) function pencilfft_line_execute(plan, direction, from, to) bind(C)
@@ -485,32 +457,11 @@ module pencilfft
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
         end function
-        !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks. Local.
-        integer(c_int) function pencilfft_line_traffic(plan, exchange, direction, bytes, messages) bind(C)
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
-        !> Seconds of each phase of the last transform; of as many elements as phases. Local.
-        integer(c_int) function pencilfft_line_phase_seconds(plan, seconds) bind(C)
-            import
-            type(pencilfft_line_plan), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
         !> Complex numbers that a buffer for bricks of lines must hold on this rank. Local.
         integer(c_int) function pencilfft_brick_lines_elements(plan, elements) bind(C)
             import
             type(pencilfft_brick_lines), value :: plan
             integer(c_int64_t), intent(out) :: elements
-        end function
-        !> Points along x, y and z of a rank's brick, in pencilfft_input or pencilfft_output of a forward transform; the last
-        !! is the first index here. Local.
-        integer(c_int) function pencilfft_brick_lines_extent(plan, array, rank, extent) bind(C)
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), value :: array, rank
-            integer(c_int64_t), intent(out) :: extent(3)
         end function
         !> A transform of all fields, pencilfft_direction_forward or pencilfft_direction_backward. from and to may be one
         !! buffer; both are aligned to 16 bytes. Collective.
@@ -519,32 +470,6 @@ module pencilfft
             type(pencilfft_brick_lines), value :: plan
             integer(c_int), value :: direction
             type(c_ptr), value :: from, to
-        end function
-        !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks. Local.
-        integer(c_int) function pencilfft_brick_lines_traffic(plan, exchange, direction, bytes, messages) bind(C)
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
-        !> Seconds of each phase of the last transform; of as many elements as phases. Local.
-        integer(c_int) function pencilfft_brick_lines_phase_seconds(plan, seconds) bind(C)
-            import
-            type(pencilfft_brick_lines), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
-        !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
-        integer(c_int) function pencilfft_phase_seconds(plan, seconds) bind(C)
-            import
-            type(pencilfft_plan), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
-        !> Traffic from this rank to each other rank in an exchange; both as long as there are ranks, rank 0 first. Local.
-        integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) bind(C)
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
         end function
         !> Forget all wisdom, including FFTW's. Local.
         subroutine pencilfft_wisdom_forget() bind(C)
@@ -653,6 +578,98 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             type(c_ptr), intent(out) :: text
         end function
+        integer(c_int) function c_length(array, length, least, most) bind(C, name="pencilfft_length_fortran")
+            import
+            character(kind=c_char), intent(in) :: array(*)
+            integer(c_int64_t), value :: length, least, most
+        end function
+        integer(c_int) function c_agree(status, comm) bind(C, name="pencilfft_agree_fortran")
+            import
+            integer(c_int), value :: status, comm
+        end function
+        integer(c_int) function c_ranks(plan) bind(C, name="pencilfft_ranks_fortran")
+            import
+            type(c_ptr), value :: plan
+        end function
+        integer(c_int) function c_halo_ranks(halo) bind(C, name="pencilfft_halo_ranks_fortran")
+            import
+            type(pencilfft_halo), value :: halo
+        end function
+        integer(c_int) function c_transform(plan, direction, from, from_bytes, to, to_bytes) &
+            bind(C, name="pencilfft_transform_fortran")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+            integer(c_int64_t), value :: from_bytes, to_bytes
+        end function
+        integer(c_int) function c_halo_create(plan, given, array, low, high, halo) &
+            bind(C, name="pencilfft_halo_create_fortran")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: given, array
+            integer(c_int64_t), intent(in) :: low(*), high(*)
+            type(pencilfft_halo), intent(out) :: halo
+        end function
+        integer(c_int) function c_halo_traffic(halo, direction, bytes, messages) bind(C, name="pencilfft_halo_traffic")
+            import
+            type(pencilfft_halo), value :: halo
+            integer(c_int), value :: direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function c_traffic(plan, exchange, direction, bytes, messages) bind(C, name="pencilfft_traffic")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function c_line_traffic(plan, exchange, direction, bytes, messages) &
+            bind(C, name="pencilfft_line_traffic")
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function c_brick_lines_traffic(plan, exchange, direction, bytes, messages) &
+            bind(C, name="pencilfft_brick_lines_traffic")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function c_phase_seconds(plan, seconds) bind(C, name="pencilfft_phase_seconds")
+            import
+            type(pencilfft_plan), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
+        integer(c_int) function c_line_phase_seconds(plan, seconds) bind(C, name="pencilfft_line_phase_seconds")
+            import
+            type(pencilfft_line_plan), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
+        integer(c_int) function c_brick_lines_phase_seconds(plan, seconds) &
+            bind(C, name="pencilfft_brick_lines_phase_seconds")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
+        integer(c_int) function c_line_indices(plan, array, rank, indices) bind(C, name="pencilfft_line_indices")
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), intent(out) :: indices(*)
+        end function
+        integer(c_int) function c_brick_lines_extent(plan, array, rank, extent) bind(C, name="pencilfft_brick_lines_extent")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), intent(out) :: extent(*)
+        end function
+        integer(c_int) function c_bricks(plan, bricks) bind(C, name="pencilfft_bricks")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(out) :: bricks(*)
+        end function
         type(c_ptr) function c_schedule_chosen(plan) bind(C, name="pencilfft_schedule_chosen")
             import
             type(pencilfft_plan), value :: plan
@@ -755,8 +772,8 @@ contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names equal the members of pencilfft_desc; of boxes,
-    !! offset and extent are read. padded(1:3) = padded_nx, padded_ny, padded_nz. With n(1:2) = nx, ny arrays have two
-    !! dimensions: order is "yx" by default, R the number of tasks and C 1, and arrays are a(y, x, 1). Collective.
+    !! offset and extent are read. padded(1:3) = padded_nx, padded_ny, padded_nz, as many as n. With n(1:2) = nx, ny arrays
+    !! have two dimensions: order is "yx" by default, R the number of tasks and C 1, and arrays are a(y, x, 1). Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
                                                   schedule, torus, node, input_box, output_box, threads, &
@@ -775,6 +792,11 @@ contains
         type(c_ptr) :: desc
         character(longest_name), target :: names(14) ! keeps the texts alive until the plan is made
 
+        status = length_is("pencilfft_plan_create: n", size(n, kind=c_int64_t), 2_c_int64_t, 3_c_int64_t)
+        if (status == pencilfft_ok .and. present(padded)) &
+            status = length_is("pencilfft_plan_create: padded", size(padded, kind=c_int64_t), size(n, kind=c_int64_t))
+        status = c_agree(status, comm)
+        if (status /= pencilfft_ok) return
         desc = c_desc_new() ! a null descriptor is refused below on all ranks
         call set_extents(desc, "", n)
         if (size(n) == 2) call set_text(desc, "order", "yx", names(14))
@@ -807,6 +829,86 @@ contains
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)
+    end function
+
+    integer(c_int) function transform_double_reals(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        real(c_double), intent(in), target :: from(..)
+        real(c_double), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_double_forth(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        real(c_double), intent(in), target :: from(..)
+        complex(c_double_complex), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(16*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_double_back(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        complex(c_double_complex), intent(in), target :: from(..)
+        real(c_double), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(16*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_double(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        complex(c_double_complex), intent(in), target :: from(..)
+        complex(c_double_complex), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(16*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(16*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_single_reals(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        real(c_float), intent(in), target :: from(..)
+        real(c_float), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(4*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(4*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_single_forth(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        real(c_float), intent(in), target :: from(..)
+        complex(c_float_complex), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(4*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_single_back(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        complex(c_float_complex), intent(in), target :: from(..)
+        real(c_float), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(4*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+    end function
+
+    integer(c_int) function transform_single(plan, direction, from, to) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: direction
+        complex(c_float_complex), intent(in), target :: from(..)
+        complex(c_float_complex), intent(inout), target :: to(..)
+        status = c_transform(plan, direction, &
+                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
+                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
     end function
 
     integer(c_int) function real_double_array(plan, array, a) result(status)
@@ -904,7 +1006,7 @@ contains
         integer, intent(in) :: n(:)
         character(*), parameter :: axes = "xyz"
         integer :: i
-        do i = 1, min(size(n), 3)
+        do i = 1, size(n)
             call set_integer(desc, prefix//"n"//axes(i:i), n(i))
         end do
     end subroutine
@@ -918,6 +1020,145 @@ contains
         all = [pencilfft_shape(plan, array), int(fields, c_int64_t)]
         if (pencilfft_box_mine(plan, array, box) /= pencilfft_ok) return
         if (minval(box%stride) > 1) all = cshift(all, -1)
+    end function
+
+    !> Refuses an array of another length; `most` is `least` by default.
+    integer(c_int) function length_is(array, length, least, most) result(status)
+        character(*), intent(in) :: array
+        integer(c_int64_t), intent(in) :: length, least
+        integer(c_int64_t), intent(in), optional :: most
+        if (present(most)) then
+            status = c_length(array//c_null_char, length, least, most)
+        else
+            status = c_length(array//c_null_char, length, least, least)
+        end if
+    end function
+
+    !> Refuses bytes and messages of a call that are shorter than the number of ranks.
+    integer(c_int) function lengths_are_ranks(call, bytes, messages, ranks) result(status)
+        character(*), intent(in) :: call
+        integer(c_int64_t), intent(in) :: bytes(:), messages(:)
+        integer(c_int), intent(in) :: ranks
+        integer(c_int64_t) :: least
+        least = ranks
+        status = length_is(call//": bytes", size(bytes, kind=c_int64_t), least, huge(least))
+        if (status == pencilfft_ok) &
+            status = length_is(call//": messages", size(messages, kind=c_int64_t), least, huge(least))
+    end function
+
+    !> The same for the seconds of a number of phases.
+    integer(c_int) function length_is_phases(call, seconds, phases) result(status)
+        character(*), intent(in) :: call
+        real(c_double), intent(in) :: seconds(:)
+        integer, intent(in) :: phases
+        integer(c_int64_t) :: least
+        least = phases
+        status = length_is(call//": seconds", size(seconds, kind=c_int64_t), least, huge(least))
+    end function
+
+    !> Bricks along x, y and z, bricks(1:3); zeros if the decomposition has none. Local.
+    integer(c_int) function pencilfft_bricks(plan, bricks) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(inout) :: bricks(:)
+        status = length_is("pencilfft_bricks: bricks", size(bricks, kind=c_int64_t), 3_c_int64_t)
+        if (status == pencilfft_ok) status = c_bricks(plan, bricks)
+    end function
+
+    !> Traffic from this rank to each other rank in an exchange; both as long as there are ranks, or longer, rank 0 first.
+    !! Local.
+    integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange, direction
+        integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
+        status = lengths_are_ranks("pencilfft_traffic", bytes, messages, c_ranks(plan%handle))
+        if (status == pencilfft_ok) status = c_traffic(plan, exchange, direction, bytes, messages)
+    end function
+
+    !> Seconds this rank spent in each phase of the last transform; of as many elements as phases, or more.
+    integer(c_int) function pencilfft_phase_seconds(plan, seconds) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        real(c_double), intent(inout) :: seconds(:)
+        status = length_is_phases("pencilfft_phase_seconds", seconds, pencilfft_phases(plan))
+        if (status == pencilfft_ok) status = c_phase_seconds(plan, seconds)
+    end function
+
+    !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above, all periodic.
+    !! The halo does not need the plan any more. Collective.
+    integer(c_int) function pencilfft_halo_create(plan, array, low, high, halo) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array
+        integer(c_int64_t), intent(in) :: low(:), high(:)
+        type(pencilfft_halo), intent(out) :: halo
+        status = length_is("pencilfft_halo_create: low", size(low, kind=c_int64_t), 3_c_int64_t)
+        if (status == pencilfft_ok) &
+            status = length_is("pencilfft_halo_create: high", size(high, kind=c_int64_t), 3_c_int64_t)
+        status = c_halo_create(plan, status, array, low, high, halo)
+    end function
+
+    !> Traffic from this rank to each rank, forward to exchange, backward to accumulate; as long as there are ranks, or
+    !! longer.
+    integer(c_int) function pencilfft_halo_traffic(halo, direction, bytes, messages) result(status)
+        type(pencilfft_halo), intent(in) :: halo
+        integer(c_int), intent(in) :: direction
+        integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
+        status = lengths_are_ranks("pencilfft_halo_traffic", bytes, messages, c_halo_ranks(halo))
+        if (status == pencilfft_ok) status = c_halo_traffic(halo, direction, bytes, messages)
+    end function
+
+    !> The indices of these points in the line, counted from 0; pencilfft_line_points gives their number, the least length.
+    !! Local.
+    integer(c_int) function pencilfft_line_indices(plan, array, rank, indices) result(status)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: array, rank
+        integer(c_int64_t), intent(inout) :: indices(:)
+        integer(c_int64_t) :: points
+        if (pencilfft_line_points(plan, array, rank, points) /= pencilfft_ok) points = 0
+        status = length_is("pencilfft_line_indices: indices", size(indices, kind=c_int64_t), points, huge(points))
+        if (status == pencilfft_ok) status = c_line_indices(plan, array, rank, indices)
+    end function
+
+    !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks, or longer. Local.
+    integer(c_int) function pencilfft_line_traffic(plan, exchange, direction, bytes, messages) result(status)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange, direction
+        integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
+        status = lengths_are_ranks("pencilfft_line_traffic", bytes, messages, c_ranks(plan%handle))
+        if (status == pencilfft_ok) status = c_line_traffic(plan, exchange, direction, bytes, messages)
+    end function
+
+    !> Seconds of each phase of the last transform; of as many elements as phases, or more. Local.
+    integer(c_int) function pencilfft_line_phase_seconds(plan, seconds) result(status)
+        type(pencilfft_line_plan), intent(in) :: plan
+        real(c_double), intent(inout) :: seconds(:)
+        status = length_is_phases("pencilfft_line_phase_seconds", seconds, pencilfft_line_phases(plan))
+        if (status == pencilfft_ok) status = c_line_phase_seconds(plan, seconds)
+    end function
+
+    !> Points along x, y and z of a rank's brick, extent(1:3), in pencilfft_input or pencilfft_output of a forward transform;
+    !! the last is the first index here. Local.
+    integer(c_int) function pencilfft_brick_lines_extent(plan, array, rank, extent) result(status)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: array, rank
+        integer(c_int64_t), intent(inout) :: extent(:)
+        status = length_is("pencilfft_brick_lines_extent: extent", size(extent, kind=c_int64_t), 3_c_int64_t)
+        if (status == pencilfft_ok) status = c_brick_lines_extent(plan, array, rank, extent)
+    end function
+
+    !> Traffic from this rank to each rank in an exchange, counted from 0; both as long as there are ranks, or longer. Local.
+    integer(c_int) function pencilfft_brick_lines_traffic(plan, exchange, direction, bytes, messages) result(status)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange, direction
+        integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
+        status = lengths_are_ranks("pencilfft_brick_lines_traffic", bytes, messages, c_ranks(plan%handle))
+        if (status == pencilfft_ok) status = c_brick_lines_traffic(plan, exchange, direction, bytes, messages)
+    end function
+
+    !> Seconds of each phase of the last transform; of as many elements as phases, or more. Local.
+    integer(c_int) function pencilfft_brick_lines_phase_seconds(plan, seconds) result(status)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        real(c_double), intent(inout) :: seconds(:)
+        status = length_is_phases("pencilfft_brick_lines_phase_seconds", seconds, pencilfft_brick_lines_phases(plan))
+        if (status == pencilfft_ok) status = c_brick_lines_phase_seconds(plan, seconds)
     end function
 
     !> Sets a given argument; an absent argument keeps its default.
@@ -1012,14 +1253,19 @@ contains
     !! pencilfft_line_desc. Collective.
     integer(c_int) function pencilfft_brick_lines_create(size, bricks, comm, plan, fields, algorithm, order, precision, &
                                                          rigor, sync) result(status)
-        integer(c_int64_t), intent(in) :: size(3)
-        integer(c_int), intent(in) :: bricks(3)
+        integer(c_int64_t), intent(in) :: size(:)
+        integer(c_int), intent(in) :: bricks(:)
         integer, intent(in) :: comm
         type(pencilfft_brick_lines), intent(out) :: plan
         integer(c_int), intent(in), optional :: fields
         character(*), intent(in), optional :: algorithm, order, precision, rigor, sync
         character(longest_name), target :: names(5)
         integer(c_int) :: together
+        status = length_is("pencilfft_brick_lines_create: size", ubound(size, 1, c_int64_t), 3_c_int64_t)
+        if (status == pencilfft_ok) &
+            status = length_is("pencilfft_brick_lines_create: bricks", ubound(bricks, 1, c_int64_t), 3_c_int64_t)
+        status = c_agree(status, comm)
+        if (status /= pencilfft_ok) return
         together = 1
         if (present(fields)) together = fields
         status = c_brick_lines_create(size, bricks, together, c_text(algorithm, names(1)), c_text(order, names(2)), &
@@ -1039,8 +1285,13 @@ contains
     integer(c_int) function pencilfft_brick_lines_indices(plan, array, rank, axis, indices) result(status)
         type(pencilfft_brick_lines), intent(in) :: plan
         integer(c_int), intent(in) :: array, rank, axis
-        integer(c_int64_t), intent(out) :: indices(*)
-        status = c_brick_lines_indices(plan, array, rank, axis - 1, indices)
+        integer(c_int64_t), intent(inout) :: indices(:)
+        integer(c_int64_t) :: extent(3), points
+        points = 0 ! if there is no such array, rank or axis
+        if (c_brick_lines_extent(plan, array, rank, extent) == pencilfft_ok .and. axis > 0 .and. axis < 4) &
+            points = extent(axis)
+        status = length_is("pencilfft_brick_lines_indices: indices", size(indices, kind=c_int64_t), points, huge(points))
+        if (status == pencilfft_ok) status = c_brick_lines_indices(plan, array, rank, axis - 1, indices)
     end function
 
     !> Exchanges of a forward transform of bricks of lines; 0 without a plan.

@@ -310,7 +310,8 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
  * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
  * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there
  * is one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the
- * squarest of all if a node has one rank. Slabs have R = 1. Local. */
+ * squarest of all if a node has one rank. The rule ignores padding, so that plans of one spectrum have one grid. Slabs have
+ * R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -377,7 +378,7 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
  * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
  * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
  * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
- * bruck, node and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
+ * bruck, node, put and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
  * Local. */
 int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
 int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);

@@ -101,11 +101,13 @@ struct brick_lines_description : pencilfft_brick_lines_desc {
     }
 };
 
-// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan.
+// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan. Another plan
+// refuses buffers of fewer bytes than it needs.
 template <class T> class buffer
 {
   public:
-    buffer(std::int64_t elements, std::int64_t bytes) : memory_(allocate(bytes)), size_(static_cast<std::size_t>(elements))
+    buffer(std::int64_t elements, std::int64_t bytes)
+        : memory_(allocate(bytes)), size_(static_cast<std::size_t>(elements)), bytes_(bytes)
     {
     }
     T *data() noexcept
@@ -120,6 +122,10 @@ template <class T> class buffer
     {
         return size_;
     } // elements of this rank, all fields together
+    std::int64_t bytes() const noexcept
+    {
+        return bytes_;
+    }
     T &operator[](std::int64_t i)
     {
         return memory_.get()[i];
@@ -162,6 +168,7 @@ template <class T> class buffer
     }
     std::unique_ptr<T, release> memory_;
     std::size_t size_;
+    std::int64_t bytes_;
 };
 
 // Bytes and messages to each rank, in the order of ranks.
@@ -235,6 +242,18 @@ template <class Handle, int (*destroy)(Handle)> class owner
   private:
     int exceptions_ = std::uncaught_exceptions();
 };
+
+// Refuses another type than that of the elements.
+template <class T> void expect_type(const pencilfft_format &found, const std::string &array)
+{
+    constexpr bool is_complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+    static_assert(is_complex || std::is_same_v<T, float> || std::is_same_v<T, double>, "no type of a transform");
+    if (found.is_complex != is_complex || found.element_bytes != sizeof(T))
+        throw error(PENCILFFT_BAD_CALL, array + " has " + (found.is_complex ? "complex" : "real") + " elements of " +
+                                            std::to_string(found.element_bytes) + " bytes; the given type is " +
+                                            (is_complex ? "complex" : "real") + " of " + std::to_string(sizeof(T)) +
+                                            " bytes");
+}
 
 class halo;
 
@@ -380,10 +399,12 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
     // Transforms. The two buffers may be the same memory, given as pointers.
     template <class T, class U> void forward(const buffer<T> &in, buffer<U> &out) const
     {
+        expect_room(in.bytes(), out.bytes());
         forward(in.data(), out.data());
     }
     template <class T, class U> void backward(const buffer<T> &in, buffer<U> &out) const
     {
+        expect_room(in.bytes(), out.bytes());
         backward(in.data(), out.data());
     }
     template <class T, class U> void forward(const T *in, U *out) const
@@ -488,16 +509,18 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
         check(function(get(), arguments..., &result));
         return result;
     }
+    void expect_room(std::int64_t in, std::int64_t out) const
+    {
+        std::int64_t needed = asked<std::int64_t>(pencilfft_alloc_bytes), least = in < out ? in : out;
+        if (least >= needed)
+            return;
+        pencilfft_forward(get(), nullptr, nullptr); // so that other ranks fail, too, if calls are compared
+        throw error(PENCILFFT_BAD_CALL, "a buffer has " + std::to_string(least) + " bytes, and the plan needs " +
+                                            std::to_string(needed) + "; give buffers of plan::make()");
+    }
     template <class T> void expect(array_number array) const
     {
-        constexpr bool is_complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
-        static_assert(is_complex || std::is_same_v<T, float> || std::is_same_v<T, double>, "no type of a transform");
-        pencilfft_format found = format(array);
-        if (found.is_complex != is_complex || found.element_bytes != sizeof(T))
-            throw error(PENCILFFT_BAD_CALL,
-                        "array " + std::to_string(array.value) + " has " + (found.is_complex ? "complex" : "real") +
-                            " elements of " + std::to_string(found.element_bytes) + " bytes; the given type is " +
-                            (is_complex ? "complex" : "real") + " of " + std::to_string(sizeof(T)) + " bytes");
+        expect_type<T>(format(array), "array " + std::to_string(array.value));
     }
     friend class halo;
 };
@@ -514,6 +537,7 @@ class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
     }
     template <class T> buffer<T> make() const
     {
+        expect<T>();
         pencilfft_part wide = part();
         std::int64_t elements = wide.fields * wide.box.extent[0] * wide.box.extent[1] * wide.box.extent[2];
         return buffer<T>(elements, elements * static_cast<std::int64_t>(sizeof(T)));
@@ -521,10 +545,12 @@ class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
     // A null array means that the elements are in `padded`.
     template <class T> void exchange(const T *array, T *padded) const
     {
+        expect<T>();
         check(pencilfft_halo_exchange(get(), array, padded));
     }
     template <class T> void accumulate(T *padded, T *array) const
     {
+        expect<T>();
         check(pencilfft_halo_accumulate(get(), padded, array));
     }
     pencilfft::traffic traffic(direction way) const
@@ -536,10 +562,16 @@ class halo : public owner<pencilfft_halo, pencilfft_halo_destroy>
     }
 
   private:
+    template <class T> void expect() const
+    {
+        expect_type<T>(format_, "the array");
+    }
     halo(const plan &of, int array, const std::int64_t *low, const std::int64_t *high) : owner(of.ranks_)
     {
+        pencilfft_format_of(of.get(), array, &format_); // fails if the next call fails
         check(pencilfft_halo_create(of.get(), array, low, high, &handle_));
     }
+    pencilfft_format format_{};
     friend class plan;
 };
 

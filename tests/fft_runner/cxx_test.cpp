@@ -175,6 +175,9 @@ static void pairs_transposes_and_halos(int ranks)
     expect(wide.size() == 0 || std::abs(wide[0] - complex(static_cast<double>((box.offset[0] + 12) % 12),
                                                           static_cast<double>((box.offset[2] + 9) % 9))) < 1e-15,
            "a corner of the halo");
+    refused(PENCILFFT_BAD_CALL, "the given type is real of 8 bytes", [&] { halo.make<double>(); });
+    refused(PENCILFFT_BAD_CALL, "the given type is complex of 8 bytes",
+            [&] { halo.exchange<std::complex<float>>(nullptr, nullptr); });
     halo.accumulate(wide.data(), a.data());
     expect(static_cast<int>(halo.traffic(direction::backward).messages.size()) == ranks, "the traffic of a halo");
 }
@@ -203,6 +206,10 @@ static void what_is_refused()
     refused(PENCILFFT_BAD_CALL, "has real elements of 8 bytes; the given type is complex of 16 bytes",
             [&] { plan.make<complex>(pencilfft::input); });
     refused(PENCILFFT_BAD_CALL, "has complex elements of 16 bytes", [&] { plan.forward(f, f); });
+    auto f_hat = plan.make<complex>(pencilfft::output);
+    pencilfft::buffer<double> small(1, 8);
+    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the plan needs", [&] { plan.forward(small, f_hat); });
+    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the plan needs", [&] { plan.backward(f_hat, small); });
     refused(PENCILFFT_BAD_CALL, "array", [&] { plan.box(pencilfft::array_number(9)); });
     refused(PENCILFFT_BAD_CALL, "/nowhere", [] { pencilfft::save_wisdom("/nowhere/wisdom", MPI_COMM_WORLD); });
     expect(!pencilfft::load_wisdom("/nowhere/wisdom", MPI_COMM_WORLD), "there is no wisdom");

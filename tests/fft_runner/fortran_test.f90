@@ -64,6 +64,9 @@ program fortran_test
     call a_walk_meets_every_mode("sequence")
     call a_walk_meets_every_mode("two-way")
     call arrays_are_pointers()
+    call lengths_on_one_rank_are_refused_on_all()
+    call short_arrays_are_refused()
+    call ranks_may_hold_nothing()
     call names_are_listed()
     call lines_are_told()
     call wisdom_is_kept()
@@ -916,6 +919,102 @@ contains
         call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, schedule="two-way", rigor="estimate"))
         call refused(pencilfft_array(plan, pencilfft_output, f_hat), pencilfft_bad_call, "has 2 parts")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> A wrong length on the last rank.
+    subroutine lengths_on_one_rank_are_refused_on_all()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_halo) :: halo
+        type(pencilfft_brick_lines) :: bricks
+        integer, allocatable :: four(:)
+        integer(c_int64_t) :: ones(4)
+        integer :: more
+        ones = 1
+        four = [n, 1]
+        more = merge(1, 0, rank == R*C - 1)
+        call refused(pencilfft_plan_create(four(:3 + more), R, C, MPI_COMM_WORLD, plan), pencilfft_bad_call, &
+                     "pencilfft_plan_create: n has 4 elements; give 2 to 3")
+        call refused(pencilfft_plan_create(four(:2 - more), 0, 0, MPI_COMM_WORLD, plan), pencilfft_bad_call, &
+                     "pencilfft_plan_create: n has 1 elements; give 2 to 3")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, padded=2*four(:3 + more)), pencilfft_bad_call, &
+                     "pencilfft_plan_create: padded has 4 elements; give 3")
+        call refused(pencilfft_plan_create(n(:2), 0, 0, MPI_COMM_WORLD, plan, padded=2*n(:2 + more)), pencilfft_bad_call, &
+                     "pencilfft_plan_create: padded has 3 elements; give 2")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="estimate"))
+        call refused(pencilfft_halo_create(plan, pencilfft_input, ones(:3 + more), ones(:3), halo), pencilfft_bad_call, &
+                     "pencilfft_halo_create: low has 4 elements; give 3")
+        call refused(pencilfft_halo_create(plan, pencilfft_input, ones(:3), ones(:3 - more), halo), pencilfft_bad_call, &
+                     "pencilfft_halo_create: high has 2 elements; give 3")
+        call need(pencilfft_plan_destroy(plan))
+        call refused(pencilfft_brick_lines_create(12*ones(:3 + more), [R, C, 1], MPI_COMM_WORLD, bricks), &
+                     pencilfft_bad_call, "pencilfft_brick_lines_create: size has 4 elements; give 3")
+        call refused(pencilfft_brick_lines_create(12*ones(:3), reshape([R, C, 1, 1], [3 + more]), MPI_COMM_WORLD, bricks), &
+                     pencilfft_bad_call, "pencilfft_brick_lines_create: bricks has 4 elements; give 3")
+    end subroutine
+
+    subroutine short_arrays_are_refused()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_halo) :: halo
+        type(pencilfft_line_plan) :: line
+        type(pencilfft_brick_lines) :: bricks
+        integer(c_int64_t), allocatable :: room(:), long(:)
+        integer(c_int64_t), parameter :: one(3) = 1
+        integer(c_int) :: three(3)
+        real(c_double), allocatable :: seconds(:)
+        real(c_double), pointer :: f(:, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :)
+        allocate (room(R*C - 1), long(100), seconds(100))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", rigor="estimate"))
+        call refused(pencilfft_traffic(plan, 0, 1, room, long), pencilfft_bad_call, "pencilfft_traffic: bytes has")
+        call refused(pencilfft_traffic(plan, 0, 1, long, room), pencilfft_bad_call, "pencilfft_traffic: messages has")
+        call refused(pencilfft_phase_seconds(plan, seconds(:pencilfft_phases(plan) - 1)), pencilfft_bad_call, &
+                     "pencilfft_phase_seconds: seconds has 13 elements; give 14 or more")
+        call refused(pencilfft_bricks(plan, three(:2)), pencilfft_bad_call, "bricks has 2 elements; give 3")
+        call need(pencilfft_halo_create(plan, pencilfft_input, one, one, halo))
+        call refused(pencilfft_halo_traffic(halo, 1, room, long), pencilfft_bad_call, "pencilfft_halo_traffic: bytes has")
+        call need(pencilfft_halo_traffic(halo, 1, long, long(51:)))
+        call need(pencilfft_halo_destroy(halo))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        f = 1
+        call refused(pencilfft_transform(plan, 1, f(:, :, 2:), f_hat), pencilfft_bad_call, "pencilfft_transform: `from` has")
+        call refused(pencilfft_transform(plan, 1, f, f_hat(:, :, 2:)), pencilfft_bad_call, "pencilfft_transform: `to` has")
+        call refused(pencilfft_transform(plan, 2, f_hat, f(:, :, 2:)), pencilfft_bad_call, "pencilfft_transform: `to` has")
+        call refused(pencilfft_transform(plan, 2, f_hat(:, :, ::2), f), pencilfft_bad_call, "`from` is not contiguous")
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_line_create(60_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))
+        call refused(pencilfft_line_indices(line, pencilfft_input, rank, long(:60/R/C - 1)), pencilfft_bad_call, &
+                     "pencilfft_line_indices: indices has")
+        call refused(pencilfft_line_phase_seconds(line, seconds(:1)), pencilfft_bad_call, &
+                     "pencilfft_line_phase_seconds: seconds has 1 elements")
+        if (R*C > 1) call refused(pencilfft_line_traffic(line, 0, 1, room, long), pencilfft_bad_call, &
+                                  "pencilfft_line_traffic: bytes has")
+        call need(pencilfft_line_destroy(line))
+        call need(pencilfft_brick_lines_create(12*one, [R, C, 1], MPI_COMM_WORLD, bricks))
+        call refused(pencilfft_brick_lines_extent(bricks, pencilfft_input, rank, long(:2)), pencilfft_bad_call, &
+                     "pencilfft_brick_lines_extent: extent has 2 elements; give 3")
+        call refused(pencilfft_brick_lines_indices(bricks, pencilfft_input, rank, 3, long(:11)), pencilfft_bad_call, &
+                     "pencilfft_brick_lines_indices: indices has 11 elements; give 12 or more")
+        call refused(pencilfft_brick_lines_phase_seconds(bricks, seconds(:1)), pencilfft_bad_call, &
+                     "pencilfft_brick_lines_phase_seconds: seconds has 1 elements")
+        if (R*C > 1) call refused(pencilfft_brick_lines_traffic(bricks, 0, 1, long, room), pencilfft_bad_call, &
+                                  "pencilfft_brick_lines_traffic: messages has")
+        call need(pencilfft_brick_lines_destroy(bricks))
+    end subroutine
+
+    !> Arrays without elements are transformed with those of other ranks.
+    subroutine ranks_may_hold_nothing()
+        type(pencilfft_plan) :: plan
+        real(c_double), pointer :: f(:, :, :)
+        complex(c_double_complex), pointer :: f_hat(:, :, :)
+        call need(pencilfft_plan_create([1, 1, 5], R, C, MPI_COMM_WORLD, plan, type="r2c", rigor="estimate"))
+        call need(pencilfft_array(plan, pencilfft_input, f))
+        call need(pencilfft_array(plan, pencilfft_output, f_hat))
+        f = 1
+        call need(pencilfft_transform(plan, pencilfft_direction_forward, f, f_hat))
+        call need(pencilfft_transform(plan, pencilfft_direction_backward, f_hat, f))
+        call check(all(abs(f - 5) < 1d-12), "transforms of thin extents")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 

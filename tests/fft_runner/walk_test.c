@@ -149,6 +149,11 @@ static void they_are_whole_numbers_below_and_above_zero(void)
     CHECK_INT(pencilfft_waves(plan, 0, 0, NULL), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_waves(NULL, 0, 0, &waves), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_walk_begin(NULL, 0, NULL), PENCILFFT_BAD_CALL);
+    pencilfft_walk walk;
+    memset(&walk, 1, sizeof walk);
+    CHECK_INT(pencilfft_walk_begin(NULL, 0, &walk), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_walk_next(&walk), 0);
+    CHECK_INT(pencilfft_walk_next(NULL), 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 

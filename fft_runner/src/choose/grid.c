@@ -7,7 +7,7 @@
  *        messages are short; else the squarest grid whose rows stay inside nodes, because the messages of a row then stay
  *        inside the node; with one rank a node, the squarest of all. If the ends of the transform are remapped, the loads of
  *        the remaps count too, and bytes decide in place of squareness: the most bytes that a rank sends in all exchanges
- *        and remaps.
+ *        and remaps. Padding does not count without remaps, so that plans of one spectrum have one grid.
  * Source: H. Jagode, J. Hein, A. Trew, UT-CS-08-613 (2008), for the time of the busiest links.
  * Cost:  for each division of P, P messages a rank at most and a sum of four numbers a node and dimension over all ranks. */
 #include <stdlib.h>
@@ -333,7 +333,10 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
         if (!R && !(R = take_other(plan, C, 'C')))
             return PENCILFFT_BAD_GRID;
     } else {
-        int status = pf_transform_make(desc, &transform);
+        pencilfft_desc spectrum = *desc; /* plans of one spectrum, padded or not, get one grid */
+        if (!is_remapped(plan))
+            spectrum.padded_nx = spectrum.padded_ny = spectrum.padded_nz = 0;
+        int status = pf_transform_make(&spectrum, &transform);
         if (status)
             return status;
         memcpy(g->n, transform.modes, sizeof g->n);

@@ -8,6 +8,7 @@
 #include "exchange/neighbours.h"
 #include "handle/same_call.h"
 #include "plan/ask.h"
+#include "plan/halo.h"
 
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;
@@ -130,7 +131,8 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
     return status;
 }
 
-int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo)
+int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[3], const int64_t high[3],
+                   pencilfft_halo *halo)
 {
     pencilfft_format format;
     struct pencilfft_halo_s *made = NULL;
@@ -144,8 +146,9 @@ int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], 
                                        false);
     if (status)
         return status;
-    status = halo ? check_request(plan, array, low, high, &format)
-                  : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null result");
+    if (!(status = given))
+        status = halo ? check_request(plan, array, low, high, &format)
+                      : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null result");
     if (!status && !(made = calloc(1, sizeof *made)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a halo");
     if (!(status = pf_agree(status, plan->all)))
@@ -162,6 +165,16 @@ int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], 
     else
         *halo = made;
     return status;
+}
+
+int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo)
+{
+    return pf_halo_create(plan, PENCILFFT_OK, array, low, high, halo);
+}
+
+MPI_Comm pf_halo_comm(pencilfft_halo halo)
+{
+    return pf_neighbours_comm(halo->neighbours);
 }
 
 int pencilfft_halo_destroy(pencilfft_halo halo)

@@ -76,9 +76,10 @@ static bool enter_part(pencilfft_walk *walk)
 
 int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk)
 {
+    if (walk) /* without elements after a failure */
+        *walk = (pencilfft_walk){.plan = plan, .array = array};
     if (!plan || !walk)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_walk_begin: null plan or walk");
-    *walk = (pencilfft_walk){.plan = plan, .array = array};
     return pencilfft_parts(plan, array, &walk->parts);
 }
 
@@ -90,6 +91,8 @@ static bool are_near(const pencilfft_part *part, int nearest_axis)
 
 int pencilfft_walk_next(pencilfft_walk *walk)
 {
+    if (!walk)
+        return 0;
     const pencilfft_box *box = &walk->part.box;
     if (!walk->inside)
         return walk->inside = enter_part(walk);

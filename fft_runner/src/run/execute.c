@@ -380,10 +380,15 @@ static int prepare(pencilfft_plan plan, int status, const char *function, pencil
     return status;
 }
 
+int pf_execute(pencilfft_plan plan, int given, pencilfft_direction direction, const void *in, void *out)
+{
+    int status = prepare(plan, given, "pencilfft_execute", direction, in, out);
+    return status ? status : run(plan);
+}
+
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = prepare(plan, PENCILFFT_OK, "pencilfft_execute", direction, in, out);
-    return status ? status : run(plan);
+    return pf_execute(plan, PENCILFFT_OK, direction, in, out);
 }
 
 int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm)

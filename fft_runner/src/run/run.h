@@ -21,3 +21,5 @@ int pf_work_get(pencilfft_plan plan, bool in_place);
 
 /* Passes and exchanges of a transform, without remaps at its ends. */
 int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, void *out);
+/* pencilfft_execute() after checks of the caller, whose status is `given`. Collective. */
+int pf_execute(pencilfft_plan plan, int given, pencilfft_direction direction, const void *in, void *out);
