@@ -16,6 +16,7 @@ uneven lanes of a schedule, even if all blocks of the whole transform are even.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
