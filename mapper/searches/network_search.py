@@ -52,6 +52,7 @@ POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 500_000, 20_000_000  # ranks of all seeds that are made for these two
+FULL = 4                  # entries of a table of counts for each rank, above which sorting is faster
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
@@ -348,11 +349,10 @@ class _Search:
 
     def _crossings(self, some, levels):
         """Return the crossing of each seed; without evaluations infinity if units alone send more than a launch order."""
-        found, least, alone = {}, np.inf, [[(unit, leaving, None)] for unit, leaving, _ in levels[::-1]]
+        found, least = {}, np.inf
         for name, slots in some.items():
-            is_wanted = self.evaluations or name in LAUNCHED or all(
-                self._crossing(level, slots) < least * (1 - 1e-9) for level in alone)
-            found[name] = self._crossing(levels, slots) if is_wanted else np.inf
+            limit = np.inf if self.evaluations or name in LAUNCHED else least * (1 - 1e-9)
+            found[name] = self._crossing(levels, slots, limit)
             if name in LAUNCHED:
                 least = min(least, found[name])
         return found
@@ -369,20 +369,31 @@ class _Search:
             found.append((unit, _inverse(units.leaving[used] @ rates), _inverse(pairs * ~np.eye(len(pairs), dtype=bool))))
         return found
 
-    def _crossing(self, levels, slots):
-        """Return about the objective: the traffic across each unit, and between units with cables, over their cables."""
-        loads = []
-        for part in self.parts:
-            groups, found = len(part.members), [np.zeros(1)]
-            for unit, leaving, between in levels:
-                n = len(leaving)
-                place = np.arange(groups)[:, None] * n + unit[slots[part.members]]
-                inside = np.bincount(place.ravel(), minlength=groups * n).reshape(groups, n).astype(float)
-                found += [(inside * (part.size - inside)).sum(axis=0) * leaving]
-                found += [(inside.T @ inside * between).ravel()] if between is not None and between.any() else []
-            loads.append(np.concatenate(found) / (groups * part.size**2))
-        return sum(float(term.count) * float(sum(float(share) * load for share, load in zip(term.shares, loads)).max())
-                   for term in self.wanted.terms)
+    def _crossing(self, levels, slots, limit):
+        """Return about the objective: the traffic across each unit, and between units with cables, over their cables.
+
+        Infinity if the traffic across the units of a level alone reaches the limit.
+        """
+        places, worst = [slots[part.members] for part in self.parts], np.zeros(len(self.wanted.terms))
+        for unit, leaving, _ in levels[::-1]:
+            alone = self._largest([_leaving(unit[place], len(leaving)) * leaving for place in places])
+            if self._total(alone) >= limit:
+                return np.inf
+            worst = np.maximum(worst, alone)
+        for unit, leaving, between in levels:
+            if between.any():
+                counts = [_counts(unit[place], len(leaving)).astype(float) for place in places]
+                worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
+        return self._total(worst)
+
+    def _largest(self, loads):
+        """Return the largest load for each term of the objective, given the loads of each exchange."""
+        scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
+        return np.array([sum(float(share) * load for share, load in zip(term.shares, scaled)).max(initial=0.0)
+                         for term in self.wanted.terms])
+
+    def _total(self, largest):
+        return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
 
     def _spread(self, candidates):
         """Return all candidates, on fat trees with static routes also with the hosts of each leaf in a Latin order."""
@@ -488,6 +499,24 @@ class _Search:
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
+
+
+def _counts(unit, n):
+    """Return how many members of each group are in each unit, given the unit of each member: int array, shape (groups, n)."""
+    place = np.arange(len(unit))[:, None] * n + unit
+    return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
+
+
+def _leaving(unit, n):
+    """Return the messages that leave each unit, all groups together, given the unit of each member: float array, shape (n,)."""
+    groups, size = unit.shape
+    if groups * n <= FULL * unit.size:
+        inside = _counts(unit, n).astype(float)
+        return (inside * (size - inside)).sum(axis=0)
+    place = np.sort((np.arange(groups)[:, None] * n + unit).ravel())
+    begin = np.flatnonzero(np.diff(place, prepend=-1))
+    inside = np.diff(begin, append=len(place))
+    return np.bincount(place[begin] % n, inside * (size - inside), n)
 
 
 def _regret(cost, others):

@@ -206,24 +206,23 @@ def _laid(lines, sizes, share, spread):
         stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
         rest = rest[np.arange(len(rest))[:, None], (np.arange(length) + stride * np.arange(len(rest))[:, None]) % length]
     ranks, units = [lines[:len(whole)].ravel()], [np.repeat(np.array(whole, dtype=np.int64), length)]
-    for k, first, unit in _spread(len(rest), length, free, spread) if spread else _fitted(len(rest), length, free):
-        ranks.append(rest[k][first:first + len(unit)])
+    rest = rest.ravel()
+    for first, unit in _spread(rest.size, length, free, spread) if spread else _fitted(len(lines) - len(whole), length, free):
+        ranks.append(rest[first:first + len(unit)])
         units.append(unit)
     return np.concatenate(ranks)[np.argsort(np.concatenate(units), kind="stable")]
 
 
-def _spread(n, length, free, piece):
-    """Yield the line, the place of the first rank in the line, and the unit of each rank, for neighbouring ranks of a line.
+def _spread(size, length, free, piece):
+    """Yield the place of the first rank, and the unit of each rank, for neighbouring ranks of lines of some length.
 
     Pieces go to the units with most room.
     """
-    if n and (free == free[0]).all() and free[0] % piece == length % piece == 0:  # then the units take turns
-        turns = np.repeat(np.arange(len(free)), piece)
-        for k in range(n):
-            yield k, 0, turns[np.arange(k * length, (k + 1) * length) % len(turns)]
+    if size and (free == free[0]).all() and free[0] % piece == length % piece == 0:  # then the units take turns
+        yield 0, np.resize(np.repeat(np.arange(len(free)), piece), size)
         return
     free = free.copy()
-    for k in range(n):
+    for begin in range(0, size, length):
         first = 0
         while first < length:
             order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
@@ -232,11 +231,11 @@ def _spread(n, length, free, piece):
                 taken = np.tile(np.repeat(order, piece), turns)
                 free[order] -= turns * piece
             else:
-                end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))
-                number = np.diff(end, prepend=0)
-                taken = np.repeat(order, number)
-                free[order] -= number
-            yield k, first, taken
+                end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
+                end[1:] -= end[:-1].copy()
+                taken = np.repeat(order, end)
+                free[order] -= end
+            yield begin + first, taken
             first += len(taken)
 
 
@@ -251,7 +250,7 @@ def _fitted(n, length, free):
             late.append(u)
             continue
         k = int(fits[left[fits].argmin()])
-        yield k, int(begun[k]), np.full(free[u], u)
+        yield k * length + int(begun[k]), np.full(free[u], u)
         begun[k] += free[u]
         left[k] -= free[u]
     for u in late:
@@ -259,7 +258,7 @@ def _fitted(n, length, free):
         while room:
             k = int(left.argmax())
             taken = min(room, int(left[k]))
-            yield k, int(begun[k]), np.full(taken, u)
+            yield k * length + int(begun[k]), np.full(taken, u)
             begun[k] += taken
             left[k] -= taken
             room -= taken

@@ -16,6 +16,7 @@ uneven lanes of a schedule, even if all blocks of the whole transform are even.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -69,12 +70,13 @@ class ClosedForm:
         return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
 
     def _predicted(self, stage, load, algorithm):
-        case, m = self.case, effective_lengths(self.product, stage.letters)
+        case = self.case
         link_s = case.seconds(load.load)
         work = None if link_s is None else self.work(stage, case.transform, link_s, load.hop_length)
         return ExchangePrediction(
-            name=stage.name, m=m, load=load.load, hop_length=load.hop_length, t_s=link_s, bound_s=case.seconds(m),
-            busiest=load.busiest, work=work, rounds=work and terms_in_turn([work], case.costs), algorithm=algorithm)
+            name=stage.name, lengths=partial(effective_lengths, self.product, stage.letters), load=load.load,
+            hop_length=load.hop_length, t_s=link_s, seconds=case.seconds, busiest=load.busiest, work=work,
+            rounds=work and terms_in_turn([work], case.costs), algorithm=algorithm)
 
     def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""

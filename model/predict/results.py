@@ -25,26 +25,36 @@ class ExchangePrediction:
     """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
 
     name : of the stage.
-    m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
+    lengths : returns `m`, which takes long on large networks, and which few answers show.
     load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
-    t_s : link time: seconds by the routed load, summed over the rounds; bound_s : seconds by m. None without bandwidth or
-    transform.
+    t_s : link time: seconds by the routed load, summed over the rounds. None without bandwidth or transform.
+    seconds : returns the seconds of some lengths, or None.
     busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
     work : the work of the exchange; None with t_s.
     rounds : the cost of each round, see `pencilmap.model.times.timing`; None with t_s.
     algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds. """
 
     name: str
-    m: tuple[Fraction, ...]
+    lengths: Callable[[], tuple[Fraction, ...]] = field(compare=False, repr=False)
     load: tuple[Fraction, ...]
     hop_length: Fraction
     t_s: float | None
-    bound_s: float | None
+    seconds: Callable[[Iterable[Fraction]], float | None] = field(compare=False, repr=False)
     busiest: TorusLink | GraphLink | None = None
     work: ExchangeWork | None = None
     rounds: tuple[TimeTerms, ...] | None = None
     algorithm: str = DEFAULT_ALGORITHM
     n_rounds: int = 1
+
+    @cached_property
+    def m(self) -> tuple[Fraction, ...]:
+        """The paper's effective lengths (eq. 16) for a product image; the best cut for any other."""
+        return self.lengths()
+
+    @property
+    def bound_s(self) -> float | None:
+        """Seconds by `m`; None with `t_s`."""
+        return self.seconds(self.m)
 
     @property
     def terms(self) -> TimeTerms | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from pencilmap.model.algorithms import algorithm_named
@@ -53,19 +54,24 @@ def _routed(case, exchange, algorithm):
     rounds = way.rounds(exchange, case.mapping)
     whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
     found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
-    m = effective_lengths(case.product, exchange.letters) if case.product else tuple(
-        m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, case.mapping.node_of_rank))
     hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
     link_s = [case.seconds(each.load) for each in found]
     stage = ExchangePrediction(
-        name=exchange.name, m=m, load=tuple(map(sum, zip(*(each.load for each in found)))), hop_length=hops,
-        t_s=summed(link_s), bound_s=case.seconds(m),
+        name=exchange.name, lengths=partial(_lengths, case, exchange), load=tuple(map(sum, zip(*(each.load for each in found)))), hop_length=hops,
+        t_s=summed(link_s), seconds=case.seconds,
         busiest=max(found, key=lambda each: worst(each.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
     if stage.t_s is None:
         return stage, whole
     works = [mapping_work(case.mapping, each, seconds, _adaptive_s(case, way, each, seconds), one.hop_bytes)
              for each, seconds, one in zip(rounds, link_s, found)]
     return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, case.costs)), whole
+
+
+def _lengths(case, exchange):
+    if case.product:
+        return effective_lengths(case.product, exchange.letters)
+    return tuple(m_scale(bound, case.network, exchange.total_bytes)
+                 for bound in cut_bound(case.network, exchange, case.mapping.node_of_rank))
 
 
 def _adaptive_s(case: Case, way: Any, messages: Exchange, link_s: float) -> float | None:

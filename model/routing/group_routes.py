@@ -8,6 +8,7 @@ Cost: for each group with tasks, switches of the group x switches of such groups
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,7 +48,6 @@ class GroupLoads:
             Bytes between switches; those inside a group are not added.
         """
         links, inside = self.network.cables_of_pair
-        hops = self.network.local_hops
         for i, s in enumerate(sources.tolist()):
             there = np.flatnonzero(targets != s)
             if not len(there) or not traffic[i][:, there].any():
@@ -57,10 +57,7 @@ class GroupLoads:
             real = cable >= 0
             flow = traffic[i][:, there, None, :]                                              # (n, T, K, n)
             if cable.shape[1] > 1:
-                far = hops[:, leave][:, :, :, None] + hops[arrive][None]
-                far = np.where(real[None, :, :, None], far, 9)
-                chosen = far == far.min(axis=2, keepdims=True)
-                flow = chosen / chosen.sum(axis=2, keepdims=True) * flow
+                flow = _shares(self.network, s, others.tobytes()) * flow
             self._add(s, leave, cable, real, flow.sum(axis=3))
             into = flow.sum(axis=0)                                                           # (T, K, n)
             np.add.at(self.local, (others[:, None].repeat(cable.shape[1], 1)[real], arrive[real]), into[real])
@@ -111,6 +108,16 @@ class GroupLoads:
         ends, n = self.network.local_ends, self.network.per_group
         low, high = ends[:, 0], ends[:, 1]
         return np.concatenate([direct[low // n, low % n, high % n], direct[low // n, high % n, low % n]])
+
+
+@lru_cache(maxsize=128)
+def _shares(network, source, targets):
+    """Return the share of each cable of the traffic between switches of two groups: float array, shape (n, T, K, n)."""
+    (links, inside), hops, others = network.cables_of_pair, network.local_hops, np.frombuffer(targets, dtype=np.int64)
+    far = hops[:, inside[source, others]][:, :, :, None] + hops[inside[others, source]][None]
+    far = np.where(links[source, others][None, :, :, None] >= 0, far, 9)
+    chosen = far == far.min(axis=2, keepdims=True)
+    return chosen / chosen.sum(axis=2, keepdims=True)
 
 
 def cable_shares(network: Dragonfly, sources: Ints) -> Floats:

@@ -2,20 +2,22 @@
 
 Idea: a twisted torus looks the same from every node. So the routes from node 0 are the routes of all messages, shifted to
 their sources: a message from s over the displacement t loads the link of direction d that leaves s + u with the share
-w(t, d, u). If the same bytes travel over t from every node, as when the rows are the cosets of a subgroup, then every link
-of direction d carries the same: the sum over t of these bytes times the steps in direction d on the way to t.
+w(t, d, u). Traffic often stays the same under many shifts of all nodes: all shifts if the rows are the cosets of a subgroup,
+some in a launch order. Then the links of direction d that leave nodes of one class, which these shifts exchange, carry the
+same. So one node of each class stands for all sources, and the loads are added up by class.
 
 Two rules. Even: each message is split evenly over all its shortest paths. Path (u, u + e) carries the paths that lead from
 0 to u times the paths from u + e to t, over all paths. Ordered: a message takes the shortest vector of its displacement, one
 dimension after the other; several shortest vectors share it evenly.
-Source: the counting is ours. Proof of the sum over t in docs/theory.md.
-Cost: O(d N^2) for the table of routes, N nodes; for the loads, one addition for each pair of nodes with traffic and each
-link on its routes, or one for each displacement if all nodes send the same over it.
+Source: the counting is ours. Proof for cosets in docs/theory.md.
+Cost: O(d N) for one source of each class, N nodes; in order, one addition for each message and link on its route. The table
+of all routes takes O(d N^2).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from pencilmap.model.traffic.exchange import Exchange, messages_between
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 
 MOST_NODES = 4096
-_AT_ONCE = 1 << 22  # additions
+_AT_ONCE = 1 << 20  # additions
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,43 +82,76 @@ def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndar
         If the network has more than MOST_NODES nodes.
     """
     traffic = messages_between(exchange, node_of_rank, torus.n_nodes)
-    found = np.zeros((2 * torus.n_dimensions, torus.n_nodes))
+    channels, N = 2 * torus.n_dimensions, torus.n_nodes
+    found, class_of = np.zeros(channels * N), np.arange(N)
     if traffic.nnz:
-        routes = routes_of(torus, None if order is None else tuple(order))
         displacement = torus.displacement(traffic.row, traffic.col)
-        of_every = _sent_by_every_node(displacement, traffic.data, torus.n_nodes)
-        found += (of_every @ routes.steps)[:, None]
-        for some in _by_displacement(displacement, of_every == 0):
-            _add(found, routes, int(displacement[some[0]]), traffic.row[some], traffic.data[some].astype(float))
-    return LinkLoads(torus, without_rounding(found).reshape(torus.link_shape), exchange.total_bytes)
+        class_of = _classes(torus, traffic, displacement)
+        some = np.flatnonzero(class_of[traffic.row] == traffic.row)
+        messages = _Messages(traffic.row[some], displacement[some], traffic.data[some])
+        for node, channel, load in _even(torus, messages) if order is None else _ordered(torus, messages, tuple(order)):
+            found += np.bincount((channel * N + class_of[node]).ravel(), load.ravel(), len(found))
+    values = without_rounding(found.reshape(channels, N)[:, class_of])
+    return LinkLoads(torus, values.reshape(torus.link_shape), exchange.total_bytes)
 
 
-def _sent_by_every_node(displacement, sent, n):
-    """Return the bytes over each displacement if every node sends as many, else 0: float array, shape (N,)."""
-    number, total = (np.bincount(displacement, weights, n) for weights in (None, sent))
-    mean = total / np.maximum(number, 1)
-    differ = np.bincount(displacement, sent != mean[displacement], n)
-    return np.where((number == n) & (differ == 0), mean, 0.0)
+def _classes(torus, traffic, displacement):
+    """Return for each node the first of the nodes that shifts lead to under which the traffic stays the same: shape (N,)."""
+    rows, begin = np.unique(traffic.row, return_index=True)
+    mixed = np.random.default_rng(1).integers(1 << 62, size=torus.n_nodes) * 2 + 1
+    sent = np.zeros(torus.n_nodes, dtype=np.int64)  # a hash of what a node sends over which displacements
+    sent[rows] = np.add.reduceat(traffic.data * mixed[displacement], begin)
+    if (sent == sent[0]).all():
+        return np.zeros(torus.n_nodes, dtype=np.int64)
+    shifted = torus.sums(np.flatnonzero(sent == sent[0]), np.arange(torus.n_nodes))
+    return shifted[(sent[shifted] == sent).all(axis=1)].min(axis=0).astype(np.int64)
 
 
-def _by_displacement(displacement, wanted):
-    """Yield the messages over each wanted displacement."""
-    messages = np.flatnonzero(wanted[displacement])
-    order = messages[np.argsort(displacement[messages], kind="stable")]
-    if len(order):
-        yield from np.split(order, np.flatnonzero(np.diff(displacement[order])) + 1)
+class _Messages(NamedTuple):
+    """Messages: int arrays, shape (n,)."""
+
+    source: Ints
+    displacement: Ints
+    sent: Ints  #: bytes
 
 
-def _add(found, routes, displacement, sources, sent):
-    """Add the load of the messages over one displacement."""
-    links = slice(routes.start[displacement], routes.start[displacement + 1])
-    channel, node, share = routes.channel[links], routes.node[links], routes.share[links]
-    step = max(1, _AT_ONCE // len(sources))
-    for first in range(0, len(node), step):
-        some = slice(first, first + step)
-        leaves = routes.torus.sums(node[some], sources)
-        place = channel[some, None] * routes.torus.n_nodes + leaves
-        found += np.bincount(place.ravel(), np.outer(share[some], sent).ravel(), found.size).reshape(found.shape)
+def _even(torus, messages):
+    """Yield nodes, channel and loads of links: of each message split evenly over all shortest paths.
+
+    The bytes over all displacements from a source flow back towards it, level by level, as in `model/routing/even_ways.py`.
+    """
+    N = torus.n_nodes
+    sources, number = np.unique(messages.source, return_inverse=True)
+    held = np.bincount(number * N + messages.displacement, messages.sent, len(sources) * N).reshape(-1, N)
+    for channel, near, far, share in _inwards(torus):
+        moved = held[:, far] * share
+        held[:, near] += moved
+        yield torus.sums(sources, near), channel, moved
+
+
+@lru_cache(maxsize=8)
+def _inwards(torus):
+    """Return channel, nearer and farther node, and the share that it takes of what the farther one holds, farthest first."""
+    hops, paths, found = torus.hops, _paths(torus), []
+    for level in range(int(hops.max()), 0, -1):
+        far = np.flatnonzero(hops == level)
+        for i, direction in steps_up_and_down(torus):
+            near = torus.reached(far, i, (-1, 1)[direction])
+            some = hops[near] == level - 1
+            found.append((2 * i + direction, near[some], far[some], paths[near[some]] / paths[far[some]]))
+    return found
+
+
+def _ordered(torus, messages, order):
+    """Yield nodes, channels and loads of links: of each message in an order of the dimensions."""
+    routes = routes_of(torus, order)
+    links = np.diff(routes.start)[messages.displacement]
+    for some in np.split(np.arange(len(links)), np.flatnonzero(np.diff(np.cumsum(links) // _AT_ONCE)) + 1):
+        source, displacement, sent = (column[some] for column in messages)
+        n = links[some]
+        entry = np.arange(n.sum()) + np.repeat(routes.start[displacement] - np.cumsum(n) + n, n)
+        yield (torus.displacement(torus.negative[routes.node[entry]], np.repeat(source, n)), routes.channel[entry],
+               routes.share[entry] * np.repeat(sent, n))
 
 
 @lru_cache(maxsize=8)
