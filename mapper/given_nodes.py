@@ -10,6 +10,7 @@ from pencilmap.model.machines.machine import load_machine, machine_partitions
 from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.times.scaling import bisection_bandwidth
 
+LIKE_SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+x?([:_].*)?")  # meant as a shape
 SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 
 
@@ -32,13 +33,15 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
 
     >>> given_nodes("384").count, given_nodes("8x8x4").shape, given_nodes("hosts.txt").path
     (384, '8x8x4', 'hosts.txt')
+    >>> given_nodes("8x8x4:meshh").shape              # so that the error is about shapes
+    '8x8x4:meshh'
     """
     if given is None or (not isinstance(given, int) and is_file(given)):
         return GivenNodes(path=None if given is None else given)  # type: ignore[arg-type]
     text = str(given).strip()
     if re.fullmatch("[0-9]{1,12}", text) and int(text):
         return GivenNodes(count=int(text))
-    return GivenNodes(shape=text) if SHAPE.fullmatch(text) else GivenNodes(path=given)  # type: ignore[arg-type]
+    return GivenNodes(shape=text) if SHAPE.fullmatch(text) or LIKE_SHAPE.fullmatch(text) else GivenNodes(path=given)  # type: ignore[arg-type]
 
 
 def network_text(nodes: GivenNodes, machine: str | None, network: str | None) -> str | None:

@@ -4,7 +4,7 @@ import re
 from os import PathLike, fspath
 
 from pencilmap.mapper.given_nodes import SHAPE, is_file
-from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.graphs import read_named
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import is_folded
@@ -36,16 +36,18 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
     ('8wx8x4w', (1000000000.0, 1000000000.0))
     """
     text = fspath(network)
-    path, _, words = text.partition(",")
     if not is_network(text):
-        if is_file(path):
-            options = dict(word.partition("=")[::2] for word in words.split(",") if "=" in word)
-            names = [word for word in words.split(",") if word and "=" not in word]
-            return read_graph(path, ",".join(names) or None, bandwidth, options)
+        if names_file(text):
+            return read_named(text, bandwidth)
         if not text[:1].isdigit():
             nearest = near(text.partition(":")[0], KINDS)
             raise NetworkError(f"network {text[:60]!r} is neither a file nor a network{nearest}; give {USAGE}")
     return network_named(text, bandwidth=bandwidth)
+
+
+def names_file(text: str) -> bool:
+    """Return whether a text is ``FILE[,FORMAT][,taper=2]`` with a file that exists."""
+    return is_file(text.partition(",")[0])
 
 
 def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None) -> Network:
@@ -63,7 +65,7 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
     if network is None:
         return with_bandwidth(machine.network, bandwidth)
     text = fspath(network)
-    is_shape = not is_network(text) and not is_file(text.partition(",")[0])
+    is_shape = not is_network(text) and not names_file(text)
     if is_shape and machine.network.has_coordinates:
         return with_bandwidth(_shaped(machine, text), bandwidth)
     return given_network(text, bandwidth or _rates(machine, text))

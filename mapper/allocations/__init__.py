@@ -103,7 +103,9 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
 
 
 def read_description(path: str | PathLike[str]) -> Found:
-    """Read one file with the first reader that recognises the content."""
+    """Read one file with the first reader that recognises the content, or the network of ``FILE,taper=2``."""
+    if network_file.names_network(str(path)):
+        return network_file.of_name(str(path))
     document = read_document(path)
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):

@@ -1,11 +1,12 @@
 """Files of switches and cables (`pencilmap.mapper.graphs`), as the network that a job runs on."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs import GRAPHS, parse_graph
+from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
@@ -21,6 +22,20 @@ def looks_like(document: Document) -> bool:
 def find(document: Document) -> Found:
     """Return the network of the file."""
     return with_network(Found(), document, refuse=True)
+
+
+def names_network(text: str) -> bool:
+    """Return whether a text is the name of a file with its format or its options, as ``topology.conf,taper=2``."""
+    name, comma, _ = text.partition(",")
+    return bool(comma) and not Path(text).exists() and Path(name).exists()
+
+
+def of_name(text: str) -> Found:
+    """Return the network of such a text."""
+    network: Any = read_named(text)
+    if network.has_coordinates:
+        return Found((Fact("torus", str(network), text),), torus=str(network))
+    return Found((Fact("network", summary(network), text),), network=network, path=text)
 
 
 def with_network(found: Found, document: Document, refuse: bool = False) -> Found:

@@ -116,6 +116,14 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     return parse_graph(read_document(path, GraphError), format_name, bandwidth, options)
 
 
+def read_named(text: str, bandwidth: Rates | None = None) -> GraphNetwork | Torus:
+    """Return the network in ``FILE[,FORMAT][,taper=2]``, see `read_graph`."""
+    path, _, words = text.partition(",")
+    options = dict(word.partition("=")[::2] for word in words.split(",") if "=" in word)
+    names = [word for word in words.split(",") if word and "=" not in word]
+    return read_graph(path, ",".join(names) or None, bandwidth, options)
+
+
 def parse_graph(document: Document, format_name: str | None = None, bandwidth: Rates | None = None,
                 options: Mapping[str, str] | None = None) -> GraphNetwork | Torus:
     """Return the network in a document, as `read_graph` does for a file.

@@ -106,7 +106,7 @@ class Machine:
         ----------
         text : str
             May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`. A shape
-            that the machine twists is a twisted torus, unless the text ends in ``:torus`` or ``:mesh``.
+            that the machine twists is a twisted torus, unless the text ends in ``:torus``, ``_untwisted`` or ``:mesh``.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Machine:
         if is_twisted(text):
             return self._twisted_partition(text)
         shape = parse_partition(text, self.partition_rule())
-        twisted = self.partition_rule().twisted_slice(shape.shape) if ":" not in text else None
+        twisted = None if ":" in text or "_" in text else self.partition_rule().twisted_slice(shape.shape)
         return self.with_shape(str(twisted or shape)).torus
 
     def _twisted_partition(self, text: str) -> Any:
@@ -306,7 +306,8 @@ def _check_schema(data, label):
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(data))
     if error is not None:
         where = ".".join(str(p) for p in error.absolute_path) or "top level"
-        raise MachineError(f"machine file {label}, {where}: {error.message}")
+        message = ONE_NETWORK if error.validator == "oneOf" and not error.absolute_path else error.message
+        raise MachineError(f"machine file {label}, {where}: {message}")
 
 
 def _build(data):
@@ -321,6 +322,9 @@ def _build(data):
 def _switches(figures):
     """Return the network of a text; links without a known bandwidth are refused."""
     text, rates = figures["network"].value, figures["link_bandwidth"].value
+    if ":" not in text and not text[:1].isdigit():
+        raise MachineError(f"network {text[:40]!r} is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables is "
+                           "given beside the machine, with `network`")
     network = network_named(text, bandwidth=rates)
     if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
@@ -367,6 +371,7 @@ def _check_launch_order(figure, torus):
                                f"{', '.join(torus.axes)}, or t and n, the fastest first")
 
 
+ONE_NETWORK = "it needs [shape], or [network] without axes, [cables] and [twists]"
 RATIO = "measured_over_predicted"  # key of the file
 LAUNCH_ORDER = "launch_order"      # key of the file
 COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences

@@ -163,14 +163,14 @@ def as_torus(network: Network) -> Torus:
     return cast(Torus, network)
 
 
-_TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus))?(?::axes=([A-Za-z]+))?")
+_TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus)|_untwisted)?(?::axes=([A-Za-z]+))?")
 
 
 def parse_torus(text: str, **options: Any) -> Torus:
     """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
 
     Unusual letters of the axes follow the shape: ``4x6x16x2x3x2:axes=xyzabc``. fft_runner/common/torus.c reads the same
-    text.
+    text. ``4x4x8_untwisted``, as Google writes it, is 4x4x8.
 
     Parameters
     ----------

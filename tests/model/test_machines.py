@@ -321,6 +321,7 @@ def test_slices_have_the_twists_that_the_file_names():
     machine = read_machine(content.encode(), "mine.toml")
     assert str(machine.partition("4x4x8")) == "4x4x8:twist=xz2" and str(machine.partition("4x8x8")) == "4x8x8:twisted"
     assert any("unless 4x4x8_untwisted is asked" in note for note in machine.doubts(machine.partition("4x4x8")))
+    assert str(machine.partition("4x4x8_untwisted")) == "4x4x8"
     with pytest.raises(PartitionError, match="twisted are 4x4x8:twist=xz2, 4x8x8"):
         machine.partition("4x4x8:twisted")
 
@@ -330,3 +331,19 @@ def test_a_launch_order_of_other_letters_is_refused(order):
     content = package_file("bluegene-l").replace(b'order = "xyzt"', f'order = "{order}"'.encode())
     with pytest.raises(MachineError, match=f"launch_order '{order}' is not an order of this machine; name t and each of x"):
         read_machine(content, "mine.toml")
+
+
+@pytest.mark.parametrize("figure, said", [
+    ("", r"top level: it needs \[shape\], or \[network\] without axes"),
+    ('network = {value = "topology.conf,taper=2", source = "x", certain = true}',
+     "is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables is given beside the machine"),
+])
+def test_a_file_without_a_network_or_with_a_file_of_cables_says_so(figure, said):
+    text = f"""name = "mine"
+title = "mine"
+tasks_per_node = {{value = 4, source = "x", certain = true}}
+link_bandwidth = {{value = "1 GB/s", source = "x", certain = true}}
+{figure}
+"""
+    with pytest.raises(MachineError, match=said):
+        read_machine(text.encode(), "mine.toml")

@@ -17,7 +17,9 @@ WITH_NODES = [name for name in cli.pencilmap.list_commands(TOP)
     ({"machine": "bluegene-l", "nodes": "32"}, ("4x4x2:mesh",), 32),
     ({"machine": "bluegene-l", "nodes": 512}, ("8x8x8",), 512),
     ({"machine": "bluegene-l", "nodes": "8x8x16"}, ("8x8x16",), 1024), ({"nodes": "4x2:mesh"}, ("4x2:mesh",), 8),
-    ({"nodes": "4wx2"}, ("4wx2",), 8), ({"network": "4x4", "nodes": "16"}, ("4x4",), 16)])
+    ({"nodes": "4wx2"}, ("4wx2",), 8), ({"machine": "tpu-v4", "nodes": "4x4x8_untwisted"}, ("4x4x8",), 128),
+    ({"machine": "tpu-v4", "nodes": "4x4x8:twisted"}, ("4x4x8:twisted",), 128),
+    ({"network": "4x4", "nodes": "16"}, ("4x4",), 16)])
 def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     where = setting(**given)
     assert str(where.network) in network and where.network.n_nodes == where.site.allocation.n_nodes == nodes
@@ -30,7 +32,9 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),
     ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"network": "4x4", "nodes": "0"},
                                                                          "0 cannot be read"),
-    ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read")])
+    ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read"),
+    ({"machine": "fugaku", "nodes": "4x6x16:meshh"}, "torus '4x6x16:meshh' is not understood; write 8x8x8"),
+    ({"nodes": "4x6x16x"}, "torus '4x6x16x' is not understood")])
 def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
     with pytest.raises(PencilmapError, match=said):
         setting(**given)

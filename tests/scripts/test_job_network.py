@@ -66,6 +66,20 @@ def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json)
     assert found["network"]["levels"] == {"leaf": 3} and found["torus"] is None and len(found["nodes"]) == 4
 
 
+@pytest.mark.parametrize("words", [["topology.conf,taper=2"], ["--network", "topology.conf,slurm,taper=2"]])
+def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
+    (job / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
+    status, out, err = pencilmap("network", *words, "--no-hardware")
+    assert status == 0, err
+    assert "3 leaves, 2 cables upwards each" in out and "leaf0  ##..  2 of 4" in out
+    assert out.count(f"--network {words[-1]} --tasks-per-node 2 --nodes") == 2
+
+
+def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):
+    status, _, err = pencilmap("network", "--network", "toplogy.conf,taper=2", "--no-hardware")
+    assert status == 1 and "is neither a file nor a network" in err
+
+
 def test_a_file_that_is_not_read_is_no_hindrance(job, pencilmap):
     (job / "topology.conf").write_text("nonsense\n")
     program(job, "scontrol", "echo Topology information is not available; exit 1")

@@ -40,9 +40,11 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         else:
             show_machines(wide, as_json)
         return 0
-    from pencilmap.mapper.given_nodes import is_file
+    from pencilmap.mapper.named_network import given_network, names_file
     from pencilmap.scripts.command_line.job_network import show_job
 
-    if network and is_file(network):
+    if network and names_file(network):
         files, network = (network, *files), None
+    elif network:
+        given_network(network)  # raises an error that also tells of files
     return show_job(files, network, hardware, output, as_json)
