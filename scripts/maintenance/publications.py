@@ -28,8 +28,6 @@ WIDTH = 100  # of a line of the page
 def section(name: str, figure: Figure) -> str:
     """Return the section of a figure: its command, and a table of published and own values."""
     head = f"{HEAD}{name.partition(':')[2]}: {figure.title}\n\n"
-    if figure.compute is None:
-        return head + _lines(f"Published: {figure.published}. Here: {figure.here}.")
     start = time.monotonic()
     try:
         compared = figure.compute().compared
@@ -91,12 +89,8 @@ def comparison(source: str) -> str:
     """Return the table of a source."""
     rows = []
     for name, figure in SOURCES[source].items():
-        if figure.compute is None:
-            rows.append([f"`{source}:{name}`", figure.title, "-", "-", "-", figure.kind, f"{figure.here}."])
-        elif not figure.measures:
-            found = figure.compute().compared
-            rows += [row(f"{source}:{name}", each) for each in found] or [
-                [f"`{source}:{name}`", figure.title, "-", "-", "-", figure.kind, f"{figure.here}."]]
+        if not figure.measures:
+            rows += [row(f"{source}:{name}", each) for each in figure.compute().compared]
     return markdown_table(["figure", "of", ">published", ">ours", ">ratio", "kind", "difference"], rows)
 
 

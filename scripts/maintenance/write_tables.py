@@ -111,14 +111,13 @@ def exchanges() -> str:
 
 
 def reproduced() -> str:
-    """Return the publications, with the number of tables and figures that `pencilmap study reproduce` computes."""
+    """Return the publications, with the number of tables and figures of each kind."""
     rows = []
     for source, figures in SOURCES.items():
         kinds = [set(figure.kind.split(", ")) for figure in figures.values()]
-        rows.append([title_of(source), f"`{source}:`", len(figures), sum(figure.compute is not None for figure in
-                                                                         figures.values()),
-                     *(sum(name in kind for kind in kinds) for name in ("measured", "simulated", "modelled"))])
-    return markdown_table(["publication", "names", ">tables and figures", ">computed", ">measured", ">simulated",
+        rows.append([title_of(source), f"`{source}:`", len(figures),
+                     *(sum(name in kind for kind in kinds) for name in ("exact", "measured", "simulated", "modelled"))])
+    return markdown_table(["publication", "names", ">tables and figures", ">exact", ">measured", ">simulated",
                            ">modelled"], rows)
 
 
@@ -130,8 +129,7 @@ def kinds_of_figures() -> str:
 def figures() -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of docs/results/reproduced.csv: every published table and figure, and its substitute."""
     return ["publication", "figure", "command", "kind", "takes", "title", "published in text", "here"], [
-        [title_of(source), name, f"pencilmap study reproduce {source}:{name}" if f.compute else "", f.kind,
-         f.takes.strip("-"), f.title, f.published, f.here]
+        [title_of(source), name, f"pencilmap study reproduce {source}:{name}", f.kind, f.takes, f.title, f.published, f.here]
         for source, named in SOURCES.items() for name, f in named.items()]
 
 
@@ -184,10 +182,12 @@ RESULTS = (  # result file, function that makes columns and rows
 
 
 def main() -> None:
-    """Write every table and result file."""
+    """Write every table and result file. A file that would not change is left alone, because headers rebuild the library."""
     for file, first, last, content in TABLES:
         text = (ROOT / file).read_text("utf-8")
-        write_whole(ROOT / file, between(text, first, last, content()))
+        found = between(text, first, last, content())
+        if found != text:
+            write_whole(ROOT / file, found)
     for path, rows in RESULTS:
         write_result(path, *rows())
 

@@ -61,8 +61,8 @@ def transposes_in_turn(ranks: int, groups: Sequence[int], sizes: Sequence[int], 
     """
     with temporary_folder() as folder:
         for number in range(rounds):
-            for mpi in mpis:
-                say(f"transposes under {mpi}, round {number + 1} of {rounds}")
+            for turn, mpi in enumerate(mpis):
+                say(f"transposes under {mpi}, round {number + 1} of {rounds}", (number + turn / len(mpis)) / rounds)
                 _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",
                         _listed(exchanges), "--reps", reps, "--json", Path(folder) / mpi, mpi=mpi)
         return {mpi: read_transposes(Path(folder) / mpi) for mpi in mpis}

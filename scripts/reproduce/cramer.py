@@ -11,7 +11,7 @@ from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transfor
 from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, fact, predicted, simulated
 from pencilmap.scripts.reproduce.cramer_fft import DUKE, DUKE_PLACES, SP2, SP2_PLACES, Times, efficiency_at, times
 from pencilmap.scripts.reproduce.ewald_split import ewald_split
-from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
 
 PROCESSES_HERE = (1, 2, 4)
 EWALD_PROCESSES_HERE = (2, 3, 4)
@@ -30,7 +30,9 @@ def slabs(after: bool) -> Found:
         rows.append([process, *((whole, mine) if after else (mine, whole)), whole])
     return Found([">process", "x", "y", "z"], rows,
                  [f"indices of {SLICES}^3 elements on 4 processes, {'after' if after else 'before'} the exchange: N / P = "
-                  f"{SLICES // 4} slices each; fft_runner --print-plan --decomposition slab prints them for any plan"])
+                  f"{SLICES // 4} slices each; fft_runner --print-plan --decomposition slab prints them for any plan"],
+                 [Compared(f"slices of a process, N = {SLICES} and P = 4: N / P", SLICES // 4,
+                           int(block_lengths(SLICES, 4)[0]), "exact", "The same.")])
 
 
 def messages() -> Found:
@@ -220,8 +222,8 @@ def _fft(title, published, machine, sizes, timings):
 
 
 FIGURES = {
-    "fig1": Figure("slabs before the exchange", SKETCH, "the planes of each process", partial(slabs, False), kind="exact"),
-    "fig2": Figure("slabs after the exchange", SKETCH, "the planes of each process", partial(slabs, True), kind="exact"),
+    "fig1": Figure("slabs before the exchange", DRAWING, "the planes of each process", partial(slabs, False), kind="exact"),
+    "fig2": Figure("slabs after the exchange", DRAWING, "the planes of each process", partial(slabs, True), kind="exact"),
     "fig3": _fft("speed-up on the Beowulf cluster, 64^3", f"{PICTURE}; up to 12 processors; {_SIZE}", DUKE, (64,), False),
     "fig4": _fft("its times", PICTURE, DUKE, (64,), True),
     "fig5": _fft("speed-up on the Beowulf cluster, 128^3", f"{PICTURE}; up to 12 processors; {_SIZE}", DUKE, (128,), False),
@@ -233,7 +235,7 @@ FIGURES = {
     "here128": Figure("slabs against serial FFTW on this machine, 128^3", "no figure of the paper", "measured beside fig5",
                       partial(speedups_here, 128), True),
     "messages": Figure("size and time of messages (sec. 4.2)", "all numbers", "computed", messages, kind="exact"),
-    "fig9": Figure("problem spaces of the Ewald sum", SKETCH, "the potentials of both spaces and their sum", ewald_split,
+    "fig9": Figure("problem spaces of the Ewald sum", DRAWING, "the potentials of both spaces and their sum", ewald_split,
                    kind="exact"),
     "fig10": Figure("DPME with a serial reciprocal sum, 64^3 and 96^3", f"{PICTURE}; 4 times on 5 processors", _DPME,
                     dpme_serial, simulates=True, kind="modelled, simulated, assumed"),

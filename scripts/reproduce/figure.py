@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PICTURE = "a picture: its points are not available in text"
-SKETCH = "a sketch: nothing to compute"
+DRAWING = "a drawing without numbers"
 LONG_S = 120.0  # a figure that takes longer says so in the list
 
 #: how a value here was made
@@ -16,7 +16,6 @@ KINDS = {
     "modelled": "by the time model, with the figures of a machine file",
     "assumed": "a figure that no source gives",
     "cited": "the published numbers alone",
-    "sketch": "a drawing without numbers",
 }
 
 
@@ -83,8 +82,8 @@ class Figure:
         The available numbers, and their place.
     here : str
         The computed or measured substitute, and its differences.
-    compute : callable, optional
-        Makes the substitute; None if there is nothing to compute.
+    compute : callable
+        Makes the substitute.
     measures : bool
         Whether `compute` runs programs under mpirun on this machine.
     simulates : bool
@@ -98,20 +97,17 @@ class Figure:
     title: str
     published: str
     here: str
-    compute: Callable[[], Found] | None = field(default=None, repr=False)
+    compute: Callable[[], Found] = field(repr=False)
     measures: bool = False
     simulates: bool = False
     kind: str = ""
     takes_s: float | None = None
 
     def __post_init__(self) -> None:
-        by_default = ("sketch" if self.compute is None else "measured" if self.measures else
-                      "modelled, simulated" if self.simulates else "modelled")
+        by_default = "measured" if self.measures else "modelled, simulated" if self.simulates else "modelled"
         object.__setattr__(self, "kind", self.kind or by_default)
 
     @property
     def takes(self) -> str:
         """The longest time that the figure takes, in words."""
-        if self.compute is None:
-            return "-"
         return "2 min" if self.takes_s is None else f"{self.takes_s / 60:.0f} min"

@@ -25,7 +25,8 @@ from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.networks.measured import probe_here
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
-from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
+from pencilmap.scripts.reproduce.drawings import butterflies
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
 
 PROBED_BYTES = (0, 64, 256, 1024, 4096, 16384, 65536, 262144)
 PROBED_RANKS = 4
@@ -296,7 +297,8 @@ FIGURES = {
                     "processes of this machine, by network_probe", ports, True),
     "meshes": Figure("4x4 meshes with three ports", "the steps, in words", "the steps counted, and simulated with "
                      "fft_runner", meshes, simulates=True, kind="exact, simulated"),
-    "radix": Figure("butterflies of radix 2 and 4", SKETCH, "docs/distributed-lines.md"),
+    "radix": Figure("butterflies of radix 2 and 4", f"{DRAWING}; log P exchanges", "the exchanges of a distributed line",
+                    butterflies, kind="exact"),
     "weak": Figure("weak scaling of the 1D transform (two slides)", PICTURE, "messages and bytes counted; the time by the "
                    "formula, start and rate measured here, and simulated up to 256 ranks", weak_lines, True, True,
                    f"{_KIND}, simulated"),

@@ -16,8 +16,10 @@ from pencilmap.scripts.networks.measured import (
     transposes,
     transposes_in_turn,
 )
+from pencilmap.scripts.reproduce.drawings import blocks, steps
 from pencilmap.scripts.reproduce.ewald_split import ewald_split
-from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
+from pencilmap.scripts.reproduce.p3dfft import MODEL_NOTE, Time, best_2d, predicted
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
 GRIDS = ("1x4", "2x2", "4x1")
@@ -31,10 +33,26 @@ OLD_GRIDS = {  # sec. 4, Helics2: mean and deviation of each part
     "16x8": ((0.26, 0.01), (0.65, 0.01), (84.88, 33.86), (19.64, 58.73)),
 }
 OLD_BARRIER = {"16x8": ((0.25, 0.00), (0.65, 0.01), (4.18, 13.03), (75.93, 60.12))}  # the same with barriers
+MESH, STEP_MS = 64, 0.1  # of molecular dynamics: points along an axis, and the milliseconds that a step may take (sec. 1)
 TRIP_BYTES = (0, *(1 << k for k in range(0, 23, 2)))
 
 
 _MEMORY = "Both processes share the memory of a node here; the paper's had a network between them."
+
+
+def step_of_dynamics() -> Found:
+    """Return both transforms of a time step on a Cray XT5, beside the time that the text allows for the whole step."""
+    cores = (4, 8, 16, 32, 64, 256, 1024)
+    found: list[tuple[int, str, Time]] = [(p, "1D", predicted(MESH, p, str(p), "slab")) for p in cores if p <= MESH]
+    found += [(p, "2D", best_2d(MESH, p)) for p in cores if p >= 16]
+    rows = [[of, p, str(time.grid), 1e3 * time.total_s, time.share] for p, of, time in found]
+    best = {of: min(row[3] for row in rows if row[0] == of) for of in ("1D", "2D")}
+    return Found(["decomposition", ">cores", "grid", ">ms of both transforms", ">share of exchanges"], rows,
+                 [f"{MESH}^3 real points, the usual mesh of the benchmark DHFR (the text names none)", MODEL_NOTE],
+                 [Compared(f"ms of both transforms at best, {of}, of a step of at most 0.1 ms", STEP_MS, time_ms,
+                           "modelled, assumed", "The picture compares programs without their FFTs; the text asks for a step "
+                           "of a tenth of a millisecond, and the FFTs alone take longer on a Cray of that time.")
+                  for of, time_ms in best.items()])
 
 
 def published(name: str) -> dict[tuple[int, int], float]:
@@ -219,6 +237,7 @@ def latency() -> Found:
                            "measured", "The same; SeaStar's latency is the higher one, as the text says.")])
 
 
+_STEPS = "the steps of the plan, and the most tasks"
 _TEXT = "all numbers that have not run together in the text"
 _HERE = "the machines are gone: the same exchange on 2 and 4 processes of this machine"
 _TWO = "only the published numbers; transpose_bench and `pencilmap study transposes` compare two networks"
@@ -230,13 +249,17 @@ def _ratio(name, exchange, reference):
 
 
 FIGURES = {
-    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs",
-                   "the part with an FFT is the example `pme_c` (docs/particle-mesh-ewald.md)"),
-    "fig2": Figure("counter charges", SKETCH, "the potentials of charges with and of counter charges", ewald_split,
-                   kind="exact"),
-    "fig3": Figure("1D decomposition", SKETCH, "docs/theory.md"),
-    "fig4": Figure("2D decomposition", SKETCH, "docs/theory.md"),
-    "fig5": Figure("2D decomposition of blocks", SKETCH, "`fft_runner --print-plan` prints the boxes"),
+    "fig1": Figure("programs for molecular dynamics", "a picture of other programs; the text: 0.1 ms for a step",
+                   "the FFTs of a step by the time model; docs/particle-mesh-ewald.md measures a whole step",
+                   step_of_dynamics, kind="modelled, assumed"),
+    "fig2": Figure("counter charges", f"{DRAWING}; the sum is the potential", "the potentials of charges with and of "
+                   "counter charges", ewald_split, kind="exact"),
+    "fig3": Figure("1D decomposition", f"{DRAWING}; three steps", _STEPS, partial(
+        steps, "slab", (4,), 8, {"steps": 3, "all-to-alls": 1, "most tasks for 8^3": 8}), kind="exact"),
+    "fig4": Figure("2D decomposition", f"{DRAWING}; five steps", _STEPS, partial(
+        steps, "pencil", (4, 4), 16, {"steps": 5, "all-to-alls": 2, "most tasks for 16^3": 256}), kind="exact"),
+    "fig5": Figure("2D decomposition of blocks", f"{DRAWING}; an exchange more on each side", "the exchanges of bricks",
+                   blocks, kind="exact"),
     "fig6": Figure("latency from point to point", f"{PICTURE}; MPI_Alltoall of 2 processes in its place",
                    "round trips between two processes of this machine by network_probe", latency, True),
     "grids": Figure("local transpose, FFT and exchanges of all grids", "all numbers", "4 processes of this machine", grids,
