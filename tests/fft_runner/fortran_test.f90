@@ -1188,6 +1188,7 @@ contains
         type(pencilfft_line_plan) :: line
         type(c_ptr) :: from, to
         complex(c_double_complex), target :: padded(12, 12, 12), points(40)
+        complex(c_double_complex), pointer :: a(:, :, :)
         logical :: last
         last = rank == R*C - 1
         call check(setenv(name, "60"//c_null_char, 1_c_int) == 0, "the environment is set")
@@ -1197,6 +1198,9 @@ contains
         if (last) call refused(pencilfft_backward(plan, from, to), pencilfft_mismatch, "the calls differ between ranks")
         if (.not. last) call refused(pencilfft_forward(plan, from, to), pencilfft_mismatch, "the calls differ between ranks")
         call refused(pencilfft_forward(plan, from, merge(c_null_ptr, to, last)), pencilfft_bad_call, "null plan or buffer")
+        call need(pencilfft_array(plan, pencilfft_input, a))
+        call refused(pencilfft_transform(plan, pencilfft_direction_forward, a(:, :, merge(2, 1, last):), a), &
+                     pencilfft_bad_call, "pencilfft_transform: `from` has")
         call need(pencilfft_halo_create(plan, pencilfft_input, one, one, halo))
         padded = 0
         if (last) call refused(pencilfft_halo_exchange(halo, c_null_ptr, c_loc(padded)), pencilfft_mismatch, "calls differ")

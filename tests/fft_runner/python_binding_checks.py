@@ -106,6 +106,11 @@ def check_operators(kind, precision, schedule):
                 far = np.abs(made - wanted).max(initial=0) / np.abs(whole_result).max()
                 assert far < TOLERANCE[precision], (operator, kind, schedule, far)
         refused("give one positive number", laplacian, plan, mine, 0)
+        for operator in right:  # what NumPy might broadcast, or cast
+            for wrong in (None, [1j], mine.real, mine[..., :1, :1, :0]):
+                refused("give a complex array of shape", operator, plan, wrong, lengths, part)
+        for operator in (divergence, curl, solenoidal):
+            refused("give a complex array of shape (3, ", operator, plan, mine[:2], lengths, part)
     for choices in ({"type": "dct"}, {"skip": "x"}):
         with Plan(SHAPE, comm, rigor="estimate", **choices) as plan:
             refused("does not transform all axes by DFTs", gradient, plan, plan.empty("output"))

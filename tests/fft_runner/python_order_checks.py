@@ -146,10 +146,14 @@ def check_errors():
         f = plan.empty("input")
         needed = comm.allreduce(plan.work_bytes(), MPI.MIN)
         if needed:
-            try:
-                plan.forward(f)
-            except PencilfftError as error:
-                assert "call pencilfft_set_work() with memory" in str(error)
+            refused("call set_work() with memory", plan.forward, f)
+            if comm.rank:  # all ranks hear of the rank without memory
+                plan.set_work(np.empty(plan.work_bytes(in_place=True), np.uint8))
+            refused("the plan has 0 bytes of work memory", plan.forward, f)
+            refused("the plan has 0 bytes of work memory", plan.execute_pair, f, plan.view(f, "output"),
+                    plan.empty("output"), plan.empty("input"))
+            refused("the plan has 0 bytes of work memory", plan.transpose, plan.exchanges[0], FORWARD, plan.empty(0),
+                    plan.empty(1))
             refused("the plan needs", plan.set_work, np.empty(needed - 1, np.uint8))
             refused("not aligned to 16 bytes", plan.set_work, np.empty(plan.work_bytes() + 64, np.uint8)[1:])
         refused("not contiguous", plan.set_work, np.empty(1 << 20, np.uint8)[::2])

@@ -946,6 +946,14 @@ class Plan(_Handled):
         _call("set_work", self._at_rest(), memory.ctypes.data, memory.nbytes)
         self._work = memory
 
+    def _check_work(self, in_place: bool) -> None:
+        """Refuse a run without enough memory of the program, for which the other ranks would wait."""
+        needed, there = self.work_bytes(in_place), 0 if self._work is None else self._work.nbytes
+        if there < needed:
+            raise PencilfftError(f"the plan has {there} bytes of work memory, and a run "
+                                 f"{'in place' if in_place else 'with two arrays'} needs {needed}; call set_work() with "
+                                 "memory of work_bytes()")
+
     def empty(self, array: str | int) -> Array:
         """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local."""
         return _made(self.buffer_bytes, self._array(array))
@@ -999,7 +1007,9 @@ class Plan(_Handled):
                  norm: Any) -> "_Ends":
         def ready() -> "tuple[_Ends, int]":
             self._at_rest()
-            return self._ends(source, first, target, last), _known(NORMS, norm)
+            ends = self._ends(source, first, target, last)
+            self._check_work(bool(_in_place(ends)))
+            return ends, _known(NORMS, norm)
 
         ends, factor = self._agreed(call, ready, lambda made: _in_place(made[0]) + (f", norm {norm}" if made[1] else ""))
         _call("set_norm", self._alive(), direction, factor)
@@ -1039,6 +1049,7 @@ class Plan(_Handled):
             other = self._ends(arrays[2], "output", _given(arrays[3]), "input")
             if any(abs(mine - its) < self._buffer_bytes for mine in one.addresses for its in other.addresses):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
+            self._check_work(bool(_in_place(one) or _in_place(other)) and self.schedule_chosen != "opposite")
             return one, other
 
         pair = self._agreed(name, both, lambda ready: _in_place(ready[0]))
@@ -1149,6 +1160,7 @@ class Plan(_Handled):
             first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
             given, taken = self._place(source, first, True), self._place(target, last, True)
             _check_apart(given, taken)
+            self._check_work(False)
             return e, int(direction), given.address, taken.address
 
         _call("transpose", self._alive(), *self._agreed("transpose", arguments, lambda ready: f" {ready[:2]}"))

@@ -61,15 +61,28 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
     return tuple(2 * np.pi / length * waves for length, waves in zip(periods, plan.waves(part), strict=True))
 
 
-def _odd(plan: Plan, lengths: Lengths, part: int) -> tuple[NDArray[np.float64], ...]:
-    """Return the wavenumbers of odd derivatives."""
+def _check(given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:
+    """Refuse anything but a spectrum of this rank, which NumPy might broadcast, or a vector of spectra."""
+    shape = tuple(k.size for k in waves)
+    right = isinstance(given, np.ndarray) and given.dtype.kind == "c"
+    if right and given.shape[-len(shape):] == shape and (not vector or given.shape[:-len(shape)] == (len(shape),)):
+        return
+    what = f"{given.dtype} {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+    raise PencilfftError(f"{what} given; give a complex array of shape {(len(shape), *shape) if vector else (..., *shape)}")
+
+
+def _odd(plan: Plan, given: Any, vector: bool, lengths: Lengths, part: int) -> tuple[NDArray[np.float64], ...]:
+    """Return the wavenumbers of odd derivatives of the given spectra."""
     found = wavenumbers(plan, lengths, part)
+    _check(given, found, vector)
     return tuple(np.where(2 * np.abs(waves) == n, 0, k)
                  for k, waves, n in zip(found, plan.waves(part), plan.extents, strict=True))
 
 
-def _squares(plan: Plan, lengths: Lengths, part: int) -> NDArray[np.float64]:
-    return np.asarray(sum(k**2 for k in wavenumbers(plan, lengths, part)))
+def _squares(plan: Plan, given: Any, lengths: Lengths, part: int) -> NDArray[np.float64]:
+    k = wavenumbers(plan, lengths, part)
+    _check(given, k, vector=False)
+    return np.asarray(sum(one**2 for one in k))
 
 
 def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
@@ -89,7 +102,7 @@ def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, 
     -------
     array (3, ..., nx, ny, nz)
     """
-    waves = _odd(plan, lengths, part)
+    waves = _odd(plan, f_hat, False, lengths, part)
     result = np.empty((len(waves), *f_hat.shape), f_hat.dtype) if out is None else out
     for slope, k in zip(result, waves, strict=True):
         np.multiply(f_hat, 1j * k, out=slope, casting="same_kind")
@@ -98,7 +111,7 @@ def gradient(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0, 
 
 def divergence(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0) -> Array:
     """Return the spectrum of the divergence, of shape (nx, ny, nz), of a vector's spectra (3, nx, ny, nz)."""
-    total = sum(k * component for k, component in zip(_odd(plan, lengths, part), v_hat, strict=True))
+    total = sum(k * component for k, component in zip(_odd(plan, v_hat, True, lengths, part), v_hat, strict=True))
     return np.asarray((1j * total).astype(v_hat.dtype, copy=False))
 
 
@@ -107,10 +120,10 @@ def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out:
 
     `out` takes the result and must not share memory with `v_hat`.
     """
-    result = np.empty_like(v_hat) if out is None else out
-    k = _odd(plan, lengths, part)
-    if len(k) != 3:
+    if len(plan.extents) != 3:
         raise PencilfftError(f"{plan!r} has two dimensions; the curl is that of three")
+    k = _odd(plan, v_hat, True, lengths, part)
+    result = np.empty_like(v_hat) if out is None else out
     for i in range(3):
         result[i] = 1j * (k[i - 2] * v_hat[i - 1] - k[i - 1] * v_hat[i - 2])
     return result
@@ -122,7 +135,7 @@ def solenoidal(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0
     `out` takes the result and may be `v_hat`. The waves are those of `divergence`, so its result for this part is 0, also
     if the field has waves of two points a period; v - gradient(inverse_laplacian(divergence(v))) leaves these.
     """
-    k = _odd(plan, lengths, part)
+    k = _odd(plan, v_hat, True, lengths, part)
     squares = np.asarray(sum(one**2 for one in k))
     along = np.divide(sum(one * component for one, component in zip(k, v_hat, strict=True)), squares,
                       out=np.zeros_like(v_hat[0]), where=squares > 0, casting="same_kind")
@@ -134,11 +147,11 @@ def solenoidal(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0
 
 def laplacian(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0) -> Array:
     """Return the spectrum of the Laplacian, of the shape (..., nx, ny, nz) of `f_hat`."""
-    return np.asarray((f_hat * -_squares(plan, lengths, part)).astype(f_hat.dtype, copy=False))
+    return np.asarray((f_hat * -_squares(plan, f_hat, lengths, part)).astype(f_hat.dtype, copy=False))
 
 
 def inverse_laplacian(plan: Plan, f_hat: Array, lengths: Lengths = WHOLE, part: int = 0) -> Array:
     """Return the spectrum of u with mean 0 whose Laplacian is f less its mean, of the shape (..., nx, ny, nz) of `f_hat`."""
-    squares = _squares(plan, lengths, part)
+    squares = _squares(plan, f_hat, lengths, part)
     inverse = np.divide(-1, squares, out=np.zeros_like(squares), where=squares > 0)
     return np.asarray((f_hat * inverse).astype(f_hat.dtype, copy=False))
