@@ -10,6 +10,7 @@ Cost: O(V^2) for each order, V vertices. Above MAX_VERTICES hosts with one link 
 the rest is still too large, single hosts are used instead of runs.
 """
 
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -49,7 +50,7 @@ def whole_bound(graph: Network) -> Fraction:
         hosts = int(np.count_nonzero(run < N))
         loads += [hosts * (N - hosts) / cables for cables in _cables(graph, run) if cables]
     hops = int(arcs.distances(range(N))[:, :N].sum())
-    return max(*loads, hops / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0))
+    return max(*loads, hops / cables_of(graph) if graph.capacities else Fraction(0))
 
 
 def graph_bound(graph: Network, traffic: Ints) -> Fraction:
@@ -212,7 +213,7 @@ def _hops_of_parts(graph, out, into, between):
     if between is not None:
         hops = parts.inner.distances()
         total += int((np.where(between > 0, hops, 0).astype(np.int64) * between).sum())
-    return Fraction(total) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)
+    return Fraction(total) / cables_of(graph) if graph.capacities else Fraction(0)
 
 
 def _matrix(arcs):
@@ -285,11 +286,22 @@ def _cables(graph, run):
     arcs = graph.arcs()
     inside = np.zeros(arcs.n_vertices, dtype=bool)
     inside[run] = True
-    return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
+    return [_sum(graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]]).tolist())
             for ends in ((arcs.source, arcs.target), (arcs.target, arcs.source))]
+
+
+@lru_cache(maxsize=8)
+def cables_of(graph: Network) -> Fraction:
+    """Return all links together, in cables of the fastest class."""
+    return _sum(graph.capacities)
+
+
+def _sum(capacities):
+    """Return the sum of fractions of which most are equal."""
+    return sum((number * capacity for capacity, number in Counter(capacities).items()), Fraction(0))
 
 
 def _hop_bound(graph, arcs, traffic):
     """Return bytes times least hops, divided by all cables: an exact fraction."""
     hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
-    return int((hops * traffic).sum()) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)
+    return int((hops * traffic).sum()) / cables_of(graph) if graph.capacities else Fraction(0)
