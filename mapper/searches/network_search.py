@@ -52,7 +52,7 @@ POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 500_000, 20_000_000  # ranks of all seeds that are made for these two
-FULL = 4                  # entries of a table of counts for each rank, above which sorting is faster
+FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
@@ -337,8 +337,8 @@ class _Search:
         """
         P, network = self.ground.grid.n_tasks, self.ground.network
         ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
-        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P)))
         levels = self._levels if isinstance(network, SwitchedNetwork) else []
+        some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P) if levels else most))
         crossing = self._crossings(some, levels) if levels else dict.fromkeys(some, 0.0)
         best = sorted(some, key=crossing.__getitem__)[:most]
         if levels and not self.evaluations:

@@ -24,6 +24,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 
 MOST_VERTICES = 4096
 MOST_DENSE = 1024       # above this number the eigenvector is found by iteration, which fails on a hypercube
+MOST_WHOLE = 128        # above this number one vibration alone costs less than all of them
 UNLIKE = 1e-4           # how much the weights differ, so that the eigenvector is unique on symmetric graphs
 FINEST = 1000           # parts of the thickest cable
 IMBALANCE = 0.03        # of the hosts of two parts
@@ -36,7 +37,7 @@ class Divider(NamedTuple):
 
     name: str
     is_there: Callable[[], bool]
-    places: Callable[[Any, Ints], Sequence[float] | Floats]  #: of the vertices, from a graph and its hosts (0 or 1)
+    places: Callable[[Any, Ints], Sequence[float] | Floats]  #: of the vertices, from the cables between them and 1 for hosts
 
 
 @lru_cache(maxsize=32)
@@ -50,22 +51,20 @@ def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
     >>> [len(set(part.tolist())) for part in halves(from_networkx(nx.path_graph(8), "line"))]
     [4, 2]
     """
-    import networkx as nx
+    from scipy.sparse import coo_array  # slow to import
 
     arcs, places = network.arcs(), next(each.places for each in DIVIDERS if each.name == divider)
-    if arcs.n_vertices > MOST_VERTICES:
+    V, N = arcs.n_vertices, network.n_nodes
+    if V > MOST_VERTICES:
         return ()
-    graph = nx.Graph()
-    graph.add_nodes_from(range(arcs.n_vertices))
-    for a, b, capacity in zip(arcs.source.tolist(), arcs.target.tolist(), arcs.capacity.tolist()):
-        before = graph.get_edge_data(a, b, {"weight": 0.0})["weight"]
-        graph.add_edge(a, b, weight=before + capacity)
-    parts, found = [graph], []
-    while max(_hosts(part, network) for part in parts) > 2:
-        parts = [half for part in parts for half in _divided(part, network, places)]
-        unit = np.empty(network.n_nodes, dtype=np.int64)
+    cables = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=(V, V)).tocsr()
+    cables += cables.T
+    parts, found = [np.arange(V)], []
+    while max(np.count_nonzero(part < N) for part in parts) > 2:
+        parts = [half for part in parts for half in _divided(part, cables, N, places)]
+        unit = np.empty(N, dtype=np.int64)
         for number, part in enumerate(parts):
-            unit[[v for v in part if v < network.n_nodes]] = number
+            unit[part[part < N]] = number
         found.append(unit)
     return tuple(found[::-1])
 
@@ -76,41 +75,46 @@ def dividers() -> tuple[str, ...]:
     return tuple(divider.name for divider in DIVIDERS if divider.is_there())
 
 
-def _hosts(part, network):
-    return sum(v < network.n_nodes for v in part)
-
-
-def _divided(part, network, places):
-    """Return the two halves of a part, or the part alone if it has one host."""
-    half = _hosts(part, network) // 2
+def _divided(part, cables, N, places):
+    """Return the vertices of the two halves of a part, or the part alone if it has one host."""
+    is_host = (part < N).astype(int)
+    half = is_host.sum() // 2
     if not half:
         return [part]
-    is_host = np.array([int(v < network.n_nodes) for v in part])
-    order = [v for _, v in sorted((round(float(x), 9), v) for x, v in zip(places(part, is_host), part))]
-    last = np.flatnonzero(np.cumsum([v < network.n_nodes for v in order]) == half)[0] + 1
-    return [part.subgraph(order[:last]), part.subgraph(order[last:])]
+    order = np.lexsort((part, np.round(np.asarray(places(cables[part][:, part], is_host), dtype=float), 9)))
+    last = np.flatnonzero(np.cumsum(is_host[order]) == half)[0] + 1
+    return [_listed(half, cables.shape[0]) for half in (part[order[:last]], part[order[last:]])]
 
 
-def _vibration(part, is_host):
+def _listed(part, V):
+    """Return the vertices of a part as a subgraph of networkx lists them, because equal vibrations depend on the order."""
+    return np.array(list(set(part.tolist()))) if 2 * len(part) < V else np.sort(part)
+
+
+def _vibration(cables, is_host):
     """Return the places of the vertices along the slowest vibration."""
-    import networkx as nx
-
-    n = len(part)
+    n = len(is_host)
     if n > MOST_DENSE:
-        order = nx.spectral_ordering(part, seed=1)
-        place = dict(zip(order, range(n)))
-        return [place[v] for v in part]
-    strength = nx.to_numpy_array(part) * (1 + UNLIKE * np.add.outer(np.arange(n), np.arange(n)) / n)
-    slowest = np.linalg.eigh(np.diag(strength.sum(axis=1)) - strength)[1][:, 1]
+        import networkx as nx
+
+        place = np.empty(n)
+        place[nx.spectral_ordering(nx.from_scipy_sparse_array(cables), seed=1)] = np.arange(n)
+        return place
+    strength = cables.toarray() * (1 + UNLIKE * np.add.outer(np.arange(n), np.arange(n)) / n)
+    strength = np.diag(strength.sum(axis=1)) - strength
+    if n > MOST_WHOLE:
+        from scipy.linalg import eigh
+
+        slowest = eigh(strength, subset_by_index=[1, 1])[1][:, 0]
+    else:
+        slowest = np.linalg.eigh(strength)[1][:, 1]
     return slowest * np.sign(slowest[np.abs(slowest).argmax()])
 
 
 def _between(divided):
     """Return a function that gives places: those of two parts, and those of hosts between those of switches."""
-    def places(part, is_host):
-        import networkx as nx
-
-        cables = nx.to_scipy_sparse_array(part, format="csr")
+    def places(cables, is_host):
+        cables = cables.tocsr()
         cables.data = np.maximum(1, np.rint(cables.data * (FINEST / max(cables.data.max(initial=0), 1e-300))))
         side = np.asarray(divided(cables, is_host)) * 2 - 1
         return np.where(is_host, side + cables @ side / (2 * np.maximum(1, cables.sum(axis=1))), OUTSIDE * side)

@@ -43,7 +43,7 @@ import numpy as np
 from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.bounds.chosen_slots import Cut, Minimum, Room, cuts_of_graph, widest
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.graph_cuts import all_to_all_cuts
+from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of
 from pencilmap.model.bounds.level_cuts import divisions, in_turn_on_levels, together_on_levels
 from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
@@ -269,7 +269,7 @@ def _across_cuts(site, cuts, sizes, rows, columns):
 
 
 def _every_cable(network):
-    return all_cables(network) if isinstance(network, TwistedTorus) else sum(network.capacities, Fraction(0))
+    return all_cables(network) if isinstance(network, TwistedTorus) else cables_of(network)
 
 
 def _hops(site):

@@ -10,6 +10,7 @@ Cost: O(V^2) for each order, V vertices. Above MAX_VERTICES hosts with one link 
 the rest is still too large, single hosts are used instead of runs.
 """
 
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,8 @@ from pencilmap.model.network.network import Leaves, Network, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
+MOST_DENSE = 512    # vertices: above this number the vibrations are found by iteration
+ROUGH = 1e-2        # their error
 _VIBRATIONS = 4
 
 
@@ -36,11 +39,18 @@ def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fracti
                                                           parts.inner.n_vertices).toarray())
 
 
+@lru_cache(maxsize=8)
 def whole_bound(graph: Network) -> Fraction:
     """Return the largest load that no routing of an all-to-all of the hosts can avoid, one byte from host to host."""
-    if graph.arcs().n_vertices <= MAX_VERTICES:
-        return graph_bound(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64))
-    return _bound_of_parts(graph, *_all_to_all_of_parts(graph))
+    arcs, N = graph.arcs(), graph.n_nodes
+    if arcs.n_vertices > MAX_VERTICES:
+        return _bound_of_parts(graph, *_all_to_all_of_parts(graph))
+    loads = [Fraction(0)]
+    for run in _all_to_all_runs(graph):
+        hosts = int(np.count_nonzero(run < N))
+        loads += [hosts * (N - hosts) / cables for cables in _cables(graph, run) if cables]
+    hops = int(arcs.distances(range(N))[:, :N].sum())
+    return max(*loads, hops / cables_of(graph) if graph.capacities else Fraction(0))
 
 
 def graph_bound(graph: Network, traffic: Ints) -> Fraction:
@@ -78,7 +88,7 @@ def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     (2, '1')
     """
     found: dict[tuple[int, Fraction], None] = {}
-    runs = (_worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)) if graph.arcs().n_vertices <= MAX_VERTICES else
+    runs = (_all_to_all_runs(graph) if graph.arcs().n_vertices <= MAX_VERTICES else
             _runs_of_parts(graph, *_all_to_all_of_parts(graph)))
     for run in runs:
         hosts = int(np.count_nonzero(run < graph.n_nodes))
@@ -98,6 +108,21 @@ def _worst_runs(graph, traffic):
 
 
 @lru_cache(maxsize=8)
+def _all_to_all_runs(graph):
+    """Return `_worst_runs` of an all-to-all of the hosts, without its matrix."""
+    found = []
+    for order in orders_of(graph):
+        inside = np.concatenate([[0], np.cumsum(order < graph.n_nodes)])
+        inside = inside[None, :] - inside[:, None]
+        out, into = _cables_of_runs(graph, order)
+        cables = np.where(np.minimum(out, into) > 0, np.minimum(out, into), np.maximum(out, into))
+        times = np.divide(inside * (graph.n_nodes - inside), cables, out=np.zeros(cables.shape), where=cables > 0)
+        low, high = np.unravel_index(int(times.argmax()), times.shape)
+        found.append(order[low:high])
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
 def orders_of(graph: Network) -> tuple[Ints, ...]:
     """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
     return tuple(_orders(graph.arcs(), _matrix(graph.arcs())))
@@ -111,8 +136,14 @@ def cables_of_runs(graph: Network, order: Ints) -> Floats:
     float array, shape (V + 1, V + 1)
         0 for empty runs.
     """
+    return np.asarray(np.maximum(*_cables_of_runs(graph, order)))
+
+
+def _cables_of_runs(graph, order):
+    """Return the cables that leave each run low..high-1 of an order, and those that enter: float arrays."""
     matrix = _matrix(graph.arcs())[np.ix_(order, order)]
-    return np.asarray(np.maximum(_leaving(matrix), _leaving(matrix.T)))
+    out = _leaving(matrix)
+    return out, out if np.array_equal(matrix, matrix.T) else _leaving(matrix.T)
 
 
 @lru_cache(maxsize=8)
@@ -182,7 +213,7 @@ def _hops_of_parts(graph, out, into, between):
     if between is not None:
         hops = parts.inner.distances()
         total += int((np.where(between > 0, hops, 0).astype(np.int64) * between).sum())
-    return Fraction(total) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)
+    return Fraction(total) / cables_of(graph) if graph.capacities else Fraction(0)
 
 
 def _matrix(arcs):
@@ -195,7 +226,6 @@ def _matrix(arcs):
 def _orders(arcs, capacity):
     """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
     import networkx as nx
-    from scipy.linalg import eigh
 
     V = arcs.n_vertices
     graph = nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist()))
@@ -205,8 +235,22 @@ def _orders(arcs, capacity):
     both = capacity + capacity.T
     last = min(_VIBRATIONS, V - 1)
     if last:
-        _, shapes = eigh(np.diag(both.sum(axis=1)) - both, subset_by_index=[1, last])
-        yield from (np.argsort(shape, kind="stable") for shape in shapes.T)
+        yield from (np.argsort(shape, kind="stable") for shape in _vibrations(both, last).T)
+
+
+def _vibrations(cables, last):
+    """Return the slowest vibrations 1 to `last`; of many vertices about, because any order gives a bound."""
+    strength = np.diag(cables.sum(axis=1)) - cables
+    if len(cables) <= MOST_DENSE:
+        from scipy.linalg import eigh
+
+        return eigh(strength, subset_by_index=[1, last])[1]
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import eigsh
+
+    start = np.random.default_rng(1).random(len(cables))
+    values, shapes = eigsh(csr_array(strength), last + 1, which="SA", v0=start, tol=ROUGH)
+    return shapes[:, np.argsort(values)[1:]]
 
 
 def _worst_run(order, traffic, capacity):
@@ -242,11 +286,22 @@ def _cables(graph, run):
     arcs = graph.arcs()
     inside = np.zeros(arcs.n_vertices, dtype=bool)
     inside[run] = True
-    return [sum((graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
+    return [_sum(graph.capacities[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]]).tolist())
             for ends in ((arcs.source, arcs.target), (arcs.target, arcs.source))]
+
+
+@lru_cache(maxsize=8)
+def cables_of(graph: Network) -> Fraction:
+    """Return all links together, in cables of the fastest class."""
+    return _sum(graph.capacities)
+
+
+def _sum(capacities):
+    """Return the sum of fractions of which most are equal."""
+    return sum((number * capacity for capacity, number in Counter(capacities).items()), Fraction(0))
 
 
 def _hop_bound(graph, arcs, traffic):
     """Return bytes times least hops, divided by all cables: an exact fraction."""
     hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
-    return int((hops * traffic).sum()) / sum(graph.capacities, Fraction(0)) if graph.capacities else Fraction(0)
+    return int((hops * traffic).sum()) / cables_of(graph) if graph.capacities else Fraction(0)
