@@ -108,6 +108,6 @@ FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of t
                 launcher="JAX",
                 proof="documented attributes of TpuDevice; the tests run the printed program on stand-in "
                 "devices, because no TPU was available", by_coordinates=True, says_grid=True,
-                launch_order=LaunchOrder(("tx2y2+",), "JAX's device order",
+                launch_order=LaunchOrder(("tx2y2+",), "the order of jax.devices()",
                                          "jax, tests/mesh_utils_test.py: jax.devices() of slices of 8x8 and 4x4x4",
                                          certain=False, reason="format jax"))
