@@ -22,7 +22,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
-           "mapping_text", "matching", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
+           "mapping_text", "matching", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping",
+           "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
     "bgl": "bgl:FORMAT",

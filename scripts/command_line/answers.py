@@ -6,6 +6,7 @@ from math import log
 from statistics import median
 
 from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
@@ -14,7 +15,15 @@ from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
-from pencilmap.scripts.command_line.predictions import exchanges_of, gain, gains, is_scheduled, percent, value
+from pencilmap.scripts.command_line.predictions import (
+    certificate_of,
+    exchanges_of,
+    gain,
+    gains,
+    is_scheduled,
+    percent,
+    value,
+)
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
@@ -58,7 +67,7 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
 
 
 def answer(predictions: Sequence[Prediction], launch: Launched | None = None, start: str | None = None,
-           by: str = TRANSFORM) -> str:
+           by: str = TRANSFORM, effort: str = "") -> str:
     """Return the line for the best of some predictions of one routing.
 
     It says what to take, its time, its gain over the launch order, and its distance to the proved limit.
@@ -71,6 +80,8 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         Subject of the line; by default, the recommended choice.
     by : {"transform", "exchanges"}
         Which time counts.
+    effort : str
+        Name of the effort of the search behind the predictions; "" if nothing was asked to search.
     """
     best = ranked(predictions, by)[0]
     schedule = exchanges_of(best).schedule
@@ -79,12 +90,12 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
     exchanged = "" if exchange == DEFAULT_ALGORITHM else f", exchange {exchange}"
     found = f"busiest links carry {value(best, by)}" if best.t_s is None else value(best, by)
     clauses = [f"{start or f'take {best.grid} {best.placement}{exchanged}{scheduled}'}: {found}"]
-    clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "")
+    clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "", effort)
     if best.idle_tasks:
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions, by))
-    clauses += [_proof(best), decided_by_messages(best, predictions)]
+    clauses += [_proof(best) + _unsearched(best, effort), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
 
 
@@ -110,15 +121,31 @@ def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
             "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
 
 
-def _against_launch(best, launch, by, suffix):
+def _against_launch(best, launch, by, suffix, effort):
     """A clause for each possible order of the launcher."""
     if launch.unknown:
         return [f"no gain is stated because the launch order is not known ({launch.unknown})"]
     if best.placement == DEFAULT and not suffix and launch.orders:
         (phrase, _), *others = launch.orders
         return [f"this is {phrase}", *(_against(best, other, name, by) for name, other in others)]
-    enough = ": no mapfile is needed" if not suffix and len(launch.orders) == 1 else ""
+    enough = _if_same(best, effort) if not suffix and len(launch.orders) == 1 else ""
     return [_against(best, other, phrase + suffix, by, enough) for phrase, other in launch.orders]
+
+
+def _if_same(best, effort):
+    """The consequence if the best placement is as fast as the launch order."""
+    if _is_at_limit(best):
+        return ": no mapfile is needed"
+    return ": the search found no faster placement" if EFFORTS.get(effort) else ""
+
+
+def _unsearched(best, effort):
+    """Name the search that may find a better placement, if the effort was one that searches nothing."""
+    return "" if EFFORTS.get(effort, 1) or _is_at_limit(best) else " (without a search: --effort normal searches)"
+
+
+def _is_at_limit(p):
+    return (certificate_of(p) or 2) < 1 + SAME
 
 
 def _between_bricks(best, predictions, by):

@@ -34,7 +34,7 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
         several = where.answers(replace(question, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
         scheduled = [p for p in several if p.schedule and p.schedule.name != SEQUENCE]
     launch = launched(where, ranked(found)[0], Question())
-    said = answer(found, launch)
+    said = answer(found, launch, effort=effort)
     known = {p.placement for p in found if p.schedule is None or p.schedule.name == SEQUENCE}
     first = [p for _, p in launch.orders[:1] if p.placement not in known]
     write_page(path, where, [*first, *found, *scheduled], said)

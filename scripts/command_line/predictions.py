@@ -12,7 +12,7 @@ from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.predict.ranking import TRANSFORM, worth
-from pencilmap.model.predict.reasons import uncounted
+from pencilmap.model.predict.reasons import FIGURES, uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table, say
@@ -27,6 +27,7 @@ LINKS = {  # word of a note: the page that explains it
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
 MOST_SHORT = 72  # characters of a note that stands on a line
+MESSAGE = FIGURES["message_cost_s"]
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -172,13 +173,13 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
     p = predictions[0]
     if p.t_s is None:
         return []
-    total = (p if p.schedule is None else p.schedule).total_s
+    unknown, total = uncounted(p), (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        unknown = uncounted(p)
-        return ["time: the whole transform, with its computing" + _halos(p)
-                + (f"; unknown, and not in it: {', '.join(unknown)} (pencilmap study calibrate finds them)" if unknown else "")]
-    return ["time: the exchanges" + _halos(p)
-            + ("" if total is not None else "; the computing of this machine is not known")]
+        said, finds = "the whole transform, with its computing", " (pencilmap study calibrate finds them)"
+    else:
+        said, finds = "the exchanges", ""
+        unknown = [MESSAGE] * (MESSAGE in unknown) + ["computing"] * (total is None)
+    return [f"time: {said}{_halos(p)}" + (f"; unknown, and not in it: {', '.join(unknown)}{finds}" if unknown else "")]
 
 
 def _halos(p):

@@ -11,6 +11,7 @@ from rich.console import Console
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import to_limit
+from pencilmap.model.predict.reasons import uncounted
 from pencilmap.model.predict.results import likely_ratio
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_by_messages, launched
@@ -109,7 +110,19 @@ def test_the_line_compares_with_the_launchers_order():
     assert said.endswith(f"within {to_limit(cubes.certificate)} of the proved limit")
     assert f"slower than {phrase}" in answer([replace(lines, placement="plane")], Launched(((phrase, cubes),)))
     assert f"this is {phrase}" in answer([lines], launch)
-    assert f"as fast as {phrase}: no mapfile is needed" in answer([replace(lines, placement="line")], launch)
+    other = replace(lines, placement="line")
+    assert f"as fast as {phrase}, within 68 % of" in answer([other], launch)
+    assert f"as fast as {phrase}: the search found no faster placement," in answer([other], launch, effort="normal")
+    assert answer([other], launch, effort="quick").endswith("(without a search: --effort normal searches)")
+
+
+def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
+    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default")
+    left_out = [line for line in pencilmap(*asked)[1].splitlines() if line.startswith("time:")]
+    assert left_out == ["time: the exchanges; unknown, and not in it: the cost of a message, computing"]
+    assert "not in it: computing\n" in pencilmap(*asked, "--message-cost", "1 us")[1]
+    [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
+    assert not uncounted(known)
 
 
 def test_the_line_names_the_first_of_the_list(pencilmap):

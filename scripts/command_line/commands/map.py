@@ -6,11 +6,12 @@ import click
 from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.formats import launch_of, write_mapping
+from pencilmap.mapper.formats import format_named, launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
 from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -85,10 +86,14 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     halo_table(shown)
     if limit.cut_short:
         say(CUT)
-    for line in (*schedule_notes(best, schedule), answer([best], launch)):
+    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort)):
         say(line)
     say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)
+    if not format_named(form.name).says_grid and best.grid.decomposition is PENCIL and len({*best.grid.shape, 1}) == 3:
+        row, column = best.grid.shape
+        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT p_row={column}, "
+            f"p_col={row}; P3DFFT iproc={row}, jproc={column}; others: docs/howto/your-grid.md")
 
 
 def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str | None,

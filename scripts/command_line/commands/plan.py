@@ -90,7 +90,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_runs(found), *_why(found), *_ungained(found, launch), *schedule_notes(found.best.prediction, schedule),
-                 answer([found.best.prediction], launch, _take(found), by),
+                 answer([found.best.prediction], launch, _take(found), by, effort),
                  *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
         say(line)
 
@@ -110,7 +110,7 @@ def _launched(found: Plan, question: Question) -> Launched:
     launch = launched(usual.where, usual.prediction, question)
     if usual.grid == best.grid:
         return launch
-    return replace(launch, orders=tuple((f"{phrase} with grid {usual.grid}", p) for phrase, p in launch.orders))
+    return replace(launch, orders=tuple((f"{phrase} on grid {usual.grid}", p) for phrase, p in launch.orders))
 
 
 def _title(found: Plan) -> str:

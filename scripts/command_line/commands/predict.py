@@ -87,7 +87,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     launch = launches.get(ranked(found)[0].network)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
-        write_page(page, where, [*both, *found], answer(found, launch))
+        write_page(page, where, [*both, *found], answer(found, launch, effort=effort))
     if as_json:
         print_json(*[p.as_dict() for p in found])
     else:
@@ -99,7 +99,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         if limit.cut_short:
             say(CUT)
         if routing != ALL_ROUTINGS:
-            say(answer(found, launch))
+            say(answer(found, launch, effort=effort))
             for sentence in wrapped(found):
                 say(sentence)
         if page:
