@@ -41,7 +41,9 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
     text = str(given).strip()
     if re.fullmatch("[0-9]{1,12}", text) and int(text):
         return GivenNodes(count=int(text))
-    return GivenNodes(shape=text) if SHAPE.fullmatch(text) or LIKE_SHAPE.fullmatch(text) else GivenNodes(path=given)  # type: ignore[arg-type]
+    if SHAPE.fullmatch(text) or LIKE_SHAPE.fullmatch(text):
+        return GivenNodes(shape=text)
+    return GivenNodes(path=given)  # type: ignore[arg-type]
 
 
 def network_text(nodes: GivenNodes, machine: str | None, network: str | None) -> str | None:

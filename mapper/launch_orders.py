@@ -11,7 +11,7 @@ from dataclasses import replace
 from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.machines.machine import Machine
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, by_name
 
@@ -61,10 +61,8 @@ def _on(site, order):
     """The order here. Where a node has one slot, orders that differ in the slot alone are one. In one dimension the order
     of the axis is that of the numbers of the nodes.
     """
-    letters = site.network.axes
-    if isinstance(site.network, FoldedTorus):  # the logical coordinates have no letters; their order is that of the list
-        letters, order = "n", replace(order, orders=tuple(each for each in order.orders if "-" not in each))
-    here = order.on(letters, site.digits).of_nodes(site.allocation.listed or len(site.network.axes) == 1)
+    letters = logical(site.network).axes
+    here = order.on(letters, site.digits).of_nodes(site.allocation.listed or len(letters) == 1)
     if site.tasks_per_node > 1 or not here.orders:
         return here
     different = {re.sub("t[0-9]*", "", each): each for each in reversed(here.orders)}

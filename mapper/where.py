@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pencilmap.mapper.base.hosts import first_hosts
+from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
@@ -32,6 +33,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
+MANY_NODES = 512  # from which each routing rule of several is reported
 
 
 @dataclass(frozen=True)
@@ -192,8 +194,9 @@ class Where:
     def interval(self, placed: Product | Mapping, question: Question = Question(),
                  name: str | None = None) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.predict.routing_interval.routing_interval`."""
+        heard = say if self.network.n_nodes >= MANY_NODES else now_and_then(say)
         return [self._noted(p, placed) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
-                                                          site=self.site)]
+                                                          site=self.site, begin=lambda rule: heard(f"routing {rule}"))]
 
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
         """Return a prediction with the halos and the notes of this setting."""

@@ -88,8 +88,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     if not job.known_order:
         warnings.append("the launcher's order of the nodes is assumed to be that of the node numbers; read the allocation's "
                         "coordinates first and give them with `nodes`")
-    line = (f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun -N {-(-mapping.n_tasks // T)} "
-            f"-n {mapping.n_tasks} --ntasks-per-node={T} {job.program}")
+    options = " ".join((f"-N {-(-mapping.n_tasks // T)} -n {mapping.n_tasks} --ntasks-per-node={T}", *job.cpus_option))
+    line = f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun {options} {job.program}"
     return Launch(line, needs, tuple(warnings), sbatch(mapping, job))
 
 

@@ -101,6 +101,17 @@ class Job:
     def network(self) -> Network:
         return self.site.network
 
+    @property
+    def cores_per_task(self) -> int:
+        """Processors of the first slot, from a text such as ``0-3,8``."""
+        ends = [part.split("-") for part in self.cores[0].split(",")]
+        return sum(int(part[-1]) - int(part[0]) + 1 for part in ends)
+
+    @property
+    def cpus_option(self) -> tuple[str, ...]:
+        """The option of srun and sbatch for several processors of a task; none for one."""
+        return (f"--cpus-per-task={self.cores_per_task}",) if self.cores_per_task > 1 else ()
+
     def node_index(self, nodes: Ints) -> Ints:
         """Return the positions of nodes in the launcher's order."""
         position = np.full(self.network.n_nodes, -1)
@@ -166,7 +177,8 @@ def shell(path: str | PathLike[str]) -> str:
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:
     """Return the head of a job script for Slurm."""
     n_nodes = len(set(mapping.node_of_rank.tolist()))
-    return f"#SBATCH --nodes={n_nodes}", f"#SBATCH --ntasks-per-node={job.site.tasks_per_node}"
+    options = (f"--nodes={n_nodes}", f"--ntasks-per-node={job.site.tasks_per_node}", *job.cpus_option)
+    return tuple(f"#SBATCH {option}" for option in options)
 
 
 def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:

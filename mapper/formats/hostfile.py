@@ -169,8 +169,8 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     n_nodes = len(set(mapping.node_of_rank.tolist()))
     place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
-    return Launch(f"SLURM_HOSTFILE={shell(place)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
-                  f"{job.program}",
+    options = " ".join((f"-N {n_nodes} -n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary"))
+    return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
                   ("an allocation that holds these hosts", "Cray's PMI refuses this distribution; use format cray there"),
                   job_script=sbatch(mapping, job))
 

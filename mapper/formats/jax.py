@@ -1,8 +1,8 @@
 """JAX device order: the devices of the mesh in logical shape, each by its coordinates and core, as a JSON array.
 
 The array is ``[[[x, y, z, core], ...], ...]`` with a list for each group of the grid's first dimension (for pencils each
-row). ``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
-``device.core_on_chip``, because ids depend on the slice. The reader also takes lists of device ids (x fastest, cores of a
+row). ``jax.sharding.Mesh`` gets the array transposed, with the axes ("row", "column") as `pencilmap.jax.make_mesh` returns
+them. Devices are looked up by ``device.coords`` and ``device.core_on_chip``, because ids depend on the slice. The reader also takes lists of device ids (x fastest, cores of a
 chip first). Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public logs.
 """
 
@@ -93,9 +93,10 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     shape = mapping.grid.shape[::-1]
     dimensions = list(zip([d.name for d in mapping.grid.decomposition.dimensions], mapping.grid.shape))
-    axes = "".join(f'"{name}", ' for name, _ in dimensions[::-1])
-    program = PROGRAM.format(path=str(path), axes=axes[:-2] if len(shape) > 1 else axes[:-1],
-                             shape="" if len(shape) == 2 else f".reshape({', '.join(map(str, shape))})")
+    axes = ", ".join(f'"{name}"' for name, _ in dimensions)
+    program = PROGRAM.format(path=str(path), axes=axes if len(shape) > 1 else f"{axes},",
+                             shape=("" if len(shape) == 2 else f".reshape({', '.join(map(str, shape))})")
+                             + (".T" if len(shape) > 1 else ""))
     return Launch(program,
                   ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
                    ", ".join(f"{name}s {'are' if k else 'of the grid are'} the mesh axis \"{name}\" ({n})"
@@ -107,6 +108,6 @@ FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of t
                 launcher="JAX",
                 proof="documented attributes of TpuDevice; the tests run the printed program on stand-in "
                 "devices, because no TPU was available", by_coordinates=True, says_grid=True,
-                launch_order=LaunchOrder(("tx2y2+",), "JAX's device order",
+                launch_order=LaunchOrder(("tx2y2+",), "the order of jax.devices()",
                                          "jax, tests/mesh_utils_test.py: jax.devices() of slices of 8x8 and 4x4x4",
                                          certain=False, reason="format jax"))

@@ -21,7 +21,7 @@ from numba.core.caching import IndexDataCacheFile
 
 from pencilmap.mapper.base.progress import say
 
-COMPILING = "compiling the searches for this machine, which takes about ten seconds; later runs use the stored code"
+COMPILING = "compiling the searches, once: about ten seconds"
 
 
 class _Told(event.Listener):

@@ -10,6 +10,7 @@ import numpy as np
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -56,9 +57,10 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
                              "default:nt, or a file with the places of all ranks, file:PATH")
     order = argument or site.launch.orders[0]
     if site.digits(order) is None:
+        axes = logical(network).axes
         raise PlacementError(f"default:{argument} is not an order of {network.title}; name each of "
-                             f"{', '.join(network.axes)} and t (the slot) once, the fastest first, e.g. "
-                             f"default:t{network.axes}, or nt or tn for the nodes in the order of their list")
+                             f"{', '.join(axes)} and t (the slot) once, the fastest first, e.g. "
+                             f"default:t{axes}, or nt or tn for the nodes in the order of their list")
     node, slot = places(order, site)
     name = "default" if not argument else f"default:{order}"
     return Mapping(network, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
@@ -78,9 +80,11 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
         place, digit = np.divmod(place, count)
         at[letter] += step * digit
     network, slot = site.network, at.pop("t")
-    if set(at) != set(network.axes):
+    if "n" in at:
         return _listed_places(site, at["n"], slot)
-    node = sum((at[letter] * stride for letter, stride in zip(network.axes, network.strides)), np.zeros_like(slot))
+    named = network if set(at) == set(network.axes) else logical(network)
+    node = sum((at[letter] * stride for letter, stride in zip(named.axes, named.strides)), np.zeros_like(slot))
+    node = node if named is network else nodes_of_logical(network, node)
     kept = site.allocation.is_usable()[node]
     return node[kept], slot[kept]
 

@@ -167,11 +167,13 @@ class Machine:
             yield from self._box(torus, rule)
         elif rule.is_logical(torus.shape):
             boxes = rule.boxes(torus.shape)
-            yield (f"times are those of a logical network of {torus.n_dimensions} dimensions, not of the box of "
+            shape = "x".join(map(str, torus.shape))
+            whole = "" if boxes else (f"no whole units of machine {self.name} have shape {shape}, so "
+                                      "a job gets more nodes, and the ")
+            yield (f"{whole}times are those of a logical network of {torus.n_dimensions} dimensions, not of the box of "
                    f"{rule.largest.n_dimensions} dimensions into which machine {self.name} lays it; so are the lower bound "
                    "and the certificate; " + (f"partition {boxes[0]} is its box" if boxes else
-                                          f"no box of whole units of {'x'.join(map(str, rule.unit or ()))} nodes has this "
-                                          "shape, so a job may get more nodes"))
+                                              f"a unit has {'x'.join(map(str, rule.unit or ()))} nodes"))
 
     def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
         shape, box = ("x".join(map(str, extents)) for extents in (torus.folded, torus.shape))
@@ -223,13 +225,14 @@ class Machine:
         >>> load_machine("bluegene-q").launch_order.orders
         ('t-',)
         """
-        figure, axes = self.figures.get(LAUNCH_ORDER), self.network.axes
+        figure = self.figures.get(LAUNCH_ORDER)
         if figure is None:
             return None
         written = figure.value["order"]
-        orders = tuple(order.replace(axes, "+").replace(axes[::-1], "-")
-                       for order in ([written] if isinstance(written, str) else written))
-        return LaunchOrder(orders, figure.value["title"], figure.source, figure.certain, f"machine {self.name}")
+        orders = [written] if isinstance(written, str) else written
+        for axes in reversed(axes_of_jobs(self.figures, self.network)):
+            orders = [order.replace(axes, "+").replace(axes[::-1], "-") for order in orders]
+        return LaunchOrder(tuple(orders), figure.value["title"], figure.source, figure.certain, f"machine {self.name}")
 
     @property
     def uncertain(self) -> tuple[str, ...]:
@@ -313,7 +316,7 @@ def _check_schema(data, label):
 def _build(data):
     figures = figures_of(data)
     network = _switches(figures) if "network" in figures else _torus(figures, data.get("axes"))
-    _check_launch_order(figures.get(LAUNCH_ORDER), network)
+    _check_launch_order(figures.get(LAUNCH_ORDER), axes_of_jobs(figures, network))
     return Machine(data["name"], title=data["title"], network=network, tasks_per_node=figures["tasks_per_node"].value,
                    figures=figures, costs=Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
                    partitions=_partitions(figures.get("partition"), network))
@@ -323,8 +326,8 @@ def _switches(figures):
     """Return the network of a text; links without a known bandwidth are refused."""
     text, rates = figures["network"].value, figures["link_bandwidth"].value
     if ":" not in text and not text[:1].isdigit():
-        raise MachineError(f"network {text[:40]!r} is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables is "
-                           "given beside the machine, with `network`")
+        raise MachineError(f"network {text[:40]!r} is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables "
+                           "is given beside the machine, with `network`")
     network = network_named(text, bandwidth=rates)
     if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
@@ -362,13 +365,19 @@ def _twisted_by(shape, twists):
     return TwistedTorus(shape.shape, tuple(map(tuple, twists.value)), axes=shape.axes)
 
 
-def _check_launch_order(figure, torus):
+def axes_of_jobs(figures: Mapping[str, Figure], network: Any) -> tuple[str, ...]:
+    """Return the letters of all axes, after those of the logical torus if the scheduler promises one."""
+    logical = figures["partition"].value.get("logical") if "partition" in figures else None
+    return (network.axes[:1 + logical.count("x")], network.axes) if logical else (network.axes,)
+
+
+def _check_launch_order(figure, axes):
     """Raise an error for an order of other letters than the letters of the machine."""
     given = figure.value["order"] if figure else []
     for order in [given] if isinstance(given, str) else given:
-        if {letter for letter in order if letter.isalpha()} not in ({*torus.axes, "t"}, {"n", "t"}):
+        if {letter for letter in order if letter.isalpha()} not in ({"n", "t"}, *({*each, "t"} for each in axes)):
             raise MachineError(f"launch_order {order!r} is not an order of this machine; name t and each of "
-                               f"{', '.join(torus.axes)}, or t and n, the fastest first")
+                               f"{', '.join(axes[0])}, or t and n, the fastest first")
 
 
 ONE_NETWORK = "it needs [shape], or [network] without axes, [cables] and [twists]"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import AllocationError
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import FoldedTorus, logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, digits_of
@@ -214,10 +214,10 @@ class Site:
 
         See `pencilmap.model.placement.launch_order.digits_of`.
         """
-        axes = dict(zip(self.network.axes, self.network.shape), t=self.tasks_per_node)
-        by_axes, hosts = digits_of(order, axes), self.hosts_per_node
-        by_list = {"n": self.allocation.n_nodes * hosts, "t": self.tasks_per_node // hosts}
-        return digits_of(order, by_list) if by_axes is None else by_axes
+        tasks, hosts = self.tasks_per_node, self.hosts_per_node
+        by_list = {"n": self.allocation.n_nodes * hosts, "t": tasks // hosts}
+        by_axes = [dict(zip(each.axes, each.shape), t=tasks) for each in (self.network, logical(self.network))]
+        return next((found for extents in (*by_axes, by_list) if (found := digits_of(order, extents)) is not None), None)
 
     @property
     def hosts_per_node(self) -> int:

@@ -1,6 +1,6 @@
 """The range of the loads of a placement: from a bound for any routing to the load under each routing rule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -58,11 +58,13 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
 
 
 def intervals(placed: Product | Mapping, question: Question, transform: Transform | None = None, *, name: str | None = None,
-              costs: Costs = Costs(), site: Site | None = None) -> list[Prediction]:
-    """The same for a question, whose routing does not count."""
+              costs: Costs = Costs(), site: Site | None = None,
+              begin: Callable[[str], None] = lambda rule: None) -> list[Prediction]:
+    """The same for a question, whose routing does not count. `begin` is called with each rule before its prediction."""
     found, refusals = [], []
     mapping = placed.mapping(name) if isinstance(placed, Product) else placed
     for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
+        begin(rule)
         try:
             found.append(predict_question(placed, replace(question, routing=rule), transform, name=name, costs=costs,
                                           site=site))

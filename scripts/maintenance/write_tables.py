@@ -14,7 +14,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.machines.files import machine_names
-from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.network.kinds import KINDS
 from pencilmap.model.placement.launch_order import LaunchOrder, spoken
 from pencilmap.model.routing import ROUTINGS
@@ -45,7 +45,7 @@ def format_sources() -> tuple[list[str], list[list[str]]]:
 
 def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
     """Return the launch orders of the machines of the package, and of the launchers of the formats, by name."""
-    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.network.axes, lambda _: True))
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(_axes(machine), lambda _: True))
                 for name, machine in ((name, load_machine(name)) for name in machine_names())]
     launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
     return [(name, order) for name, order in [*machines, *launchers] if order]

@@ -98,6 +98,13 @@ def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):
     assert (tmp_path / "r").read_text() == "rank 0=node-0 slot=0-3\nrank 1=node-0 slot=4-7\n"
 
 
+def test_several_cores_of_a_task_are_asked_of_slurm(tmp_path, pencilmap_json):
+    done = pencilmap_json.one("map", "--network", "2", "-t", "2", "-g", "4x1", "-f", "slurm", "--cores-per-task", "16", "-p",
+                              "default", "-o", tmp_path / "r")
+    assert "-n 4 --cpus-per-task=16 --distribution=arbitrary" in done["launch"]
+    assert done["job_script"][-1] == "#SBATCH --cpus-per-task=16"
+
+
 def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     (tmp_path / "m").write_text("0 1\n0 0\n")
     status, out, _ = pencilmap("map", "--from", tmp_path / "m", "--network", "1", "-t", "2", "-f", "hydra", "-o",

@@ -3,22 +3,29 @@
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pencilmap.mapper.allocations import look_around
+from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.network.fat_tree import FatTree
 from tests.documents import run_by
 from tests.launchers.conftest import ROOT, succeed
-from tests.launchers.placed import TASKS, assert_where_the_file_says, written
+from tests.launchers.placed import REPORT, TASKS, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_srun_follows_the_hostfile(tmp_path, slurm, seed):
-    mapping, job, line = written(tmp_path, "slurm", seed)
+@pytest.mark.parametrize("cores", [1, 2])
+def test_srun_follows_the_hostfile(tmp_path, slurm, cores):
+    """With as many processors for a task as asked for."""
+    mapping, job, _ = written(tmp_path, "slurm", seed=cores, program="sh -c 'test ${SLURM_CPUS_PER_TASK:-1} = "
+                              f"{cores} && exec {REPORT}'")
+    job = replace(job, cores=tuple(f"{slot * cores}-{(slot + 1) * cores - 1}" for slot in range(TASKS)))
+    line = FORMATS["slurm"].launch(mapping, job, tmp_path / "ranks and hosts").line
+    assert ("--cpus-per-task=2" in line) == (cores == 2)
     out = succeed(["sh", "-c", line], slurm)
     assert_where_the_file_says(out, mapping, job)
 

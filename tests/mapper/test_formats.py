@@ -282,8 +282,8 @@ def test_the_jax_program_finds_the_devices(tmp_path):
     space = {"json": json, "np": np, "jax": Jax}
     exec(code, space)
     devices, names = space["mesh"]
-    assert devices.shape == (4, 2) and names == ("column", "row")
-    found = [(*d.coords[:2], d.core_on_chip) for d in devices.ravel()]
+    assert devices.shape == grid.shape and names == ("row", "column")  # as of pencilmap.jax.make_mesh
+    found = [(*d.coords[:2], d.core_on_chip) for d in devices.T.ravel()]
     assert found == [(*c, s) for c, s in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
 
 

@@ -328,3 +328,20 @@ def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path)
         return predict(Mapping(where.network, grid, 4, node, slot, "real"), where.transform).time_s
 
     assert real_time(taken) <= 1.01 * min(map(real_time, grids))
+
+
+def test_a_logical_torus_has_orders_of_its_own_letters(pencilmap_json, pencilmap):
+    """In its box as on its logical links, and with one name."""
+    box = "--machine", "fugaku", "--nodes", "2x6x2", "--grid", "12x8"
+    first, *others = [found["stages"] for found in pencilmap_json(*("predict", *box), *(
+        word for order in ("", ":txyz", ":tn") for word in ("-p", f"default{order}")))]
+    assert others == [first, first]
+    for network in ("2x6x2", "2x6x2:torus"):
+        answer = pencilmap("predict", *box[:2], "--network", network, *box[4:], "-p", "default")[1]
+        assert "Fujitsu's order (ranks fill each node first, x fastest; assumed)" in answer
+    assert "name each of x, y, z and t" in pencilmap("predict", *box, "-p", "default:tyx")[2]
+
+
+def test_a_job_that_fills_no_whole_units_is_told_so(pencilmap):
+    answer = pencilmap("predict", "--machine", "fugaku", "--nodes", "5x1x1", "--grid", "4x5", "-p", "default")[1]
+    assert "note: no whole units of machine fugaku have shape 5x1x1, so a job gets more nodes" in answer

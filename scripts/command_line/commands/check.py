@@ -21,6 +21,7 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
@@ -59,7 +60,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         check_program(where, traffic, of_mapping(where, known, mapping, routing), {
             "file": file, "format": format_name, "valid": True, "valid_for": accepted}, as_json)
         return
-    found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+    with hearing():
+        found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:
         print_json({"file": file, "format": format_name, "valid": True,
                     "valid_for": [launcher for launcher, why in judged.items() if not why],
