@@ -50,8 +50,8 @@ def step_of_dynamics() -> Found:
     return Found(["decomposition", ">cores", "grid", ">ms of both transforms", ">share of exchanges"], rows,
                  [f"{MESH}^3 real points, the usual mesh of the benchmark DHFR (the text names none)", MODEL_NOTE],
                  [Compared(f"ms of both transforms, {of}, at best; published: of a whole step at most", STEP_MS, time_ms,
-                           "modelled, assumed", "The picture compares whole programs. The text asks for a step of a tenth of "
-                           "a millisecond; the FFTs alone take longer on a Cray of that time.")
+                           "modelled, assumed", "The picture compares whole programs. The text asks for a step of a tenth "
+                           "of a millisecond; the FFTs alone take longer on a Cray of that time.")
                   for of, time_ms in best.items()])
 
 
