@@ -51,6 +51,10 @@ def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
     return [(name, order) for name, order in [*machines, *launchers] if order]
 
 
+def _axes(machine):
+    return axes_of_jobs(machine.figures, machine.network)[0]
+
+
 def launch_order_sources() -> tuple[list[str], list[list[str]]]:
     """Return columns and rows of docs/results/launch-orders.csv: every launch order, and its source."""
     return ["of", "name", "order", "ranks", "certain", "source"], [

@@ -15,7 +15,6 @@ KINDS = {
     "simulated": "by runs on a simulated network, under SimGrid",
     "modelled": "by the time model, with the figures of a machine file",
     "assumed": "a figure that no source gives",
-    "cited": "the published numbers alone",
 }
 
 

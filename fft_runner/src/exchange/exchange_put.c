@@ -7,7 +7,8 @@
  *         access programming with MPI-3 one sided, SC13.
  * Cost:  p - 1 messages a rank and two fences, each at least a barrier of the group; an empty part is not sent. The window
  *        takes the place of the plan's buffers, and both directions of an exchange share it.
- * Needs: a window of MPI for each group; with Open MPI 4, a group on one node, or one of its ranks on each node */
+ * Needs: a window of MPI for each group; with Open MPI 4, a group on one node, or one of its ranks on each node; over TCP
+ *        also OMPI_MCA_osc=pt2pt,sm */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -100,6 +101,21 @@ static void lay_out(struct put *a, bool first)
     lower->total = upper->total = total;
 }
 
+/* Open MPI answers MPI_ERR_WIN if none of its components carries one-sided messages between the ranks: over TCP, Open MPI 4
+ * needs component pt2pt, which Debian switches off. */
+static int opened(int code, const struct put *a)
+{
+    int kind = MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        PF_MPI(MPI_Error_class(code, &kind));
+    if (kind == MPI_ERR_WIN)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "exchange put needs one-sided messages, and this MPI has none between the nodes of a group of %d "
+                       "ranks; use another exchange, or set OMPI_MCA_osc=pt2pt,sm if this is Open MPI 4 over TCP",
+                       a->calls->p);
+    return code == MPI_SUCCESS ? PENCILFFT_OK : pf_fail_mpi(code, "MPI_Win_allocate");
+}
+
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5
 /* Open MPI 4 (component osc/rdma) names a file in /dev/shm after the node and the communicator's number, which groups of
  * other ranks share: two groups on a node end the program (its issue 9492, mended in 5.0). Shared windows have other
@@ -120,20 +136,17 @@ static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *w
             "each: Open MPI 4 mixes the windows of such groups up; use another exchange",
             a->calls->p, most);
     if (most == 1)
-        PF_MPI(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win));
-    else {
-        PF_MPI(MPI_Info_create(&apart));
-        PF_MPI(MPI_Info_set(apart, "alloc_shared_noncontig", "true"));
-        PF_MPI(MPI_Win_allocate_shared(bytes, 1, apart, a->calls->group, block, win));
-        PF_MPI(MPI_Info_free(&apart));
-    }
+        return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win), a);
+    PF_MPI(MPI_Info_create(&apart));
+    PF_MPI(MPI_Info_set(apart, "alloc_shared_noncontig", "true"));
+    PF_MPI(MPI_Win_allocate_shared(bytes, 1, apart, a->calls->group, block, win));
+    PF_MPI(MPI_Info_free(&apart));
     return PENCILFFT_OK;
 }
 #else
 static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *win)
 {
-    PF_MPI(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win));
-    return PENCILFFT_OK;
+    return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win), a);
 }
 #endif
 

@@ -56,7 +56,7 @@ def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float)
     """
     folder = Path(folder)
     hostfile = folder / "hosts.txt"
-    hostfile.write_text("".join(f"{host} slots=1\n" for host in hosts))
+    hostfile.write_text("".join(f"{host}\n" for host in hosts))
     nap = build_nap(folder) if not (folder / NAP).exists() else folder / NAP
     settings = [word for key, value in SETTINGS.items() for word in ("--mca", key, value)]
     command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
