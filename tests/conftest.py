@@ -15,6 +15,7 @@ from tests.patience import patience
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
 # Each MPI process searches the PCI bus for devices, by hwloc; in a virtual machine, that is a third of its start.
 os.environ.setdefault("HWLOC_COMPONENTS", "-pci,-linuxio")
+os.environ.setdefault("HWLOC_PLUGINS_PATH", "/nonexistent")  # plugins load X11 and OpenCL, a fifth of the rest of the start
 # There are more ranks and threads than processors, so waiting threads must yield.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")

@@ -5,6 +5,7 @@
 
 import doctest
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -34,15 +35,19 @@ def ran():
 
 
 @pytest.fixture(scope="module")
-def folder_of(tmp_path_factory):
-    """The folder for the commands of a page."""
-    made = {}
+def folders():
+    """The folders of the pages whose commands ran."""
+    return {}
 
+
+@pytest.fixture(scope="module")
+def folder_of(folders, tmp_path_factory):
+    """The folder for the commands of a page."""
     def folder(page):
-        if page not in made:
-            made[page] = tmp_path_factory.mktemp("docs")
-            make_folder(made[page])
-        return made[page]
+        if page not in folders:
+            folders[page] = tmp_path_factory.mktemp("docs")
+            make_folder(folders[page])
+        return folders[page]
 
     return folder
 
@@ -146,10 +151,13 @@ def test_digits_are_left_out_with_the_widths_that_follow_from_them():
 # ---- the built pages ----
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Folder of the built pages; every warning is an error."""
+def built(folders, tmp_path_factory):
+    """Folder of the built pages; every warning is an error. Pictures that commands of the pages drew are not drawn again."""
     for needed in ("sphinx", "sphinx_fortran_domain"):
         pytest.importorskip(needed, reason=f"{needed} is missing; pip install -e '.[docs]'")
+    for picture in (file for folder in folders.values() for file in (folder / "docs" / "pictures").glob("*.svg")):
+        if not (ROOT / "docs" / "pictures" / picture.name).exists():
+            shutil.copyfile(picture, ROOT / "docs" / "pictures" / picture.name)
     out = tmp_path_factory.mktemp("html")
     done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", out],
                           capture_output=True, text=True, timeout=patience(400))

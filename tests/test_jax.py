@@ -3,18 +3,18 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from pencilmap import jax as ours
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.traffic.objective import at_once, in_sequence
 from tests.patience import patience
 
-jax = pytest.importorskip("jax", reason="JAX is not installed: pip install pencilmap[jax]")
-from pencilmap import jax as ours  # noqa: E402
-
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: pip install pencilmap[jax]")
 SLICES = [(4, 4, 4), (4, 4, 8), (4, 8, 8), (8, 8, 8), (8, 8, 16)]
 MESHES = [(slice_, R, np.prod(slice_) // R) for slice_ in SLICES
           for R in (1 << k for k in range(1, int(np.prod(slice_)).bit_length() - 1))]

@@ -18,7 +18,7 @@ HERE, SOURCE = Path(__file__).parent, Path(__file__).resolve().parents[2] / "fft
 def loading(mpirun, tmp_path_factory):
     """``loading(name, ranks, ...)``: mpirun, with a clock of ours in place of the programs' clock."""
     folder, compiler = tmp_path_factory.mktemp("clock"), shutil.which("mpicc.openmpi")
-    if not compiler or "openmpi" not in str(mpirun.mpirun[0]):
+    if not compiler or "openmpi" not in str(mpirun.mpirun):
         pytest.skip("the clock is loaded by the options of Debian's Open MPI")
     for name in ("backward_clock", "asleep_clock"):
         execute([compiler, "-shared", "-fPIC", "-O1", "-o", folder / f"{name}.so", HERE / f"{name}.c"], 60)

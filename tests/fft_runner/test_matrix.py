@@ -1,7 +1,7 @@
 """Every transform crossed with every precision, layout, place, direction, exchange, extents and grid (matrix_test.c).
 
-Grids have 1 to 8 ranks. The tests cover every pair of choices, with --slow the whole product, and slices of the product
-under MPICH and sanitizers.
+Grids have 1 to 8 ranks. The tests cover every pair of choices among a part of the cases; with --slow among all cases, the
+whole product, and slices of the product under MPICH and sanitizers.
 """
 
 import math
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+SHARES = {1: 50, 2: 10}  #: by ranks: the part of the cases among which pairs are looked for at each commit; all with --slow
 NO_FFTW = ["--without", "fftw"]  # Debian's MPI library of FFTW is for Open MPI
 
 
@@ -41,9 +42,11 @@ def check_values(choices, grids, names, absent=()):
             assert list(choices[choice]) == expected
 
 
-@pytest.mark.parametrize("ranks", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 9))])
-def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
-    choices, _, refused = run_matrix(mpirun, ranks, "--pairs")
+@pytest.mark.examples
+@pytest.mark.parametrize("ranks", [*SHARES, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 9))])
+def test_every_pair_of_choices_is_right(mpirun, library_names, ranks, pytestconfig):
+    part = () if pytestconfig.getoption("--slow") else ("--share", SHARES[ranks])
+    choices, _, refused = run_matrix(mpirun, ranks, "--pairs", *part)
     check_values(choices, grids_of(ranks), library_names)
     assert refused > 0
 

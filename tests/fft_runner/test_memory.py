@@ -35,7 +35,7 @@ def test_units_are_clean_under_sanitizers(unit, tmp_path):
                *(path for room in UNITS[unit] for path in (SOURCE / room).glob("*.c")),
                *(SOURCE.parent / "common" / f"{name}.c" for name in ("failure", "message", "names"))]
     folders = [f"-I{folder}" for folder in (SOURCE, SOURCE.parent, SOURCE.parent / "include", sources[0].parent)]
-    done = subprocess.run([compiler, "-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *folders,
+    done = subprocess.run([compiler, "-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *folders,
                            *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=patience(300))
     assert done.returncode == 0, done.stderr
     check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=patience(300)))

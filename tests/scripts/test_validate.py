@@ -20,12 +20,13 @@ from tests.documents import ROOT, run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
 QUICK = ("validate", "simulated", "--suite", "quick")
+SEARCHED = ("tori", "networks")  #: suites whose placements are searched for: seconds
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
                                    reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow) if s == "tori" else s for s in SUITES])
+@pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow) if s in SEARCHED else s for s in SUITES])
 def test_every_case_can_be_placed_in_even_blocks(suite):
     cases = cases_of(suite)
     assert len({case.name for case in cases}) == len(cases)

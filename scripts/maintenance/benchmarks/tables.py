@@ -10,8 +10,6 @@ from math import prod
 from statistics import geometric_mean, median
 from typing import Any, TypeAlias
 
-from scipy.stats import binom
-
 from pencilmap.scripts.maintenance.benchmarks import OURS, Case
 from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 
@@ -36,6 +34,8 @@ def interval(found: Sequence[float]) -> Interval | None:
     >>> interval(range(1, 16)), interval([3, 1]), interval([])
     ((4, 8, 12), (1, 2.0, 3), None)
     """
+    from scipy.stats import binom  # slow to import
+
     if not found:
         return None
     numbers = sorted(found)
