@@ -502,13 +502,13 @@ class _Search:
 
 
 def _counts(unit, n):
-    """Return how many members of each group are in each unit, given the unit of each member: int array, shape (groups, n)."""
+    """Return the members of each group in each unit, given the unit of each member: int array, shape (groups, n)."""
     place = np.arange(len(unit))[:, None] * n + unit
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
 def _leaving(unit, n):
-    """Return the messages that leave each unit, all groups together, given the unit of each member: float array, shape (n,)."""
+    """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,)."""
     groups, size = unit.shape
     if groups * n <= FULL * unit.size:
         inside = _counts(unit, n).astype(float)
