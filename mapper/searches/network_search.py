@@ -502,13 +502,13 @@ class _Search:
 
 
 def _counts(unit, n):
-    """Return the number of members of each group in each unit, given each member's unit: int array, shape (groups, n)."""
+    """Return the members of each group in each unit, given the unit of each member: int array, shape (groups, n)."""
     place = np.arange(len(unit))[:, None] * n + unit
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
 def _leaving(unit, n):
-    """Return the messages of all groups that leave each unit, given each member's unit: float array, shape (n,)."""
+    """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,)."""
     groups, size = unit.shape
     if groups * n <= FULL * unit.size:
         inside = _counts(unit, n).astype(float)

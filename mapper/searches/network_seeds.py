@@ -206,8 +206,8 @@ def _laid(lines, sizes, share, spread):
         stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines
         rest = rest[np.arange(len(rest))[:, None], (np.arange(length) + stride * np.arange(len(rest))[:, None]) % length]
     ranks, units = [lines[:len(whole)].ravel()], [np.repeat(np.array(whole, dtype=np.int64), length)]
+    pieces = _spread(rest.size, length, free, spread) if spread else _fitted(len(rest), length, free)
     rest = rest.ravel()
-    pieces = _spread(rest.size, length, free, spread) if spread else _fitted(len(lines) - len(whole), length, free)
     for first, unit in pieces:
         ranks.append(rest[first:first + len(unit)])
         units.append(unit)

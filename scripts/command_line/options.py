@@ -116,7 +116,7 @@ def placements(multiple: bool = True, default: str | None = "best") -> Decorator
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
                         shell_complete=completed(lambda: PLACEMENTS),
                         default=((default,) if default else ()) if multiple else default,
-                        help="Placement" + ("; may be given several times" if multiple else "")
+                        help="Placement or file:PATH" + (", may be repeated" if multiple else "")
                              + (f" [{default}]." if default else "."))
 
 

@@ -325,3 +325,19 @@ def test_slots_that_stay_idle_are_in_no_seed(text, unused):
     for level in range(len(ground.levels)):
         assert sorted(ground.dealt(level)) == sorted(ground.sorted)
     assert all(len(np.unique(slots)) == 6 and slots.max() < 2 * len(nodes) for _, slots in seeds(ground))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_messages_that_leave_units_are_those_of_the_counts(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    unit = rng.integers(0, 9, size=(int(rng.integers(1, 6)), int(rng.integers(1, 12))))
+    expected = [sum((row == u).sum() * (row != u).sum() for row in unit) for u in range(9)]
+    for full in (0, 1000):
+        monkeypatch.setattr(network_search, "FULL", full)
+        assert network_search._leaving(unit, 9).tolist() == expected
+
+
+def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
+    monkeypatch.setattr("pencilmap.mapper.searches.network_seeds.halves", None)
+    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
+        "launch order", "transposed")

@@ -306,3 +306,9 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
 def test_what_cannot_be_planned_is_told(pencilmap, words, part):
     status, out, err = pencilmap("plan", *words)
     assert status == 1 and out == "" and part in err
+
+
+@pytest.mark.parametrize("network", ["dragonfly:a=2,p=1,h=1", "hypercube:3", "2x4:twisted"])
+def test_a_first_answer_needs_no_cuts_of_its_exchanges(monkeypatch, network):
+    monkeypatch.setattr("pencilmap.model.predict.routed.cut_bound", None)
+    assert plan(setting(fft="64", network=network, bandwidth="1 GB/s"), effort="quick").best.seconds

@@ -177,3 +177,15 @@ def test_a_large_graph_is_bounded_without_its_leaves(seed, parts, monkeypatch):
     for hosts, cables in all_to_all_cuts(graph):
         assert Fraction(hosts * (graph.n_nodes - hosts)) / cables <= Fraction(least_load(graph, everybody)) * (
             1 + Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("graph", [nx.path_graph(9), nx.star_graph(6), nx.random_regular_graph(3, 20, seed=1),
+                                   nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 1)])], ids=str)
+def test_an_all_to_all_is_the_traffic_of_everybody(graph, monkeypatch):
+    graph = from_networkx(graph, "graph")
+    everybody = 1 - np.eye(graph.n_nodes, dtype=np.int64)
+    for most in (512, 3):  # with all vibrations, and with those found by iteration
+        monkeypatch.setattr(graph_cuts, "MOST_DENSE", most)
+        for kept in (graph_cuts.whole_bound, graph_cuts.orders_of, graph_cuts._all_to_all_runs):
+            kept.cache_clear()
+        assert graph_cuts.whole_bound(graph) == graph_bound(graph, everybody)

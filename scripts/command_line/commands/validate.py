@@ -407,7 +407,7 @@ NETWORKS = {
 @click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
 @click.option("--placement", "-p", multiple=True, metavar="NAME",
               shell_complete=completed(lambda: PLACEMENTS),
-              help="Namespaces: as for predict; may be given several times. [default: default and best]")
+              help="Namespaces: as for predict; may be repeated. [default: default and best]")
 @click.option("--fft", "-n", metavar="SIZE", help="Namespaces: extents. [default: enough to keep a link busy "
               "for 0.16 s]")
 @click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")

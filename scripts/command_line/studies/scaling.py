@@ -32,7 +32,7 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.command("scaling", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
-              help="A table (CSV) with columns n,ranks,time_s and more; may be given several times.")
+              help="A table (CSV) with columns n,ranks,time_s and more; may be repeated.")
 @click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication.")
 @click.option("--transposes", type=click.IntRange(1), metavar="N",
               help="All-to-alls in a measured time [2 a transform, 1 for slabs].")
