@@ -3,7 +3,8 @@
 The array is ``[[[x, y, z, core], ...], ...]`` with a list for each group of the grid's first dimension (for pencils each
 row). ``jax.sharding.Mesh`` gets the array transposed, with the axes ("row", "column") as `pencilmap.jax.make_mesh` returns
 them. Devices are looked up by ``device.coords`` and ``device.core_on_chip``, because ids depend on the slice. The reader
-also takes lists of device ids (x fastest, cores of a chip first). Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public logs.
+also takes lists of device ids (x fastest, cores of a chip first). Source: jax/_src/mesh_utils.py; the repr of TpuDevice in
+public logs.
 """
 
 import re
