@@ -32,7 +32,7 @@ def _networks() -> Iterator[tuple[str, str]]:
     for kind in KINDS.values():
         if kind.usage:
             yield kind.usage, kind.meaning
-    yield "8x8x8:torus", "on a machine: all dimensions wrap; without :torus its rule decides which do"
+    yield "8x8x8:torus", "on a machine: all dimensions wrap; without :torus its rule decides (Google: 4x4x8_untwisted)"
     yield "8x8x8:axes=abc", "letters of the axes other than xyz"
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
     yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
@@ -122,7 +122,7 @@ def _headings() -> Iterator[tuple[str, str]]:
     yield "load", "without times: the load of the busiest links; a line below the table gives the unit"
     yield "gain", "how much faster than the launch order in sequence; 25 % means 1.25 times faster"
     yield "to limit", ("how much more the busiest links carry than any placement of this grid must load them, which is "
-                       "proved; 0 % cannot be beaten")
+                       "proved; a comparison of loads, not of times, and not between grids; 0 % cannot be beaten")
     yield "slowest link", "the link that takes longest: the node that it leaves, and its direction"
     yield "schedule", "when the exchanges travel: pencilmap help schedules"
 
