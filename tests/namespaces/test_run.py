@@ -108,6 +108,7 @@ def test_gains_are_over_the_best_in_sequence(seconds, holds):
     assert [claim.judge(rows)[-1] for claim in overlap.CLAIMS] == holds
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("schedule", ("sequence", "overlap:4:x", "overlap:8:x"))
 def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
     """The claims are about the best placement under each schedule."""
