@@ -82,7 +82,8 @@ def ports() -> Found:
                   "not limited"],
                  [Compared("ports of the shortest messages", "many", here.ranges[0].ports, "measured",
                            "The slides speak of the Aries network; here processes share their memory."),
-                  Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured", "The same.")])
+                  Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured",
+                           "Processes of one node are no network.")])
 
 
 def meshes() -> Found:
