@@ -148,8 +148,8 @@ def break_even() -> Found:
                   "message on a crossbar, up to 64 ranks; last: the start, in bytes, that 256 points would mean"],
                  [Compared(f"break-even, {ranks} ranks, radix {radix}, {k} port{'s' * (k > 1)}, points", old,
                            unit[ranks, radix, k] * start_bytes, "measured, modelled",
-                           f"256 points would mean a start like {old / unit[ranks, radix, k]:.0f} bytes; here a start is like "
-                           f"{start_bytes:.0f}. The slides compare allgathers in shared memory, with their computing.")
+                           f"256 points would mean a start like {old / unit[ranks, radix, k]:.0f} bytes; here a start is "
+                           f"like {start_bytes:.0f}. The slides compare allgathers in shared memory, with their computing.")
                   for ranks, radix, k in ((64, 2, 1), (64, 4, 3))])
 
 
