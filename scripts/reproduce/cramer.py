@@ -11,15 +11,15 @@ from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transfor
 from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, fact, predicted, simulated
 from pencilmap.scripts.reproduce.cramer_fft import DUKE, DUKE_PLACES, SP2, SP2_PLACES, Times, efficiency_at, times
 from pencilmap.scripts.reproduce.ewald_split import ewald_split
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
 
 PROCESSES_HERE = (1, 2, 4)
 EWALD_PROCESSES_HERE = (2, 3, 4)
 CLUSTER = 16  # workstations of the cluster
-SLICES = 8  # of the arrays in the sketches, on 4 processes
+SLICES = 8  # of the arrays in the drawings, on 4 processes
 
 
-# ---- Fig. 1, 2 and 9: sketches, and section 4.2 --------------------------------------------------------------------------
+# ---- Fig. 1, 2 and 9: drawings, and section 4.2 --------------------------------------------------------------------------
 
 
 def slabs(after: bool) -> Found:
@@ -32,7 +32,7 @@ def slabs(after: bool) -> Found:
                  [f"indices of {SLICES}^3 elements on 4 processes, {'after' if after else 'before'} the exchange: N / P = "
                   f"{SLICES // 4} slices each; fft_runner --print-plan --decomposition slab prints them for any plan"],
                  [Compared(f"slices of a process, N = {SLICES} and P = 4: N / P", SLICES // 4,
-                           int(block_lengths(SLICES, 4)[0]), "exact", "The same.")])
+                           int(block_lengths(SLICES, 4)[0]), "exact", SAME)])
 
 
 def messages() -> Found:

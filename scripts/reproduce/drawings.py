@@ -7,6 +7,7 @@ the decompositions and the placements of the library. `Compared.published` is th
 from collections import Counter
 from dataclasses import dataclass
 from math import log, prod
+from typing import Any
 
 import numpy as np
 
@@ -22,22 +23,21 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.remap import remaps
-from pencilmap.scripts.reproduce.figure import Compared, Found
+from pencilmap.scripts.reproduce.figure import SAME, Compared, Found
 
 EXACT = "exact"
-SAME = "The same."
 
 
 # ---- the steps and the limits of a transform -----------------------------------------------------------------------------
 
 
-def steps_of(grid: ProcessGrid, n: int) -> list[list[object]]:
+def steps_of(grid: ProcessGrid, n: int) -> list[list[Any]]:
     """Return a row for each step of a transform of n^3: its work, groups, tasks of a group, and a task's box before it.
 
     >>> steps_of(ProcessGrid(4, decomposition=SLAB), 8)[1]
     [2, 'all-to-all, z divided, y gathered', 1, 4, '8x2x8']
     """
-    rows: list[list[object]] = []
+    rows: list[list[Any]] = []
     for number, (stage, division) in enumerate(grid.decomposition.layouts(), 1):
         box = "x".join(str(n // prod(grid.extent(letter) for letter in division[axis])) for axis in AXES)
         if isinstance(stage, ExchangeStage):
@@ -85,7 +85,7 @@ def steps(name: str, grid: tuple[int, ...], n: int, published: dict[str, int], n
 
 def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
     """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
-    rows = []
+    rows: list[list[Any]] = []
     for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
         found = steps_of(grid, n)
         box = str(found[0][-1])
@@ -134,9 +134,9 @@ def symmetric_images(images: tuple[tuple[str, str, str, int], ...]) -> Found:
             busiest = float(max(stage.load))
             rows.append([text, network, formula, float(stage.m[0]), busiest])
             compared.append(Compared(f"effective length m, {text}, {_WRAPS[g]}", formula, busiest, EXACT, SAME))
-    formula = "n / g, g = 2 on a torus and 1 on a mesh (eq. 7)" if images is FULL else "n / f, torus and mesh alike (eq. 12)"
+    told = "n / g, g = 2 on a torus and 1 on a mesh (eq. 7)" if images is FULL else "n / f, torus and mesh alike (eq. 12)"
     return Found(["image of a row", "network", ">m by the paper", ">m by cuts", ">m of the busiest link"], rows,
-                 [f"paper: {formula}; the busiest link is as long as the bound says, so the bound is reached",
+                 [f"paper: {told}; the busiest link is as long as the bound says, so the bound is reached",
                   "pencilmap draw --network 8x8x8 --grid GRID --placement PLACEMENT draws an image: "
                   + "; ".join(f"{text}: {grid} {placement}" for text, grid, placement, _ in images)], compared)
 

@@ -2,7 +2,7 @@
 
 from math import erf, erfc
 
-from pencilmap.scripts.reproduce.figure import Compared, Found
+from pencilmap.scripts.reproduce.figure import SAME, Compared, Found
 
 
 def ewald_split() -> Found:
@@ -11,4 +11,4 @@ def ewald_split() -> Found:
     return Found([">r alpha", ">original", ">direct", ">reciprocal", ">sum"], rows,
                  ["potential of a unit charge over alpha: 1/r is erfc(alpha r)/r + erf(alpha r)/r; from r alpha = 3 on, the "
                   "direct part is below 1e-5, which is why it has a cutoff"],
-                 [Compared("potential at r alpha = 1, the sum of both parts", 1.0, rows[2][4], "exact", "The same.")])
+                 [Compared("potential at r alpha = 1, the sum of both parts", 1.0, rows[2][4], "exact", SAME)])

@@ -6,6 +6,7 @@ from typing import Any
 
 PICTURE = "a picture: its points are not available in text"
 DRAWING = "a drawing without numbers"
+SAME = "The same."  # the difference of two equal values
 LONG_S = 120.0  # a figure that takes longer says so in the list
 
 #: how a value here was made

@@ -82,7 +82,8 @@ def ports() -> Found:
                   "not limited"],
                  [Compared("ports of the shortest messages", "many", here.ranges[0].ports, "measured",
                            "The slides speak of the Aries network; here processes share their memory."),
-                  Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured", "The same.")])
+                  Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured",
+                           "Processes of one node are no network.")])
 
 
 def meshes() -> Found:
@@ -147,7 +148,8 @@ def break_even() -> Found:
                   "message on a crossbar, up to 64 ranks; last: the start, in bytes, that 256 points would mean"],
                  [Compared(f"break-even, {ranks} ranks, radix {radix}, {k} port{'s' * (k > 1)}, points", old,
                            unit[ranks, radix, k] * start_bytes, "measured, modelled",
-                           "Proportional to start times rate, which is larger on Aries than between processes of a node.")
+                           f"256 points would mean a start like {old / unit[ranks, radix, k]:.0f} bytes; here a start is "
+                           f"like {start_bytes:.0f}. The slides compare allgathers in shared memory, with their computing.")
                   for ranks, radix, k in ((64, 2, 1), (64, 4, 3))])
 
 

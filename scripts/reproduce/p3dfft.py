@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import ceil, log2, prod
+from typing import Any
 
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.searches.uneven_products import best_product_of
@@ -22,7 +23,7 @@ from pencilmap.model.placement.transform import block_lengths
 from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.reproduce.drawings import both_decompositions, steps
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
 from pencilmap.scripts.reproduce.seastar import published, rates, shape_for
 
 MACHINE, TASKS, TRANSFORMS = "cray-xt5", 12, 2
@@ -94,7 +95,7 @@ def local_sizes() -> Found:
     return Found(["stage", "published formula", "here, rank 0", "here, rank of the second blocks"], rows,
                  ["65 modes along x do not divide by 4: P3DFFT's formula is the mean, and the blocks here differ by one"],
                  [Compared("points of the Y pencils of a row of 4 tasks, over 128 x 64", (n + 2) // 2,
-                           int(block_lengths(n // 2 + 1, m1).sum()), "exact", "The same.")])
+                           int(block_lengths(n // 2 + 1, m1).sum()), "exact", SAME)])
 
 
 def seastar() -> Found:
@@ -145,7 +146,8 @@ def aspect_verdict(found: list[Time], tasks: int) -> list[str]:
 
 def strong_scaling(n: int) -> Found:
     """Return Fig. 4 to 8."""
-    points, rows = [], []
+    points: list[Point] = []
+    rows: list[list[Any]] = []
     for p in CORES[n]:
         mine, curve = best_2d(n, p), p3dfft_time(n, p)
         points.append(Point("", (n,) * 3, p, mine.total_s))

@@ -45,7 +45,7 @@ def step_of_dynamics() -> Found:
     cores = (4, 8, 16, 32, 64, 256, 1024)
     found: list[tuple[int, str, Time]] = [(p, "1D", predicted(MESH, p, str(p), "slab")) for p in cores if p <= MESH]
     found += [(p, "2D", best_2d(MESH, p)) for p in cores if p >= 16]
-    rows = [[of, p, str(time.grid), 1e3 * time.total_s, time.share] for p, of, time in found]
+    rows: list[list[Any]] = [[of, p, str(time.grid), 1e3 * time.total_s, time.share] for p, of, time in found]
     best = {of: min(row[3] for row in rows if row[0] == of) for of in ("1D", "2D")}
     return Found(["decomposition", ">cores", "grid", ">ms of both transforms", ">share of exchanges"], rows,
                  [f"{MESH}^3 real points, the usual mesh of the benchmark DHFR (the text names none)", MODEL_NOTE],
@@ -198,7 +198,7 @@ def grids() -> Found:
         Compared("deviation over mean of the first exchange, 8x16 and 2x2", 26.07 / 92.38, first / here["2x2"][2][0],
                  "measured", "Ranks wait for each other in the exchange; here they also wait for processors."),
         Compared("deviation over mean of the second exchange, 8x16 and 2x2", 33.20 / 8.94, second / here["2x2"][3][0],
-                 "measured", "The same.")])
+                 "measured", "Ranks also wait for processors here.")])
 
 
 def barriers() -> Found:

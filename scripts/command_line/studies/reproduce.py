@@ -16,6 +16,7 @@ from pencilmap.scripts.command_line.plain_options import JSON, completed, with_o
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
+from pencilmap.scripts.reproduce.figure import SAME
 
 SILENT_S = 10.0   # after so long without a word, the command says that it goes on
 MOST_S = 1800.0   # by default: jocksch:break-even takes 3.5 min of processor time, and took 17 min beside a load of 25
@@ -55,7 +56,16 @@ def command(figure: str | None, seconds: float, as_json: bool) -> None:
         print_table("beside the published numbers", *fitted(
             ["of", ">published", ">here", ">ratio", "kind"],
             [[c.of, _cell(c.published), _cell(c.here), "-" if c.ratio is None else f"{c.ratio:.2f}", c.kind]
-             for c in found.compared], []), [f"{c.of}: {c.difference}" for c in found.compared])
+             for c in found.compared], []), _differences(found.compared))
+
+
+def _differences(compared):
+    """Return every sentence on a difference once, after the value if it is about a single one."""
+    found: dict[str, list[str]] = {}
+    for each in compared:
+        found.setdefault(each.difference, []).append(each.of)
+    return [f"{of[0]}: {sentence}" if len(of) == 1 < len(compared) else sentence for sentence, of in found.items()
+            if sentence != SAME]
 
 
 @contextmanager
