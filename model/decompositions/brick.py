@@ -2,7 +2,7 @@
 
 ``brick:PxQxS`` has P bricks along x, Q along y, S along z; rank (c*Q + b)*P + a holds block a of x, b of y, c of z. Between
 the remaps bricks are pencils. `pencilmap.model.traffic.remap` has the messages of a remap.
-Source: M. Schulz, "3D-FFT on different networks", 2008, figure 5; A. Ayala, S. Tomov, A. Haidar, J. Dongarra, "heFFTe:
+Source: R. Schulz, "3D-FFT on different networks", 2008, figure 5; A. Ayala, S. Tomov, A. Haidar, J. Dongarra, "heFFTe:
 Highly efficient FFT for exascale", ICCS 2020.
 """
 
