@@ -278,6 +278,7 @@ def test_written_are_a_short_page_all_rows_and_the_picture(tmp_path, monkeypatch
     assert [(row["transform"], row["library"]) for row in rows][:3] == [
         ("c2c 64^3 1x2", name) for name in ("pencilfft", "fftw", "heffte")]
     assert [rows[1][f"pencilfft / library{which}"] for which in ("", " lowest", " highest")] == ["0.27", "0.20", "0.33"]
+    assert [row["launches"] for row in rows][:3] == ["2", "1", "1"]
     assert (tmp_path / "benchmarks.svg").stat().st_size > 1000
 
 
@@ -291,8 +292,9 @@ def test_unknown_contestants_and_choices_are_refused(name, known):
     assert done.exit_code == 1 and refusal(name) in done.output
 
 
-@pytest.mark.parametrize("name", ["pencilfft", "pencilfft:node", "pencilfft:auto+destroy", "pencilfft:threads+destroy",
-                                  "pencilfft:stride1", "pencilfft:node+stride1+destroy", "fftw", "fftw:omp", "heffte"])
+@pytest.mark.parametrize("name", [
+    "pencilfft", "pencilfft:node", "pencilfft:auto+destroy", "pencilfft:threads+destroy", "pencilfft:stride1",
+    "pencilfft:node+stride1+destroy", "pencilfft:keep", "fftw", "fftw:omp", "heffte"])
 def test_what_may_follow_a_colon_is_not_refused(name):
     assert refusal(name) is None
 

@@ -32,9 +32,9 @@ PAGES = ("normal", "huge")
 PEERS = ("accfft", "decomp2d", "heffte", "p3dfft", "pfft")  # with a driver, see peers.py
 CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
                "dtfft": "dtfft_arrays", **dict.fromkeys(PEERS, "peers")}  # name: module here
-BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"  # words of ours.py
+BY_ONE, DESTROY, KEEP, STRIDE1 = ("threads", "alone"), "destroy", "keep", "stride1"  # words of ours.py
 CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", *BY_ONE), "fftw": ("", "threads", "omp")}  # after a colon
-ADDED = {"pencilfft": (DESTROY, STRIDE1)}  # after a choice and +, or in its place
+ADDED = {"pencilfft": (DESTROY, KEEP, STRIDE1)}  # after a choice and +, or in its place
 OURS = "pencilfft"
 FAILED = "benchmark worker: "  # before the reason for the end of the benchmark
 

@@ -2,8 +2,8 @@
 
 Without a choice, the library chooses everything, even the grid. The choice is the exchange, on the grid of the case, or
 ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is ``threads`` with one thread.
-With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others may. ``stride1`` selects the
-stride-1 layout in the same way.
+The plan of c2r may overwrite its input, as the peers do, and other plans keep theirs. With ``+keep``, or ``keep`` alone, the
+plan keeps its input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
 """
 
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pencilfft import BACKWARD, FORWARD, Plan, _function
-from pencilmap.scripts.maintenance.benchmarks import BY_ONE, DESTROY, STRIDE1, Case
+from pencilmap.scripts.maintenance.benchmarks import BY_ONE, DESTROY, KEEP, STRIDE1, Case
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
 
@@ -23,7 +23,7 @@ class Ours:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
         words = choice.split("+")
-        choice = "".join(word for word in words if word not in (DESTROY, STRIDE1))
+        choice = "".join(word for word in words if word not in (DESTROY, KEEP, STRIDE1))
         self.alone, grid, threads, exchange = choice in BY_ONE, case.grid, 1, choice or None
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
@@ -39,7 +39,8 @@ class Ours:
             self.meet = OmpThreads(threads).meet
         self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
                          directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads,
-                         destroy_input=DESTROY in words, layout=STRIDE1 if STRIDE1 in words else "natural")
+                         destroy_input=DESTROY in words or (backward and KEEP not in words),
+                         layout=STRIDE1 if STRIDE1 in words else "natural")
         self.grid = self.plan.grid
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)

@@ -66,14 +66,15 @@ def fastest(launches: Launches) -> tuple[str, Interval] | None:
 
 
 def rows_table(results: dict[Case, Launches], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Return columns and rows, a row for each case and contestant: its time, and our time over its."""
+    """Return columns and rows, a row for each case and contestant: its time, our time over its, and the launches."""
     rows = []
     for case, launches in results.items():
         for name in contestants:
             times = interval([1e3 * t for launch in launches for t in launch["times_s"].get(name, ())])
             if times:
-                rows.append([name_of(case), name, shown(times, 3), shown(ratio(launches, name))])
-    return ["transform", "library", ">ms", f">{OURS} / library"], rows
+                there = sum(name in launch["times_s"] for launch in launches)
+                rows.append([name_of(case), name, shown(times, 3), shown(ratio(launches, name)), str(there)])
+    return ["transform", "library", ">ms", f">{OURS} / library", ">launches"], rows
 
 
 def page_table(results: dict[Case, Launches]) -> tuple[list[str], list[list[str]]]:
