@@ -57,9 +57,13 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     return intervals(placed, Question(None, exchange, schedule, direction), transform, name=name, costs=costs, site=site)
 
 
+def _unheard(rule):
+    """Take the name of a rule for nobody."""
+
+
 def intervals(placed: Product | Mapping, question: Question, transform: Transform | None = None, *, name: str | None = None,
               costs: Costs = Costs(), site: Site | None = None,
-              begin: Callable[[str], None] = lambda rule: None) -> list[Prediction]:
+              begin: Callable[[str], None] = _unheard) -> list[Prediction]:
     """The same for a question, whose routing does not count. `begin` is called with each rule before its prediction."""
     found, refusals = [], []
     mapping = placed.mapping(name) if isinstance(placed, Product) else placed

@@ -175,7 +175,7 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
         return []
     unknown, total = uncounted(p), (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        said, finds = "the whole transform, with its computing", " (pencilmap study calibrate finds them)"
+        said, finds = "the whole transform, with its computing", " (study calibrate)"
     else:
         said, finds = "the exchanges", ""
         unknown = [MESSAGE] * (MESSAGE in unknown) + ["computing"] * (total is None)

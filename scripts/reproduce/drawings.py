@@ -35,7 +35,7 @@ def steps_of(grid: ProcessGrid, n: int) -> list[list[Any]]:
     """Return a row for each step of a transform of n^3: its work, groups, tasks of a group, and a task's box before it.
 
     >>> steps_of(ProcessGrid(4, decomposition=SLAB), 8)[1]
-    [2, 'all-to-all, z divided, y gathered', 1, 4, '8x2x8']
+    [2, 'all-to-all, y divided, x gathered', 1, 4, '2x8x8']
     """
     rows: list[list[Any]] = []
     for number, (stage, division) in enumerate(grid.decomposition.layouts(), 1):

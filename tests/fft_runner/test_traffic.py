@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.traffic_files import read_traffic
-from tests.fft_runner.conftest import OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
+from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
 from tests.patience import patience
 
 HERE = Path(__file__).parent
@@ -382,7 +382,8 @@ int main(int argc, char **argv)
 """
 
 
-def test_spawned_processes_are_refused_in_words_and_messages_to_them_summed_up(mpi, tmp_path):
+def test_spawned_processes_are_refused_in_words_and_messages_to_them_summed_up(mpi, tmp_path, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "OMPI_MCA_btl", "self,vader,tcp")  # jobs reach each other by TCP alone
     if "mpich" in mpi.compiler:
         pytest.skip("Debian's MPICH cannot spawn")
     (tmp_path / "spawn.c").write_text(SPAWNING)
