@@ -167,8 +167,8 @@ module pencilfft
 
     !> A transform in a direction, pencilfft_direction_forward or pencilfft_direction_backward, of contiguous arrays of the
     !! element types of the plan, such as those of pencilfft_array. Other arrays must have room for pencilfft_alloc_bytes,
-    !! which only their shapes tell: an array of fewer elements than this rank's part is refused. from and to may be the
-    !! same memory under two pointers. Collective.
+    !! which only their shapes tell: an array of fewer elements than this rank's part is refused; an element, work(k), or
+    !! an assumed-size array, work(*), tells no length. from and to may be the same memory under two pointers. Collective.
     interface pencilfft_transform
         module procedure transform_double_reals, transform_double_forth, transform_double_back, transform_double, &
             transform_single_reals, transform_single_forth, transform_single_back, transform_single
@@ -831,14 +831,29 @@ contains
         call c_desc_free(desc)
     end function
 
+    !> The bytes of an array as the library takes them. Elements of an array and assumed-size arrays do not tell their
+    !! length.
+    pure integer(c_int64_t) function room(element_bytes, elements, rank, contiguous)
+        integer, intent(in) :: element_bytes, rank
+        integer(c_int64_t), intent(in) :: elements
+        logical, intent(in) :: contiguous
+        if (rank == 0 .or. elements < 0) then
+            room = huge(room)
+        else if (.not. contiguous) then
+            room = apart
+        else
+            room = element_bytes*elements
+        end if
+    end function
+
     integer(c_int) function transform_double_reals(plan, direction, from, to) result(status)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: direction
         real(c_double), intent(in), target :: from(..)
         real(c_double), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(8, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(8, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_double_forth(plan, direction, from, to) result(status)
@@ -847,8 +862,8 @@ contains
         real(c_double), intent(in), target :: from(..)
         complex(c_double_complex), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(16*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(8, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(16, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_double_back(plan, direction, from, to) result(status)
@@ -857,8 +872,8 @@ contains
         complex(c_double_complex), intent(in), target :: from(..)
         real(c_double), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(16*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(16, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(8, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_double(plan, direction, from, to) result(status)
@@ -867,8 +882,8 @@ contains
         complex(c_double_complex), intent(in), target :: from(..)
         complex(c_double_complex), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(16*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(16*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(16, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(16, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_single_reals(plan, direction, from, to) result(status)
@@ -877,8 +892,8 @@ contains
         real(c_float), intent(in), target :: from(..)
         real(c_float), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(4*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(4*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(4, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(4, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_single_forth(plan, direction, from, to) result(status)
@@ -887,8 +902,8 @@ contains
         real(c_float), intent(in), target :: from(..)
         complex(c_float_complex), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(4*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(4, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(8, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_single_back(plan, direction, from, to) result(status)
@@ -897,8 +912,8 @@ contains
         complex(c_float_complex), intent(in), target :: from(..)
         real(c_float), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(4*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(8, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(4, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function transform_single(plan, direction, from, to) result(status)
@@ -907,8 +922,8 @@ contains
         complex(c_float_complex), intent(in), target :: from(..)
         complex(c_float_complex), intent(inout), target :: to(..)
         status = c_transform(plan, direction, &
-                             c_loc(from), merge(8*size(from, kind=c_int64_t), apart, is_contiguous(from)), &
-                             c_loc(to), merge(8*size(to, kind=c_int64_t), apart, is_contiguous(to)))
+                             c_loc(from), room(8, size(from, kind=c_int64_t), rank(from), is_contiguous(from)), &
+                             c_loc(to), room(8, size(to, kind=c_int64_t), rank(to), is_contiguous(to)))
     end function
 
     integer(c_int) function real_double_array(plan, array, a) result(status)

@@ -83,12 +83,7 @@ def _divided(part, cables, N, places):
         return [part]
     order = np.lexsort((part, np.round(np.asarray(places(cables[part][:, part], is_host), dtype=float), 9)))
     last = np.flatnonzero(np.cumsum(is_host[order]) == half)[0] + 1
-    return [_listed(half, cables.shape[0]) for half in (part[order[:last]], part[order[last:]])]
-
-
-def _listed(part, V):
-    """Return the vertices of a part as a subgraph of networkx lists them, because equal vibrations depend on the order."""
-    return np.array(list(set(part.tolist()))) if 2 * len(part) < V else np.sort(part)
+    return [np.sort(part[order[:last]]), np.sort(part[order[last:]])]
 
 
 def _vibration(cables, is_host):

@@ -982,6 +982,7 @@ contains
         call refused(pencilfft_transform(plan, 1, f, f_hat(:, :, 2:)), pencilfft_bad_call, "pencilfft_transform: `to` has")
         call refused(pencilfft_transform(plan, 2, f_hat, f(:, :, 2:)), pencilfft_bad_call, "pencilfft_transform: `to` has")
         call refused(pencilfft_transform(plan, 2, f_hat(:, :, ::2), f), pencilfft_bad_call, "`from` is not contiguous")
+        call arrays_of_unknown_length(plan, f, f_hat)
         call need(pencilfft_plan_destroy(plan))
         call need(pencilfft_line_create(60_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))
         call refused(pencilfft_line_indices(line, pencilfft_input, rank, long(:60/R/C - 1)), pencilfft_bad_call, &
@@ -1001,6 +1002,19 @@ contains
         if (R*C > 1) call refused(pencilfft_brick_lines_traffic(bricks, 0, 1, long, room), pencilfft_bad_call, &
                                   "pencilfft_brick_lines_traffic: messages has")
         call need(pencilfft_brick_lines_destroy(bricks))
+    end subroutine
+
+    !> Elements and assumed-size arrays, as in codes of Fortran 77, do not tell their length and are taken.
+    subroutine arrays_of_unknown_length(plan, f, f_hat)
+        type(pencilfft_plan), intent(in) :: plan
+        real(c_double), intent(in) :: f(*)
+        complex(c_double_complex), intent(inout) :: f_hat(2, *)
+        complex(c_double_complex) :: first
+        call need(pencilfft_transform(plan, 1, f, f_hat))
+        first = f_hat(1, 1)
+        f_hat(1, 1) = first + 1
+        call need(pencilfft_transform(plan, 1, f(1), f_hat(1, 1)))
+        call check(abs(f_hat(1, 1) - first) < 1e-9, "arrays of unknown length")
     end subroutine
 
     !> Arrays without elements are transformed with those of other ranks.
