@@ -108,7 +108,7 @@ def _gains(mapping, rows) -> Iterator[Compared]:
                 old, here = cube[0] / line[0], cube[1] / line[1]
                 yield Compared(f"time of the default over {mapping}, {mode}, {grid}, {n}^3", old, here, "modelled",
                                "Cubes are faster in both." if min(old, here) > 1 else "Cubes are slower in both."
-                               if max(old, here) < 1 else "Here cubes are slower, published a little faster.")
+                               if max(old, here) < 1 else f"Cubes are {'faster' if here > 1 else 'slower'} here alone.")
 
 
 def bandwidths(short: bool, stage: str) -> Found:

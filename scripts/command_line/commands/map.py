@@ -90,8 +90,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         say(line)
     say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)
-    if not format_named(form.name).says_grid and best.grid.decomposition is PENCIL and len({*best.grid.shape, 1}) == 3:
-        row, column = best.grid.shape
+    row, column = best.grid.shape if best.grid.decomposition is PENCIL else (1, 1)
+    if not format_named(form.name).says_grid and min(row, column) > 1 and row != column:
         say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT p_row={column}, "
             f"p_col={row}; P3DFFT iproc={row}, jproc={column}; others: docs/howto/your-grid.md")
 
