@@ -43,7 +43,7 @@ def test_one_sided_messages_between_nodes_give_the_right_transform(namespaces):
     ("4x1", (NODES[0], NODES[0], NODES[1], NODES[1]), "pt2pt,sm", "exchange put needs Open MPI 5 or MPICH"),
     ("1x2", NODES, "rdma,sm", "exchange put needs one-sided messages, and this MPI has none")])
 def test_what_open_mpi_4_cannot_do_is_refused_and_auto_takes_another(grid, hosts, osc, words, namespaces):
-    """By default Debian's Open MPI 4 has no one-sided messages over TCP: auto used to end the program there."""
+    """By default Debian's Open MPI 4 has no one-sided messages over TCP."""
     if open_mpi() >= 5:
         pytest.skip("NOT TESTED here: Open MPI 5 can do this")
     with pytest.raises(EmulationError, match=words):
