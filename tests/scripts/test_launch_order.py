@@ -291,6 +291,14 @@ def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     assert "as fast as Cray's SMP order" in out and "% faster" not in out
 
 
+def test_a_file_that_is_worse_than_the_launch_order_is_to_be_left_out(pencilmap, tmp_path):
+    """Every fourth node first, so that the two ranks of a row are not neighbours."""
+    for name, nodes in ("apart", (*range(0, 16, 4), *range(1, 16, 4), *range(2, 16, 4), *range(3, 16, 4))), ("same", range(16)):
+        (tmp_path / name).write_text("".join(f"node-{k}\n" for k in nodes))
+    found = [pencilmap("check", tmp_path / name, "--network", "16", "-g", "2x8")[1] for name in ("apart", "same")]
+    assert ["launch without the file" in " ".join(out.split()) for out in found] == [True, False]
+
+
 def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
     words = ("-m", "bluegene-q", "--network", "4x2x2x4x2:torus", "-t", "2", "-g", "8x32")
     assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0

@@ -19,7 +19,7 @@ from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, fo
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
+from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
@@ -82,6 +82,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
+        if (gain(found[0], launch.first) or 1) < 1:
+            say("the launch order is faster: launch without the file, or let pencilmap map write a better one")
 
 
 def _read_alike(document, job, mapping, name, others):
