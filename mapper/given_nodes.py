@@ -10,7 +10,7 @@ from pencilmap.model.machines.machine import load_machine, machine_partitions
 from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.times.scaling import bisection_bandwidth
 
-LIKE_SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+x?([:_].*)?")  # meant as a shape
+LIKE_SHAPE = re.compile(r"(?=[0-9w]*x)x?[0-9]{1,6}w?(x[0-9]{1,6}w?)*x?([:_].*)?")  # meant as a shape
 SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 
 

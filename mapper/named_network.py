@@ -4,7 +4,7 @@ import re
 from os import PathLike, fspath
 
 from pencilmap.mapper.given_nodes import SHAPE, is_file
-from pencilmap.mapper.graphs import read_named
+from pencilmap.mapper.graphs import file_and_words, read_named
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import is_folded
@@ -47,7 +47,7 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
 
 def names_file(text: str) -> bool:
     """Return whether a text is ``FILE[,FORMAT][,taper=2]`` with a file that exists."""
-    return is_file(text.partition(",")[0])
+    return is_file(file_and_words(text)[0])
 
 
 def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None) -> Network:

@@ -4,6 +4,7 @@ To add a reader, write a file here and enter the file in the table below.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 
@@ -25,7 +26,8 @@ from pencilmap.mapper.allocations import (
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.base.errors import AllocationError
+from pencilmap.mapper.graphs import file_and_words
+from pencilmap.model.base.errors import AllocationError, PencilmapError
 from pencilmap.model.base.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
@@ -104,8 +106,12 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
 
 def read_description(path: str | PathLike[str]) -> Found:
     """Read one file with the first reader that recognises the content, or the network of ``FILE,taper=2``."""
-    if network_file.names_network(str(path)):
-        return network_file.of_name(str(path))
+    file, words = file_and_words(str(path))
+    if words:
+        found = Found()
+        with suppress(PencilmapError):  # the network alone may be understood
+            found = read_description(file)
+        return network_file.with_words(found, str(path))
     document = read_document(path)
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):

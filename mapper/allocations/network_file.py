@@ -1,7 +1,6 @@
 """Files of switches and cables (`pencilmap.mapper.graphs`), as the network that a job runs on."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found
@@ -24,18 +23,14 @@ def find(document: Document) -> Found:
     return with_network(Found(), document, refuse=True)
 
 
-def names_network(text: str) -> bool:
-    """Return whether a text is the name of a file with its format or its options, as ``topology.conf,taper=2``."""
-    name, comma, _ = text.partition(",")
-    return bool(comma) and not Path(text).exists() and Path(name).exists()
-
-
-def of_name(text: str) -> Found:
-    """Return the network of such a text."""
+def with_words(found: Found, text: str) -> Found:
+    """Return facts about a file with the network of its name and the words after the name, as ``topology.conf,taper=2``."""
     network: Any = read_named(text)
+    own = Fact("torus", str(network), text) if network.has_coordinates else Fact("network", summary(network), text)
+    facts = (own, *(fact for fact in found.facts if fact.what not in ("torus", "network")))
     if network.has_coordinates:
-        return Found((Fact("torus", str(network), text),), torus=str(network))
-    return Found((Fact("network", summary(network), text),), network=network, path=text)
+        return replace(found, facts=facts, torus=str(network), network=None, path=None)
+    return replace(found, facts=facts, torus=None, network=network, path=text)
 
 
 def with_network(found: Found, document: Document, refuse: bool = False) -> Found:

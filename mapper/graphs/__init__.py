@@ -118,10 +118,19 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
 
 def read_named(text: str, bandwidth: Rates | None = None) -> GraphNetwork | Torus:
     """Return the network in ``FILE[,FORMAT][,taper=2]``, see `read_graph`."""
-    path, _, words = text.partition(",")
-    options = dict(word.partition("=")[::2] for word in words.split(",") if "=" in word)
-    names = [word for word in words.split(",") if word and "=" not in word]
-    return read_graph(path, ",".join(names) or None, bandwidth, options)
+    path, words = file_and_words(text)
+    pairs = [word.partition("=")[::2] for word in words if "=" in word]
+    if len(options := dict(pairs)) < len(pairs):
+        raise GraphError(f"{text[:60]}: an option is given twice; give each once")
+    return read_graph(path, ",".join(word for word in words if "=" not in word) or None, bandwidth, options)
+
+
+def file_and_words(text: str) -> tuple[str, list[str]]:
+    """Return the name of a file and the words after it; a file whose own name has commas comes first."""
+    parts = text.split(",")
+    ends = [n for n in range(len(parts), 0, -1) if Path(",".join(parts[:n])).exists()]
+    end = ends[0] if ends else 1
+    return ",".join(parts[:end]), [word for word in parts[end:] if word]
 
 
 def parse_graph(document: Document, format_name: str | None = None, bandwidth: Rates | None = None,

@@ -80,7 +80,7 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
         place, digit = np.divmod(place, count)
         at[letter] += step * digit
     network, slot = site.network, at.pop("t")
-    if "n" in at:
+    if set(at) == {"n"} and logical(network).axes != "n":
         return _listed_places(site, at["n"], slot)
     named = network if set(at) == set(network.axes) else logical(network)
     node = sum((at[letter] * stride for letter, stride in zip(named.axes, named.strides)), np.zeros_like(slot))

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import AllocationError, PlacementError
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
@@ -39,6 +39,12 @@ def test_without_a_list_the_launcher_follows_the_node_numbers():
     assert places(place("default", site, grid)) == places(place("default:txyz", site, grid))
     assert places(place("default:nt", site, grid)) == places(place("default:xyzt", site, grid))
     assert places(place("default:tn", site, grid)) == places(place("default:txyz", site, grid))
+
+
+def test_an_axis_may_be_named_n():
+    site, grid = Site(parse_torus("3x4:axes=mn"), 1), ProcessGrid(3, 4)
+    assert [node for node, _ in places(place("default:tmn", site, grid))] == list(range(12))  # m fastest, as nodes count
+    assert [node for node, _ in places(place("default:nmt", site, grid))] == [m + 3 * n for m in range(3) for n in range(4)]
 
 
 PRODUCTS = ["line", "plane:xy", "box:3x1x1", "digits:x=r3"]

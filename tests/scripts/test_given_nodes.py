@@ -34,7 +34,8 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
                                                                          "0 cannot be read"),
     ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read"),
     ({"machine": "fugaku", "nodes": "4x6x16:meshh"}, "torus '4x6x16:meshh' is not understood; write 8x8x8"),
-    ({"nodes": "4x6x16x"}, "torus '4x6x16x' is not understood")])
+    *(({"nodes": text}, f"torus '{text}' is not understood") for text in ("4x6x16x", "3x")),
+    ({"nodes": "x8x8"}, "network 'x8x8' is neither a file nor a network; give a shape such as 8x8x8")])
 def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
     with pytest.raises(PencilmapError, match=said):
         setting(**given)

@@ -75,6 +75,14 @@ def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
     assert out.count(f"--network {words[-1]} --tasks-per-node 2 --nodes") == 2
 
 
+def test_a_file_with_a_comma_in_its_name_takes_options_once(job, pencilmap):
+    (job / "a,b.conf").write_bytes((CORPUS / "slurm").read_bytes())
+    for words in (["a,b.conf"], ["a,b.conf,taper=2"], ["--network", "a,b.conf"]):
+        status, out, err = pencilmap("network", *words, "--no-hardware")
+        assert status == 0 and "leaf0" in out and "\nhosts " in out, err
+    assert "an option is given twice" in pencilmap("network", "a,b.conf,taper=2,taper=3", "--no-hardware")[2]
+
+
 def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):
     status, _, err = pencilmap("network", "--network", "toplogy.conf,taper=2", "--no-hardware")
     assert status == 1 and "is neither a file nor a network" in err
