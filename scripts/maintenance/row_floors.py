@@ -2,8 +2,8 @@
 
 A torus of three equal even extents n is divided into rows of `size` nodes, one task a node. Messages take dimension order;
 messages half round a ring go both ways. A message adds 4 / size to a length. So with a length below 2, no link carries more
-than size - 1 half messages of its rows. A dimension has 2n^3 links, so the rows have at most (size - 1) n^3 hops there, in the
-mean of all rows size (size - 1). One of three arguments, with its proof at its function, excludes this:
+than size - 1 half messages of its rows. A dimension has 2n^3 links, so the rows have at most (size - 1) n^3 hops there:
+size (size - 1) in the mean of all rows. One of three arguments, with its proof at its function, excludes this:
 
 - *Hops*: every possible row has more hops than the links have room for.
 - *Planes*: some row must lie in one plane of x, and some row in one plane of z; no such two rows fit together.
@@ -150,8 +150,8 @@ def by_planes(n: int, size: int) -> bool:
     """Whether rows must lie in planes of the first and of the last dimension, and no two such rows fit together.
 
     Proof: `needs_a_plane` shows that some row lies in a plane of x. With routes reversed some row lies in a plane of z.
-    `rows_of` lists all rows in a plane whose own messages put at most size - 1 halves on a link. No listed row in a plane of x
-    leaves room for a listed row in a plane of z.
+    `rows_of` lists all rows in a plane whose own messages put at most size - 1 halves on a link. No listed row in a plane
+    of x leaves room for a listed row in a plane of z.
     """
     if not needs_a_plane(n, size):
         return False
@@ -178,7 +178,8 @@ def rows_of(loads: Ints, nodes: Sequence[int] | Ints, size: int) -> Iterator[tup
 def by_cover(n: int, size: int) -> bool:
     """Whether no choice of rows covers all nodes with a length below 2. False for rows too long to list.
 
-    Proof: a search takes the node in the fewest listed rows, tries each of these rows, and drops the rows that no longer fit.
+    Proof: a search takes the node in the fewest listed rows, tries each of these rows, and drops the rows that no longer
+    fit.
     """
     if size > LONGEST_COVER:
         return False
