@@ -127,6 +127,10 @@ module pencilfft
         type(c_ptr) :: handle = c_null_ptr
     end type
 
+    type, bind(C) :: c_handle ! a plan of any kind, or a halo, where C takes its pointer
+        type(c_ptr) :: pointer
+    end type
+
     public :: pencilfft_brick_lines_create, pencilfft_brick_lines_destroy, pencilfft_brick_lines_elements
     public :: pencilfft_brick_lines_extent, pencilfft_brick_lines_indices, pencilfft_brick_lines_execute
     public :: pencilfft_brick_lines_exchanges, pencilfft_brick_lines_exchange_name, pencilfft_brick_lines_traffic
@@ -174,41 +178,70 @@ module pencilfft
             transform_single_reals, transform_single_forth, transform_single_back, transform_single
     end interface
 
-    abstract interface
+    abstract interface ! of functions with one call each: gfortran 12 passes the handle of a second call by reference
         type(c_ptr) function name_in_table(i) bind(C)
             import
             integer(c_int), value :: i
         end function
-    end interface
-    abstract interface
-        type(c_ptr) function name_of(plan, number) bind(C)
+        type(c_ptr) function name_of(handle, number) bind(C)
             import
-            type(pencilfft_plan), value :: plan
+            type(c_handle), value :: handle
             integer(c_int), value :: number
         end function
-    end interface
-    abstract interface
-        type(c_ptr) function name_of_line(plan, number) bind(C)
+        integer(c_int) function of_handle(handle) bind(C)
             import
-            type(pencilfft_line_plan), value :: plan
+            type(c_handle), value :: handle
+        end function
+        integer(c_int) function of_number(handle, number) bind(C)
+            import
+            type(c_handle), value :: handle
             integer(c_int), value :: number
         end function
-    end interface
-    abstract interface
-        type(c_ptr) function name_of_bricks(plan, number) bind(C)
+        integer(c_int) function number_in(handle, n) bind(C)
             import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), value :: number
+            type(c_handle), value :: handle
+            integer(c_int), intent(inout) :: n
+        end function
+        integer(c_int) function traffic_of(handle, exchange, direction, bytes, messages) bind(C)
+            import
+            type(c_handle), value :: handle
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function seconds_of(handle, seconds) bind(C)
+            import
+            type(c_handle), value :: handle
+            real(c_double), intent(out) :: seconds(*)
         end function
     end interface
-    procedure(name_of_bricks), bind(C, name="pencilfft_brick_lines_exchange_name") :: c_brick_lines_exchange_name
-    procedure(name_of_bricks), bind(C, name="pencilfft_brick_lines_phase_name") :: c_brick_lines_phase_name
-    procedure(name_of_line), bind(C, name="pencilfft_line_exchange_name") :: c_line_exchange_name
-    procedure(name_of_line), bind(C, name="pencilfft_line_phase_name") :: c_line_phase_name
+    procedure(name_of), bind(C, name="pencilfft_brick_lines_exchange_name") :: c_brick_lines_exchange_name
+    procedure(name_of), bind(C, name="pencilfft_brick_lines_phase_name") :: c_brick_lines_phase_name
+    procedure(name_of), bind(C, name="pencilfft_line_exchange_name") :: c_line_exchange_name
+    procedure(name_of), bind(C, name="pencilfft_line_phase_name") :: c_line_phase_name
     procedure(name_of), bind(C, name="pencilfft_phase_name") :: c_phase_name
     procedure(name_of), bind(C, name="pencilfft_exchange_stage") :: c_exchange_stage
     procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
     procedure(name_of), bind(C, name="pencilfft_exchange_means") :: c_exchange_means
+    procedure(of_handle), bind(C, name="pencilfft_plan_destroy") :: c_plan_destroy
+    procedure(of_handle), bind(C, name="pencilfft_line_destroy") :: c_line_destroy
+    procedure(of_handle), bind(C, name="pencilfft_brick_lines_destroy") :: c_brick_lines_destroy
+    procedure(of_handle), bind(C, name="pencilfft_halo_destroy") :: c_halo_destroy
+    procedure(number_in), bind(C, name="pencilfft_exchanges") :: c_exchanges
+    procedure(number_in), bind(C, name="pencilfft_phases") :: c_phases
+    procedure(traffic_of), bind(C, name="pencilfft_traffic") :: c_traffic
+    procedure(seconds_of), bind(C, name="pencilfft_phase_seconds") :: c_phase_seconds
+    procedure(number_in), bind(C, name="pencilfft_line_exchanges") :: c_line_exchanges
+    procedure(number_in), bind(C, name="pencilfft_line_phases") :: c_line_phases
+    procedure(traffic_of), bind(C, name="pencilfft_line_traffic") :: c_line_traffic
+    procedure(seconds_of), bind(C, name="pencilfft_line_phase_seconds") :: c_line_phase_seconds
+    procedure(number_in), bind(C, name="pencilfft_brick_lines_exchanges") :: c_brick_lines_exchanges
+    procedure(number_in), bind(C, name="pencilfft_brick_lines_phases") :: c_brick_lines_phases
+    procedure(traffic_of), bind(C, name="pencilfft_brick_lines_traffic") :: c_brick_lines_traffic
+    procedure(seconds_of), bind(C, name="pencilfft_brick_lines_phase_seconds") :: c_brick_lines_phase_seconds
+    procedure(of_number), bind(C, name="pencilfft_line_is_all_to_all") :: c_line_is_all_to_all
+    procedure(of_number), bind(C, name="pencilfft_brick_lines_is_all_to_all") :: c_brick_lines_is_all_to_all
+    procedure(of_number), bind(C, name="pencilfft_phase_kind") :: c_phase_kind
+    procedure(of_handle), bind(C, name="pencilfft_halo_ranks_fortran") :: c_halo_ranks
     procedure(name_in_table), bind(C, name="pencilfft_decomposition_name") :: c_decomposition_name
     procedure(name_in_table), bind(C, name="pencilfft_exchange_name") :: c_exchange_name
     procedure(name_in_table), bind(C, name="pencilfft_layout_name") :: c_layout_name
@@ -477,6 +510,10 @@ module pencilfft
     end interface
 
     interface
+        integer(c_int) function c_ranks(plan) bind(C, name="pencilfft_ranks_fortran")
+            import
+            type(c_ptr), value :: plan
+        end function
         type(c_ptr) function c_desc_new() bind(C, name="pencilfft_desc_new")
             import
         end function
@@ -513,10 +550,6 @@ module pencilfft
             integer(c_int), value :: comm
             type(pencilfft_plan), intent(out) :: plan
         end function
-        integer(c_int) function c_plan_destroy(plan) bind(C, name="pencilfft_plan_destroy")
-            import
-            type(pencilfft_plan), value :: plan
-        end function
         integer(c_int) function c_line_create(n, lines, algorithm, order, precision, rigor, sync, comm, plan) &
             bind(C, name="pencilfft_line_create_fortran")
             import
@@ -524,20 +557,6 @@ module pencilfft
             type(c_ptr), value :: algorithm, order, precision, rigor, sync
             integer(c_int), value :: comm
             type(pencilfft_line_plan), intent(out) :: plan
-        end function
-        integer(c_int) function c_line_destroy(plan) bind(C, name="pencilfft_line_destroy")
-            import
-            type(pencilfft_line_plan), value :: plan
-        end function
-        integer(c_int) function c_line_exchanges(plan, n) bind(C, name="pencilfft_line_exchanges")
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), intent(inout) :: n
-        end function
-        integer(c_int) function c_line_phases(plan, n) bind(C, name="pencilfft_line_phases")
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), intent(inout) :: n
         end function
         integer(c_int) function c_brick_lines_create(size, bricks, fields, algorithm, order, precision, rigor, sync, comm, &
                                                      plan) bind(C, name="pencilfft_brick_lines_create_fortran")
@@ -548,30 +567,12 @@ module pencilfft
             type(c_ptr), value :: algorithm, order, precision, rigor, sync
             type(pencilfft_brick_lines), intent(out) :: plan
         end function
-        integer(c_int) function c_brick_lines_destroy(plan) bind(C, name="pencilfft_brick_lines_destroy")
-            import
-            type(pencilfft_brick_lines), value :: plan
-        end function
         integer(c_int) function c_brick_lines_indices(plan, array, rank, axis, indices) &
             bind(C, name="pencilfft_brick_lines_indices")
             import
             type(pencilfft_brick_lines), value :: plan
             integer(c_int), value :: array, rank, axis
             integer(c_int64_t), intent(out) :: indices(*)
-        end function
-        integer(c_int) function c_brick_lines_exchanges(plan, n) bind(C, name="pencilfft_brick_lines_exchanges")
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), intent(inout) :: n
-        end function
-        integer(c_int) function c_brick_lines_phases(plan, n) bind(C, name="pencilfft_brick_lines_phases")
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), intent(inout) :: n
-        end function
-        integer(c_int) function c_halo_destroy(halo) bind(C, name="pencilfft_halo_destroy")
-            import
-            type(pencilfft_halo), value :: halo
         end function
         integer(c_int) function c_plan_text(plan, text) bind(C, name="pencilfft_plan_text")
             import
@@ -586,14 +587,6 @@ module pencilfft
         integer(c_int) function c_agree(status, comm) bind(C, name="pencilfft_agree_fortran")
             import
             integer(c_int), value :: status, comm
-        end function
-        integer(c_int) function c_ranks(plan) bind(C, name="pencilfft_ranks_fortran")
-            import
-            type(c_ptr), value :: plan
-        end function
-        integer(c_int) function c_halo_ranks(halo) bind(C, name="pencilfft_halo_ranks_fortran")
-            import
-            type(pencilfft_halo), value :: halo
         end function
         integer(c_int) function c_transform(plan, direction, from, from_bytes, to, to_bytes) &
             bind(C, name="pencilfft_transform_fortran")
@@ -617,42 +610,6 @@ module pencilfft
             integer(c_int), value :: direction
             integer(c_int64_t), intent(out) :: bytes(*), messages(*)
         end function
-        integer(c_int) function c_traffic(plan, exchange, direction, bytes, messages) bind(C, name="pencilfft_traffic")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
-        integer(c_int) function c_line_traffic(plan, exchange, direction, bytes, messages) &
-            bind(C, name="pencilfft_line_traffic")
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
-        integer(c_int) function c_brick_lines_traffic(plan, exchange, direction, bytes, messages) &
-            bind(C, name="pencilfft_brick_lines_traffic")
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
-        integer(c_int) function c_phase_seconds(plan, seconds) bind(C, name="pencilfft_phase_seconds")
-            import
-            type(pencilfft_plan), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
-        integer(c_int) function c_line_phase_seconds(plan, seconds) bind(C, name="pencilfft_line_phase_seconds")
-            import
-            type(pencilfft_line_plan), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
-        integer(c_int) function c_brick_lines_phase_seconds(plan, seconds) &
-            bind(C, name="pencilfft_brick_lines_phase_seconds")
-            import
-            type(pencilfft_brick_lines), value :: plan
-            real(c_double), intent(out) :: seconds(*)
-        end function
         integer(c_int) function c_line_indices(plan, array, rank, indices) bind(C, name="pencilfft_line_indices")
             import
             type(pencilfft_line_plan), value :: plan
@@ -673,16 +630,6 @@ module pencilfft
         type(c_ptr) function c_schedule_chosen(plan) bind(C, name="pencilfft_schedule_chosen")
             import
             type(pencilfft_plan), value :: plan
-        end function
-        integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), intent(inout) :: n
-        end function
-        integer(c_int) function c_exchanges(plan, n) bind(C, name="pencilfft_exchanges")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), intent(inout) :: n
         end function
         integer(c_int) function c_waves(plan, axis, index, waves) bind(C, name="pencilfft_waves")
             import
@@ -713,11 +660,6 @@ module pencilfft
             integer(c_int), value :: axis
             type(pencilfft_line), intent(out) :: line
         end function
-        integer(c_int) function c_phase_kind(plan, phase) bind(C, name="pencilfft_phase_kind")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: phase
-        end function
         integer(c_int) function c_auto_seconds(plan, exchange, i, seconds) bind(C, name="pencilfft_auto_seconds")
             import
             type(pencilfft_plan), value :: plan
@@ -727,17 +669,6 @@ module pencilfft
         integer(c_int) function c_grid_numbers(decomposition) bind(C, name="pencilfft_grid_numbers")
             import
             character(kind=c_char), intent(in) :: decomposition(*)
-        end function
-        integer(c_int) function c_line_is_all_to_all(plan, exchange) bind(C, name="pencilfft_line_is_all_to_all")
-            import
-            type(pencilfft_line_plan), value :: plan
-            integer(c_int), value :: exchange
-        end function
-        integer(c_int) function c_brick_lines_is_all_to_all(plan, exchange) &
-            bind(C, name="pencilfft_brick_lines_is_all_to_all")
-            import
-            type(pencilfft_brick_lines), value :: plan
-            integer(c_int), value :: exchange
         end function
         integer(c_int) function c_brick_lines_index(plan, array, rank, axis, i, index) &
             bind(C, name="pencilfft_brick_lines_index")
@@ -1086,7 +1017,7 @@ contains
         integer(c_int), intent(in) :: exchange, direction
         integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
         status = lengths_are_ranks("pencilfft_traffic", bytes, messages, c_ranks(plan%handle))
-        if (status == pencilfft_ok) status = c_traffic(plan, exchange, direction, bytes, messages)
+        if (status == pencilfft_ok) status = c_traffic(c_handle(plan%handle), exchange, direction, bytes, messages)
     end function
 
     !> Seconds this rank spent in each phase of the last transform; of as many elements as phases, or more.
@@ -1094,7 +1025,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         real(c_double), intent(inout) :: seconds(:)
         status = length_is_phases("pencilfft_phase_seconds", seconds, pencilfft_phases(plan))
-        if (status == pencilfft_ok) status = c_phase_seconds(plan, seconds)
+        if (status == pencilfft_ok) status = c_phase_seconds(c_handle(plan%handle), seconds)
     end function
 
     !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above, all periodic.
@@ -1116,7 +1047,7 @@ contains
         type(pencilfft_halo), intent(in) :: halo
         integer(c_int), intent(in) :: direction
         integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
-        status = lengths_are_ranks("pencilfft_halo_traffic", bytes, messages, c_halo_ranks(halo))
+        status = lengths_are_ranks("pencilfft_halo_traffic", bytes, messages, c_halo_ranks(c_handle(halo%handle)))
         if (status == pencilfft_ok) status = c_halo_traffic(halo, direction, bytes, messages)
     end function
 
@@ -1138,7 +1069,7 @@ contains
         integer(c_int), intent(in) :: exchange, direction
         integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
         status = lengths_are_ranks("pencilfft_line_traffic", bytes, messages, c_ranks(plan%handle))
-        if (status == pencilfft_ok) status = c_line_traffic(plan, exchange, direction, bytes, messages)
+        if (status == pencilfft_ok) status = c_line_traffic(c_handle(plan%handle), exchange, direction, bytes, messages)
     end function
 
     !> Seconds of each phase of the last transform; of as many elements as phases, or more. Local.
@@ -1146,7 +1077,7 @@ contains
         type(pencilfft_line_plan), intent(in) :: plan
         real(c_double), intent(inout) :: seconds(:)
         status = length_is_phases("pencilfft_line_phase_seconds", seconds, pencilfft_line_phases(plan))
-        if (status == pencilfft_ok) status = c_line_phase_seconds(plan, seconds)
+        if (status == pencilfft_ok) status = c_line_phase_seconds(c_handle(plan%handle), seconds)
     end function
 
     !> Points along x, y and z of a rank's brick, extent(1:3), in pencilfft_input or pencilfft_output of a forward transform;
@@ -1165,7 +1096,8 @@ contains
         integer(c_int), intent(in) :: exchange, direction
         integer(c_int64_t), intent(inout) :: bytes(:), messages(:)
         status = lengths_are_ranks("pencilfft_brick_lines_traffic", bytes, messages, c_ranks(plan%handle))
-        if (status == pencilfft_ok) status = c_brick_lines_traffic(plan, exchange, direction, bytes, messages)
+        if (status == pencilfft_ok) status = c_brick_lines_traffic(c_handle(plan%handle), exchange, direction, &
+                                                                        bytes, messages)
     end function
 
     !> Seconds of each phase of the last transform; of as many elements as phases, or more. Local.
@@ -1173,7 +1105,7 @@ contains
         type(pencilfft_brick_lines), intent(in) :: plan
         real(c_double), intent(inout) :: seconds(:)
         status = length_is_phases("pencilfft_brick_lines_phase_seconds", seconds, pencilfft_brick_lines_phases(plan))
-        if (status == pencilfft_ok) status = c_brick_lines_phase_seconds(plan, seconds)
+        if (status == pencilfft_ok) status = c_brick_lines_phase_seconds(c_handle(plan%handle), seconds)
     end function
 
     !> Sets a given argument; an absent argument keeps its default.
@@ -1225,17 +1157,14 @@ contains
     !> Collective; frees the plan and its buffers.
     integer(c_int) function pencilfft_line_destroy(plan) result(status)
         type(pencilfft_line_plan), intent(inout) :: plan
-        status = c_line_destroy(plan)
+        status = c_line_destroy(c_handle(plan%handle))
         plan%handle = c_null_ptr
     end function
 
     !> Exchanges of a forward transform of lines; 0 without a plan.
     integer function pencilfft_line_exchanges(plan) result(n)
         type(pencilfft_line_plan), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_line_exchanges(plan, found)
-        n = found
+        n = count_in(c_line_exchanges, c_handle(plan%handle))
     end function
 
     !> Name of an exchange, counted from 0: "to_columns", "stage_1". Empty for other numbers.
@@ -1243,16 +1172,13 @@ contains
         type(pencilfft_line_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_line_exchange_name(plan, exchange))
+        name = text_of(c_line_exchange_name(c_handle(plan%handle), exchange))
     end function
 
     !> Phases of a transform of lines; 0 without a plan.
     integer function pencilfft_line_phases(plan) result(n)
         type(pencilfft_line_plan), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_line_phases(plan, found)
-        n = found
+        n = count_in(c_line_phases, c_handle(plan%handle))
     end function
 
     !> "fft_line" for the first, and so on; empty outside 1 to pencilfft_line_phases(plan).
@@ -1260,7 +1186,7 @@ contains
         type(pencilfft_line_plan), intent(in) :: plan
         integer, intent(in) :: phase
         character(:), allocatable :: name
-        name = text_of(c_line_phase_name(plan, int(phase - 1, c_int)))
+        name = text_of(c_line_phase_name(c_handle(plan%handle), int(phase - 1, c_int)))
     end function
 
     !> Plan transforms of size(1:3) = nx, ny, nz points in bricks(1:3) bricks along x, y and z, one for each rank of comm, an
@@ -1291,7 +1217,7 @@ contains
     !> Collective; frees the plan and its buffers.
     integer(c_int) function pencilfft_brick_lines_destroy(plan) result(status)
         type(pencilfft_brick_lines), intent(inout) :: plan
-        status = c_brick_lines_destroy(plan)
+        status = c_brick_lines_destroy(c_handle(plan%handle))
         plan%handle = c_null_ptr
     end function
 
@@ -1312,10 +1238,7 @@ contains
     !> Exchanges of a forward transform of bricks of lines; 0 without a plan.
     integer function pencilfft_brick_lines_exchanges(plan) result(n)
         type(pencilfft_brick_lines), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_brick_lines_exchanges(plan, found)
-        n = found
+        n = count_in(c_brick_lines_exchanges, c_handle(plan%handle))
     end function
 
     !> Name of an exchange, counted from 0: "z_to_columns", "x_stage_1". Empty for other numbers.
@@ -1323,16 +1246,13 @@ contains
         type(pencilfft_brick_lines), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_brick_lines_exchange_name(plan, exchange))
+        name = text_of(c_brick_lines_exchange_name(c_handle(plan%handle), exchange))
     end function
 
     !> Phases of a transform of bricks of lines; 0 without a plan.
     integer function pencilfft_brick_lines_phases(plan) result(n)
         type(pencilfft_brick_lines), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_brick_lines_phases(plan, found)
-        n = found
+        n = count_in(c_brick_lines_phases, c_handle(plan%handle))
     end function
 
     !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_brick_lines_phases(plan).
@@ -1340,20 +1260,20 @@ contains
         type(pencilfft_brick_lines), intent(in) :: plan
         integer, intent(in) :: phase
         character(:), allocatable :: name
-        name = text_of(c_brick_lines_phase_name(plan, int(phase - 1, c_int)))
+        name = text_of(c_brick_lines_phase_name(c_handle(plan%handle), int(phase - 1, c_int)))
     end function
 
     !> Collective; frees the plan and its buffers.
     integer(c_int) function pencilfft_plan_destroy(plan) result(status)
         type(pencilfft_plan), intent(inout) :: plan
-        status = c_plan_destroy(plan)
+        status = c_plan_destroy(c_handle(plan%handle))
         plan%handle = c_null_ptr
     end function
 
     !> Collective; frees the halo.
     integer(c_int) function pencilfft_halo_destroy(halo) result(status)
         type(pencilfft_halo), intent(inout) :: halo
-        status = c_halo_destroy(halo)
+        status = c_halo_destroy(c_handle(halo%handle))
         halo%handle = c_null_ptr
     end function
 
@@ -1412,10 +1332,7 @@ contains
     !> Exchanges of a transform; 0 without a plan. They are numbered from 0 in the order of a forward transform.
     integer function pencilfft_exchanges(plan) result(n)
         type(pencilfft_plan), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_exchanges(plan, found)
-        n = found
+        n = count_in(c_exchanges, c_handle(plan%handle))
     end function
 
     !> Name of an exchange: "row", "column"; "slab". Empty for other numbers.
@@ -1423,16 +1340,13 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_exchange_stage(plan, exchange))
+        name = text_of(c_exchange_stage(c_handle(plan%handle), exchange))
     end function
 
     !> Phases of a transform; 0 without a plan.
     integer function pencilfft_phases(plan) result(n)
         type(pencilfft_plan), intent(in) :: plan
-        integer(c_int) :: status, found
-        found = 0
-        status = c_phases(plan, found)
-        n = found
+        n = count_in(c_phases, c_handle(plan%handle))
     end function
 
     !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_phases(plan).
@@ -1440,7 +1354,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer, intent(in) :: phase
         character(:), allocatable :: name
-        name = text_of(c_phase_name(plan, int(phase - 1, c_int)))
+        name = text_of(c_phase_name(c_handle(plan%handle), int(phase - 1, c_int)))
     end function
 
     !> The algorithm of an exchange: the requested algorithm, or the choice of "auto". Empty without a plan.
@@ -1448,7 +1362,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_exchange_chosen(plan, exchange))
+        name = text_of(c_exchange_chosen(c_handle(plan%handle), exchange))
     end function
 
     !> The schedule as it runs, with all choices: "overlap:4:x"; empty without a plan.
@@ -1495,7 +1409,7 @@ contains
     integer(c_int) function pencilfft_phase_kind(plan, phase) result(kind)
         type(pencilfft_plan), intent(in) :: plan
         integer, intent(in) :: phase
-        kind = c_phase_kind(plan, phase - 1)
+        kind = c_phase_kind(c_handle(plan%handle), phase - 1)
     end function
 
     !> Seconds of a transform when "auto" tried pencilfft_exchange_name(i) for an exchange; 0 if untried. Local.
@@ -1512,7 +1426,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_exchange_means(plan, exchange))
+        name = text_of(c_exchange_means(c_handle(plan%handle), exchange))
     end function
 
     !> Numbers in the grid of a decomposition: 2 for "pencil", 1 for "slab", 0 for an unknown name.
@@ -1525,14 +1439,14 @@ contains
     logical function pencilfft_line_is_all_to_all(plan, exchange) result(all)
         type(pencilfft_line_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
-        all = c_line_is_all_to_all(plan, exchange) /= 0
+        all = c_line_is_all_to_all(c_handle(plan%handle), exchange) /= 0
     end function
 
     !> Whether an exchange of bricks of lines is an all-to-all of all ranks of its lines, and not of groups.
     logical function pencilfft_brick_lines_is_all_to_all(plan, exchange) result(all)
         type(pencilfft_brick_lines), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
-        all = c_brick_lines_is_all_to_all(plan, exchange) /= 0
+        all = c_brick_lines_is_all_to_all(c_handle(plan%handle), exchange) /= 0
     end function
 
     !> The index in the array of point i of a rank along an axis (1 to 3 for x, y, z); point and index count from 0. Local.
@@ -1619,6 +1533,16 @@ contains
         integer, intent(in) :: i
         character(:), allocatable :: name
         name = text_of(c_type_name(int(i - 1, c_int)))
+    end function
+
+    !> A number that C writes; 0 without a plan.
+    integer function count_in(ask, handle) result(n)
+        procedure(number_in) :: ask
+        type(c_handle), intent(in) :: handle
+        integer(c_int) :: status, found
+        found = 0
+        status = ask(handle, found)
+        n = found
     end function
 
     !> The message of the last failed call on this rank.

@@ -28,11 +28,6 @@ void json_watch_memory(void)
     json_set_alloc_funcs(json_memory, free);
 }
 
-bool json_is_whole(void)
-{
-    return whole;
-}
-
 int json_file_open(const char *path)
 {
     if (!strcmp(path, "-"))
@@ -48,7 +43,7 @@ int json_file_append(json_t *object, int descriptor)
     int status = 0;
     char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS)) : NULL;
     json_decref(object);
-    if (!line || !json_is_whole()) {
+    if (!line || !whole) {
         free(line);
         return pf_fail(PF_REFUSED, "no memory for a record");
     }

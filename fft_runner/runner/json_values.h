@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Call before the first value; then asks whether any allocation since then has failed. */
+/* Call before the first value: a failed allocation since then fails the record. */
 void json_watch_memory(void);
-bool json_is_whole(void);
 void *json_memory(size_t bytes); /* watched, too; to be freed by free() */
 
 /* Open the file of --json, "-" for standard output; -1 with a message if the file cannot be written. */

@@ -28,11 +28,11 @@ Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"
 LINE = "line"  # a decomposition of the runner without an array of three axes
 MOST_ERRORS = 100  # the best match among the first errors is reported
-SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
+FIRST = "pencilmap-run-record/1"
 
 
 def read_records(path: str | PathLike[str]) -> list[Record]:
-    """Read the run records of a JSON lines file, each checked by the schema of its version and upgraded to version 2.
+    """Read the run records of a JSON lines file, each upgraded to version 2 and checked by its schema.
 
     Raises
     ------
@@ -60,13 +60,13 @@ def _parse(line, path, number):
         record = parse_json(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is not JSON: {error}") from error
-    version = record.get("schema") if isinstance(record, dict) else None
-    schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
-    wrong = jsonschema.exceptions.best_match(islice(_validator(schema).iter_errors(record), MOST_ERRORS))
+    schema = FIRST if isinstance(record, dict) and record.get("schema") == FIRST else SCHEMA
+    if schema == FIRST:
+        record = upgraded(record)
+    wrong = jsonschema.exceptions.best_match(islice(_validator().iter_errors(record), MOST_ERRORS))
     if wrong is not None:
         where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
         raise RecordError(f"{path} line {number} is not a run record of {schema}: {where}: {wrong.message[:300]}")
-    record = upgraded(record)
     problem = next(_problems(record), None)
     if problem:
         raise RecordError(f"{path} line {number} is not a run record of {schema}: {problem}")
@@ -118,10 +118,10 @@ def _finite(text):
 
 
 @lru_cache
-def _validator(schema):
+def _validator():
     import jsonschema
 
-    text = (files("pencilmap.fft_runner") / SCHEMA_FILES[schema]).read_text("utf-8")
+    text = (files("pencilmap.fft_runner") / "run_record.schema.json").read_text("utf-8")
     library = jsonschema.Draft202012Validator
     each = library.VALIDATORS["items"]
 
@@ -141,16 +141,15 @@ def _are_numbers(allowed, found):
 
 
 def upgraded(record: Record) -> Record:
-    """Return a record in version 2; a record of version 2 stays unchanged. Version 1 had pencils only."""
-    if record["schema"] == SCHEMA:
-        return record
-    known = record.get("exchanges", {})
-    stages = []
-    for name in ("row", "column"):
-        exchange = dict(known.get(name, {"name": None if record["exchange"] == "auto" else record["exchange"]}))
-        stages.append({"name": name, "exchange": exchange.pop("name"), **exchange})
-    rest = {key: value for key, value in record.items() if key not in ("schema", "exchanges")}
-    return {"schema": SCHEMA, "decomposition": "pencil", **rest, "stages": stages}
+    """Return a record of version 1, which had pencils only, in version 2. The record is checked afterwards."""
+    known, algorithm = record.get("exchanges", {}), record.get("exchange")
+    untold = {"name": None if algorithm == "auto" else algorithm}
+    stages = known
+    if isinstance(known, dict) and all(isinstance(exchange, dict) for exchange in known.values()):
+        exchanges = {"row": untold, "column": untold, **known}
+        stages = [{**exchange, "name": name, "exchange": exchange.get("name")} for name, exchange in exchanges.items()]
+    rest = {key: value for key, value in record.items() if key != "exchanges"}
+    return {**rest, "schema": SCHEMA, "decomposition": "pencil", "stages": stages}
 
 
 def has_lines(record: Record) -> bool:

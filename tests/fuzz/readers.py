@@ -18,13 +18,14 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
-from pencilmap.mapper.placements import place
+from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.images import parse_images
 from pencilmap.mapper.runs import records
 from pencilmap.mapper.studies import scaling, transposes
 from pencilmap.mapper.traffic_files import monitoring, traced
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.units import parse
+from pencilmap.model.machines.files import machine_names, package_file
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.partition import parse_partition
@@ -36,6 +37,7 @@ from pencilmap.model.placement.transform import parse_transform
 
 CORPUS = Path(__file__).with_name("corpus")
 SITE = Site(Torus((4, 2, 2)), 2)
+BGQ = Site(Torus((2, 2, 2, 1, 2)), 2)
 CABINETS = network_named("dragonfly:a=32,p=16,groups=3,cables=2,rails=4,links=4")
 
 
@@ -57,7 +59,7 @@ def _is_whole(mapping):
 
 def placement(content: bytes) -> None:
     """Placement files of every format, recognised and named: the result survives writing and reading."""
-    site = Site(Torus((2, 2, 2, 1, 2)), 2) if b"A B C D E" in content[:40] else SITE
+    site = BGQ if b"A B C D E" in content[:40] else SITE
     job, named = Job(site), list(FORMATS)[crc32(content) % len(FORMATS)]
     try:
         names = {recognise(Document(content, "file")), named}
@@ -218,6 +220,18 @@ def _one_line(error):
 
 TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for target in (
     placement, graph, description, table, traffic, machine, record, times, images, text, network, environment)}
+
+
+def seeds(name: str) -> list[bytes]:
+    """Return the inputs to begin with: files of the corpus, of the package, and of all formats that are written."""
+    own = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+    if name == "machine":
+        own += [package_file(machine) for machine in machine_names()]
+    if name == "placement":
+        for name_of_format, form in FORMATS.items():
+            site = SITE if name_of_format != "bgq" else BGQ
+            own.append(form.write(as_mapping(place("default", site, ProcessGrid(4, 8)), "default"), Job(site)).encode())
+    return own
 
 
 def check(name: str, content: bytes) -> None:

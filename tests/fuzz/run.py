@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
-from tests.fuzz.readers import CORPUS, TARGETS, check
+from tests.fuzz.readers import CORPUS, TARGETS, check, seeds
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
@@ -71,12 +71,12 @@ def changed(seeds: list[bytes]) -> st.SearchStrategy[bytes]:
 
 def fuzz_python(name: str, seconds: float, start: int) -> bool:
     """Run a target in Python; return whether there was no finding."""
-    seeds = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+    begin = seeds(name)
     last, count, end = b"", 0, time.monotonic() + seconds
 
     @settings(max_examples=ROUND, database=None, deadline=None, phases=(Phase.generate, Phase.shrink),
               suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
-    @given(changed(seeds))
+    @given(changed(begin))
     def one(content):
         nonlocal last, count
         last, count = content, count + 1
@@ -86,7 +86,7 @@ def fuzz_python(name: str, seconds: float, start: int) -> bool:
         assert took < SLOWEST_S, f"takes {took:.1f} s"
 
     try:
-        for content in seeds:
+        for content in begin:
             last = content
             check(name, content)
         while time.monotonic() < end:
@@ -97,7 +97,7 @@ def fuzz_python(name: str, seconds: float, start: int) -> bool:
         path.write_bytes(last)
         print(f"{name}: {traceback.format_exc(limit=-6)}fuzz: the input that did it is in {path}", flush=True)
         return False
-    print(f"{name}: {count} inputs from {len(seeds)} of the corpus, nothing found", flush=True)
+    print(f"{name}: {count} inputs from {len(begin)} of the corpus, nothing found", flush=True)
     return True
 
 

@@ -45,7 +45,7 @@ def test_a_finding_in_python_is_kept(monkeypatch, tmp_path, capsys, error):
     (tmp_path / "breaks").mkdir()
     (tmp_path / "breaks" / "seed").write_text("4 2")
     monkeypatch.setitem(readers.TARGETS, "breaks", breaks)
-    monkeypatch.setattr(run, "CORPUS", tmp_path)
+    monkeypatch.setattr(readers, "CORPUS", tmp_path)
     monkeypatch.setattr(run, "BUILD", tmp_path / "build")
     assert run.fuzz_python("breaks", 30, 1) is False
     [kept] = (tmp_path / "build" / "found").iterdir()

@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.compare import bandwidth_of_record, compare_records
-from pencilmap.mapper.runs.records import SCHEMA, read_records, upgraded
+from pencilmap.mapper.runs.records import SCHEMA, read_records
 from pencilmap.mapper.runs.samples import record_samples
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.decompositions import PENCIL, SLAB
@@ -46,8 +46,15 @@ def test_version_1_is_read_as_version_2():
     for stage in new["stages"]:
         assert all(stage[key] == old["exchanges"][stage["name"]][key] for key in ("means", "tried_s", "bytes", "messages"))
     assert new["phases"] == old["phases"] and "exchanges" not in new
-    assert upgraded(new) is new
     assert [c.stage for c in compare_records([new], "v1")] == ["row", "column"]
+
+
+@pytest.mark.parametrize("wrong", [
+    {"exchanges": None}, {"exchanges": {"row": 1}}, {"exchanges": {"row": {"name": "p2p", "more": 1}}},
+    {"exchanges": {"diagonal": {"name": "p2p"}}}, {"exchange": 4, "exchanges": {}}, {"grid": [4]}])
+def test_a_wrong_version_1_is_refused_as_such(wrong, tmp_path):
+    with pytest.raises(RecordError, match="line 1 is not a run record of pencilmap-run-record/1: "):
+        read_records(written(tmp_path / "r.jsonl", json.loads(VERSION_1.read_text()) | wrong))
 
 
 def test_a_version_1_that_did_not_tell_its_exchanges_is_read(tmp_path):

@@ -74,14 +74,14 @@ int pf_grid_step(const struct pf_geometry *g, int dimension)
     return step;
 }
 
-int pf_grid_position(const struct pf_geometry *g, int dimension, int rank)
+static int grid_position(const struct pf_geometry *g, int dimension, int rank)
 {
     return rank / pf_grid_step(g, dimension) % g->grid[dimension];
 }
 
 int pf_grid_member(const struct pf_geometry *g, int dimension, int rank, int j)
 {
-    return rank + (j - pf_grid_position(g, dimension, rank)) * pf_grid_step(g, dimension);
+    return rank + (j - grid_position(g, dimension, rank)) * pf_grid_step(g, dimension);
 }
 
 const char *pf_grid_text(const struct pf_geometry *g, char text[PF_GRID_TEXT])
@@ -168,7 +168,8 @@ int64_t pf_array_extent(const struct pf_geometry *g, int array, int axis)
     return extent_if(g, pf_axes_done(g, array), axis);
 }
 
-pencilfft_box pf_done_box(const struct pf_geometry *g, int array, unsigned done, int rank)
+/* In the division of array `array`, if these axes have been transformed. */
+static pencilfft_box done_box(const struct pf_geometry *g, int array, unsigned done, int rank)
 {
     pencilfft_box box;
     for (int axis = 0; axis < 3; axis++) {
@@ -176,7 +177,7 @@ pencilfft_box pf_done_box(const struct pf_geometry *g, int array, unsigned done,
         int64_t n = extent_if(g, done, axis);
         struct pf_block block = {0, n};
         if (over != PF_WHOLE)
-            block = pf_block_of(n, g->grid[over], pf_grid_position(g, over, rank));
+            block = pf_block_of(n, g->grid[over], grid_position(g, over, rank));
         box.offset[axis] = block.offset;
         box.extent[axis] = block.extent;
     }
@@ -186,7 +187,7 @@ pencilfft_box pf_done_box(const struct pf_geometry *g, int array, unsigned done,
 
 pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
 {
-    return pf_done_box(g, pf_array_number(array), pf_axes_done(g, array), rank);
+    return done_box(g, pf_array_number(array), pf_axes_done(g, array), rank);
 }
 
 pencilfft_box pf_planes_box(const struct pf_geometry *of, int64_t z, int64_t z_end, int array, unsigned done, int rank)
@@ -194,7 +195,7 @@ pencilfft_box pf_planes_box(const struct pf_geometry *of, int64_t z, int64_t z_e
     struct pf_geometry g = *of;
     if (array > 0)
         g.n[Z] = z_end - z;
-    pencilfft_box box = pf_done_box(&g, array, done, rank);
+    pencilfft_box box = done_box(&g, array, done, rank);
     box.offset[Z] += array > 0 ? z : 0;
     return box;
 }

@@ -76,14 +76,13 @@ int64_t pf_array_extent(const struct pf_geometry *geometry, int array, int axis)
 int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
 /* Whether every rank holds elements of every array. */
 bool pf_geometry_fills(const struct pf_geometry *geometry);
-/* Gives a dense box the memory order of an array. */
 /* The fastest axis of an array, the same on all ranks. */
 int pf_nearest_axis(const struct pf_geometry *geometry, int array);
+/* Gives a dense box the memory order of an array. */
 void pf_box_lay(const struct pf_geometry *geometry, int array, pencilfft_box *box);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
-/* The same in the division of array `array`, if these axes have been transformed. */
-pencilfft_box pf_done_box(const struct pf_geometry *geometry, int array, unsigned done, int rank);
-/* The same for the planes z to z_end alone, after the z transform; array 0 is whole. */
+/* The planes z to z_end alone in the division of array `array`, if these axes have been transformed, z among them; array 0
+ * is whole. */
 pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, unsigned done,
                             int rank);
 /* The grid in the user's notation: "2x4". */
@@ -91,8 +90,7 @@ enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);
 /* Difference of ranks between neighbours along a dimension of the grid. */
 int pf_grid_step(const struct pf_geometry *geometry, int dimension);
-/* Position of a rank in its group along a dimension of the grid, and the rank at position j in the same group. */
-int pf_grid_position(const struct pf_geometry *geometry, int dimension, int rank);
+/* The rank at position j in the group of a rank along a dimension of the grid. */
 int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, int j);
 
 int64_t pf_box_elements(const pencilfft_box *box);

@@ -13,7 +13,8 @@ static int block_with(int64_t n, int parts, int64_t index)
     return (int)(index < in_longer ? index / (size + 1) : longer + (index - in_longer) / size);
 }
 
-int pf_line_reversed(const struct pf_line_layout *l, int rank)
+/* d(r): the rank with its digits in reverse order. */
+static int reversed(const struct pf_line_layout *l, int rank)
 {
     int found = 0, weight = 1, left = l->ranks, at = rank;
     for (int f = l->factors - 1; f >= 0; f--) { /* the largest digit of the rank is the smallest of the result */
@@ -54,7 +55,7 @@ int64_t pf_line_label(const struct pf_line_layout *l, int rank, int64_t i)
     case PF_LINE_COLUMNS: return i % l->n1 * l->n2 + pf_block_of(l->n2, l->ranks, rank).offset + i / l->n1;
     case PF_LINE_ROWS: return pf_block_of(l->n1, l->ranks, rank).offset * l->n2 + i;
     case PF_LINE_SPECTRUM: return pf_block_of(l->n1, l->ranks, rank).offset + i / l->n2 + i % l->n2 * l->n1;
-    default: return pf_line_reversed(l, rank) + i * l->ranks;
+    default: return reversed(l, rank) + i * l->ranks;
     }
 }
 

@@ -24,5 +24,3 @@ struct pf_line_layout {
 int64_t pf_line_points(const struct pf_line_layout *layout, int rank);
 int64_t pf_line_label(const struct pf_line_layout *layout, int rank, int64_t i);
 int pf_line_owner(const struct pf_line_layout *layout, int64_t label);
-/* d(r); and r from d. */
-int pf_line_reversed(const struct pf_line_layout *layout, int rank);

@@ -19,7 +19,8 @@ void pf_order_finish(const struct pf_order *o, int exchange, int lane)
     o->add(o->list, PF_DO_FINISH, exchange, lane);
 }
 
-void pf_order_stage(const struct pf_order *o, int pass)
+/* Stage i of all lanes, one after the other: wait for the exchange before pass i, run pass i, start the exchange behind. */
+static void order_stage(const struct pf_order *o, int pass)
 {
     for (int lane = 0; lane < o->lanes; lane++) {
         if (pass > 0)
@@ -33,7 +34,7 @@ void pf_order_stage(const struct pf_order *o, int pass)
 void pf_order_stages(const struct pf_order *o)
 {
     for (int pass = 0; pass <= o->exchanges; pass++)
-        pf_order_stage(o, pass);
+        order_stage(o, pass);
 }
 
 void pf_order_last(const struct pf_order *o, int *done, int lane, bool first_pass_is_done)
@@ -50,7 +51,7 @@ void pf_order_last(const struct pf_order *o, int *done, int lane, bool first_pas
 void pf_order_pair(const struct pf_order *one, const struct pf_order *other)
 {
     for (int pass = 0; pass <= one->exchanges; pass++) {
-        pf_order_stage(one, pass);
-        pf_order_stage(other, pass);
+        order_stage(one, pass);
+        order_stage(other, pass);
     }
 }

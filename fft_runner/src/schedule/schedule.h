@@ -108,8 +108,6 @@ int pf_chunks_settle(const struct pf_shape *shape, struct pf_choice *choice);
 void pf_order_pass(const struct pf_order *order, int pass, int lane);
 void pf_order_start(const struct pf_order *order, int exchange, int lane);
 void pf_order_finish(const struct pf_order *order, int exchange, int lane);
-/* Stage i of all lanes, one after the other: wait for the exchange before pass i, run pass i, start the exchange behind. */
-void pf_order_stage(const struct pf_order *order, int pass);
 /* All stages, so that with two lanes one lane travels during work on the other. */
 void pf_order_stages(const struct pf_order *order);
 /* The last pass of lanes `*done` to `lane` - 1, if possible by now. */

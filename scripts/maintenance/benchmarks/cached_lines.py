@@ -4,31 +4,25 @@ Each rank transforms its share of the lines along z, y and x. It always uses the
 waits for memory. The time includes calls from Python, some microseconds a block.
 """
 
-import ctypes
 from ctypes import c_int, c_uint, c_void_p
 from typing import Any
 
 import numpy as np
 
-from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
-from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import FORWARD, KIND_II, MEASURE, aligned
+from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import FORWARD, KIND_II, MEASURE, FftwLibrary, aligned
 
 BLOCK_BYTES = 1 << 17  # the value in tuning.c
 BACKWARD = 1
 
 
-class CachedLines:
+class CachedLines(FftwLibrary):
     """All lines of a transform, shared by the ranks."""
 
     alone = False
 
     def __init__(self, case: Case, comm: Any) -> None:
-        letter = "f" if case.precision == "single" else ""
-        try:
-            self._library = ctypes.CDLL(f"libfftw3{letter}.so.3")
-        except OSError as error:
-            raise NotOffered(str(error)) from error
-        self._name = f"fftw{letter}"
+        super().__init__(case)
         self._execute = self._function("execute", None, [c_void_p])
         nx, ny, nz = case.shape
         kept = nz // 2 + 1 if case.type in ("r2c", "c2r") else nz
@@ -55,11 +49,6 @@ class CachedLines:
             block[:] = 0
         return plan, -(-lines // many)
 
-    def _function(self, name, result, arguments):
-        function = getattr(self._library, f"{self._name}_{name}")
-        function.restype, function.argtypes = result, arguments
-        return function
-
     def lay(self) -> None:
         """Do nothing: zeros stay zeros."""
 
@@ -71,6 +60,3 @@ class CachedLines:
 
     def keep(self) -> None:
         """Do nothing: there is no result."""
-
-    def phases(self) -> dict[str, float]:
-        return {}

@@ -3,30 +3,24 @@
 ``fftw`` is serial; ``fftw:threads`` and ``fftw:omp`` use FFTW's two thread libraries. Rank 0 works, the others sleep.
 """
 
-import ctypes
 from ctypes import c_int, c_uint, c_void_p
 from typing import Any
 
 import numpy as np
 
-from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
-from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, MEASURE, aligned, form_of
+from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, MEASURE, FftwLibrary, aligned, form_of
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
 
-class FftwAlone:
+class FftwAlone(FftwLibrary):
     """The whole array on rank 0."""
 
     alone = True
 
     def __init__(self, case: Case, comm: Any, choice: str) -> None:
-        letter = "f" if case.precision == "single" else ""
-        self._name = f"fftw{letter}"
-        try:
-            self._library = ctypes.CDLL(f"libfftw3{letter}.so.3")
-            threads = ctypes.CDLL(f"libfftw3{letter}_{choice}.so.3") if choice else None
-        except OSError as error:
-            raise NotOffered(str(error)) from error
+        super().__init__(case)
+        threads = self._loaded(f"_{choice}") if choice else None
         self.input, self.input_part = self._whole(case.input_shape, case.input_dtype, comm)
         self.output, self.output_part = self._whole(case.output_shape, case.output_dtype, comm)
         self._plan = None
@@ -34,11 +28,11 @@ class FftwAlone:
             if choice == "omp":
                 self.meet = OmpThreads(comm.size).meet
             if threads:
-                getattr(threads, f"{self._name}_init_threads")()
-                getattr(threads, f"{self._name}_plan_with_nthreads")(comm.size)
+                getattr(threads, f"fftw{self._letter}_init_threads")()
+                getattr(threads, f"fftw{self._letter}_plan_with_nthreads")(comm.size)
             self._plan = self._planned(case)
             if threads:
-                getattr(threads, f"{self._name}_plan_with_nthreads")(1)  # the setting stays for all later plans
+                getattr(threads, f"fftw{self._letter}_plan_with_nthreads")(1)  # the setting stays for all later plans
         self._execute = self._function("execute", None, [c_void_p])
 
     @staticmethod
@@ -50,22 +44,12 @@ class FftwAlone:
     def _planned(self, case):
         name, numbers = form_of(case)
         function = self._function(f"plan_{name}", c_void_p, [c_int] * 3 + [c_void_p] * 2 + [c_int] * len(numbers) + [c_uint])
-        plan = function(*case.shape, self.input.ctypes.data, self.output.ctypes.data, *numbers, MEASURE | DESTROY_INPUT)
-        if not plan:
-            raise NotOffered("FFTW made no plan")
-        return plan
-
-    def _function(self, name, result, arguments):
-        function = getattr(self._library, f"{self._name}_{name}")
-        function.restype, function.argtypes = result, arguments
-        return function
+        return self._made(function(*case.shape, self.input.ctypes.data, self.output.ctypes.data, *numbers,
+                                   MEASURE | DESTROY_INPUT))
 
     def run(self) -> None:
         if self._plan:
             self._execute(self._plan)
-
-    def phases(self) -> dict[str, float]:
-        return {}
 
 
 make = FftwAlone

@@ -14,16 +14,39 @@ KIND_II = {"dct": 5, "dst": 9}  # FFTW_REDFT10, FFTW_RODFT10
 ALIGNMENT = 64
 
 
-class FftwMpi:
+class FftwLibrary:
+    """A library of FFTW in the precision of a case."""
+
+    def __init__(self, case: Case, part: str = "") -> None:
+        self._letter = "f" if case.precision == "single" else ""
+        self._library = self._loaded(part)
+
+    def _loaded(self, part):
+        try:
+            return ctypes.CDLL(f"libfftw3{self._letter}{part}.so.3")
+        except OSError as error:
+            raise NotOffered(str(error)) from error
+
+    def _function(self, name, result, arguments):
+        function = getattr(self._library, f"fftw{self._letter}_{name}")
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    @staticmethod
+    def _made(plan):
+        if not plan:
+            raise NotOffered("FFTW made no plan")
+        return plan
+
+    def phases(self) -> dict[str, float]:
+        return {}
+
+
+class FftwMpi(FftwLibrary):
     """Slabs of x in, slabs of y out; reversed for c2r."""
 
     def __init__(self, case: Case, comm: Any, _choice: str) -> None:
-        letter = "f" if case.precision == "single" else ""
-        try:
-            library = ctypes.CDLL(f"libfftw3{letter}_mpi.so.3")
-        except OSError as error:
-            raise NotOffered(str(error)) from error
-        self._name, self._library = f"fftw{letter}", library
+        super().__init__(case, "_mpi")
         self._function("mpi_init", None, [])()
         from mpi4py import MPI  # starts MPI
 
@@ -60,21 +83,11 @@ class FftwMpi:
         name, numbers = form_of(case)
         types = [c_ssize_t] * 3 + [c_void_p] * 2 + [self._handle_type] + [c_int] * len(numbers) + [c_uint]
         transposed = TRANSPOSED_IN if case.type == "c2r" else TRANSPOSED_OUT
-        plan = self._function(f"mpi_plan_{name}", c_void_p, types)(*where, *numbers, MEASURE | DESTROY_INPUT | transposed)
-        if not plan:
-            raise NotOffered("FFTW made no plan")
-        return plan
-
-    def _function(self, name, result, arguments):
-        function = getattr(self._library, f"{self._name}_{name}")
-        function.restype, function.argtypes = result, arguments
-        return function
+        function = self._function(f"mpi_plan_{name}", c_void_p, types)
+        return self._made(function(*where, *numbers, MEASURE | DESTROY_INPUT | transposed))
 
     def run(self) -> None:
         self._execute(self._plan)
-
-    def phases(self) -> dict[str, float]:
-        return {}
 
 
 def form_of(case: Case) -> tuple[str, list[int]]:
