@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 GUARDED = Path(__file__).with_name("python_guarded.py")
 BUILD_S, RUN_S, ALONE_S = 600, 300, 20
+SANITIZED_UNITS = "geometry_test", "copy_test", "schedule_test"
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl": "self,vader",  # all ranks are on one machine; TCP costs a tenth of a start
                "NAP_US": "200", "NAP_AFTER": "100"}
@@ -199,7 +200,7 @@ def mpich_run(tmp_path_factory, pytestconfig):
     return launcher(programs, tmp_path_factory.mktemp("nap"))
 
 
-def built_with_sanitizers(tmp_path_factory, target):
+def built_with_sanitizers(tmp_path_factory, *targets):
     """Return programs built with AddressSanitizer and UBSan, and their launcher; the caller decides about leaks."""
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
@@ -209,7 +210,7 @@ def built_with_sanitizers(tmp_path_factory, target):
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
         programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}",
-                         f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_C_FLAGS_DEBUG=-g1", targets=[target])
+                         f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_C_FLAGS_DEBUG=-g1", targets=targets)
     return programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS)
 
 
@@ -222,8 +223,8 @@ def sanitized(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def sanitized_plans(tmp_path_factory):
-    """`known_plans_test` alone with sanitizers; leaks are printed but are no failure."""
-    programs, start = built_with_sanitizers(tmp_path_factory, "known_plans_test")
+    """`known_plans_test` and some units with sanitizers; leaks are printed but are no failure."""
+    programs, start = built_with_sanitizers(tmp_path_factory, "known_plans_test", *SANITIZED_UNITS)
     return Launcher(programs, ("env", "LSAN_OPTIONS=exitcode=0", *start))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.conftest import ENVIRONMENT
+from tests.fft_runner.conftest import ENVIRONMENT, SANITIZED_UNITS
 from tests.fft_runner.tables import EXCHANGES, SOURCE
 from tests.patience import patience
 
@@ -23,22 +23,10 @@ def without_leaks(done):
         r"ERROR: LeakSanitizer: detected memory leaks|SUMMARY: AddressSanitizer: \d+ byte\(s\) leaked", "", done.stderr))
 
 
-UNITS = {"geometry_test": ("geometry", "speed"), "copy_test": ("geometry", "speed"),  # and the rooms that each unit needs
-         "schedule_test": ("schedule",)}
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_units_are_clean_under_sanitizers(unit, tmp_path):
+@pytest.mark.parametrize("unit", SANITIZED_UNITS)
+def test_units_are_clean_under_sanitizers(sanitized_plans, unit):
     """Run the sample of every commit: index arithmetic and copies, with leaks."""
-    compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
-    sources = [SOURCE.parent.parent / "tests" / "fft_runner" / f"{unit}.c",
-               *(path for room in UNITS[unit] for path in (SOURCE / room).glob("*.c")),
-               *(SOURCE.parent / "common" / f"{name}.c" for name in ("failure", "message", "names"))]
-    folders = [f"-I{folder}" for folder in (SOURCE, SOURCE.parent, SOURCE.parent / "include", sources[0].parent)]
-    done = subprocess.run([compiler, "-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *folders,
-                           *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=patience(300))
-    assert done.returncode == 0, done.stderr
-    check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=patience(300)))
+    check_clean(subprocess.run([sanitized_plans.programs / unit], capture_output=True, text=True, timeout=patience(300)))
 
 
 def test_fftw_mpi_is_found_in_builds_with_sanitizers(programs, tmp_path):

@@ -8,6 +8,8 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine, machine_names
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 
 def machine(name):
     return ("--network", "2x2x2x1x2" if name == "bgq" else "4x2x2", "--tasks-per-node", "2")

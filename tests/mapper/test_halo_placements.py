@@ -17,6 +17,8 @@ from pencilmap.model.traffic.halo import Halo, halo
 from pencilmap.model.traffic.objective import in_sequence, overlapped
 from pencilmap.model.traffic.transform_traffic import transform_traffic
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 CASES = [  # network, tasks per node, transform, decomposition, grid, planes, weight
     ("4x4", 1, "64:r2c", None, "4x4", 7, None), ("2x4", 2, "32", None, "4x4", 3, 2.5),
     ("4x4:mesh", 1, "32", None, "2x8", 2, None),

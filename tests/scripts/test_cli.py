@@ -19,6 +19,8 @@ from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 from tests.patience import patience
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 BGL = ("--machine", "bluegene-l")
 
 

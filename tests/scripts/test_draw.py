@@ -17,6 +17,8 @@ from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.pictures.figures import canvas, image, lengths, loads
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 SVG = "{http://www.w3.org/2000/svg}"
 BGL = ("--machine", "bluegene-l", "--grid", "8x64", "-p", "default")
 TORI = [("8x8x8", "8x64"), ("8x8", "4x16"), ("12", "3x4"), ("4x4x4x4x2", "16x32"), ("8x4x6:mesh", "8x24"),

@@ -16,6 +16,8 @@ from pencilmap.model.placement.grid import parse_grid
 from tests.mapper.run_records import record
 from tests.mapper.test_reorder import reordered
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 #: kind: a small network, and its grid
 SMALL = {"torus": ("4x2", "2x4"), "twisted-torus": ("2x4:twisted", "2x4"), "folded-torus": ("4x2x2:box=2x1x1x2x2x2", "4x4"),
          "graph": ("cables.graphml", "2x4"), "fat-tree": ("fat-tree:leaves=4,hosts=2,up=1", "2x4"),

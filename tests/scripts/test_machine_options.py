@@ -6,6 +6,8 @@ import pytest
 
 from pencilmap.model.machines.machine import machine_names
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 BGL = ("--machine", "bluegene-l")
 FAILED = "1-2-3,0-0-4,7-7-7,7-7-6,7-7-5,7-7-4,1-1-1,2-2-2"
 

@@ -14,6 +14,8 @@ from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
 from tests.mapper.run_records import record
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 SHAPES = ("4x4", "4x4:mesh", "6x2", "4x2x2", "8x2", "3x4", "2x2x2", "4wx3")
 SWITCHED = ("fat-tree:leaves=4,hosts=4,up=2", "fat-tree:leaves=3,hosts=4,up=4", "dragonfly:a=2,p=2,h=1",
             "hyperx:2x2,hosts=3")

@@ -26,6 +26,8 @@ from tests.mapper.run_records import record
 from tests.model import brute_force
 from tests.scripts.browser import browser, missing, screenshot, window
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 BLUE = (0x00, 0x72, 0xB2)
 

@@ -10,6 +10,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.predict import predict
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--fft", "64")
 
 

@@ -26,6 +26,7 @@ needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
 
 
 @pytest.mark.sampled(1)
+@pytest.mark.usefixtures("brief_searches")
 @pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow) if s in SEARCHED else s for s in SUITES])
 def test_every_case_can_be_placed_in_even_blocks(suite):
     cases = cases_of(suite)
