@@ -1,41 +1,45 @@
 """`pencilmap check`: the validity and the loads of a placement file."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import click
 import numpy as np
 
 from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
+from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.answers import Launched, answer, launched
+from pencilmap.scripts.command_line.answers import Launched, answer, launched, ways_faster
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, of_launcher
-from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
+from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, title
+from pencilmap.scripts.command_line.predictions import Row, gain, percent, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check", cls=Page, usual="machine network nodes fft traffic grid format routing draw json")
+@click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, TRAFFIC)
+              ROUTING, SCHEDULE, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, traffic: str | None, draw: bool, wide: bool, as_json: bool) -> None:
+            hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,
+            as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
@@ -60,8 +64,9 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         check_program(where, traffic, of_mapping(where, known, mapping, routing), {
             "file": file, "format": format_name, "valid": True, "valid_for": accepted}, as_json)
         return
+    question = Question(routing, schedule=schedule)
     with hearing():
-        found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+        found = where.interval(mapping, question) if routing == ALL_ROUTINGS else [where.answer(mapping, question)]
     if as_json:
         print_json({"file": file, "format": format_name, "valid": True,
                     "valid_for": [launcher for launcher, why in judged.items() if not why],
@@ -82,8 +87,28 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
-        if (gain(found[0], launch.first) or 1) < 1:
-            say("the launch order is faster: launch without the file, or let pencilmap map write a better one")
+        for line in _ways_faster(where, mapping, found[0], launch, question, FORMATS[format_name].says_grid):
+            say(line)
+
+
+def _ways_faster(where, mapping, found, launch, question, says_grid):
+    """Yield sentences about faster ways: the grid in the other order, the launch order, other placements and grids."""
+    turned = None if says_grid else _turned(where, mapping, question)
+    ratio = gain(turned, found) if turned else None
+    if turned and ratio and ratio >= MUCH:
+        yield f"on grid {turned.grid} this file is {percent(ratio)} faster: is --grid in the order of your code?"
+        return
+    if (gain(found, launch.first) or 1) < 1:
+        yield "the launch order is faster: launch without the file, or let pencilmap map write a better one"
+    yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
+
+
+def _turned(where, mapping, question):
+    """Return the prediction of the same file for pencils CxR, None if there are none."""
+    grid = mapping.grid
+    if grid.decomposition is not PENCIL or grid.shape[0] == grid.shape[1]:
+        return None
+    return where.answer(replace(mapping, grid=ProcessGrid(*grid.shape[::-1])), question)
 
 
 def _read_alike(document, job, mapping, name, others):

@@ -18,7 +18,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes
+from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes, ways_faster
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
@@ -86,7 +86,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     halo_table(shown)
     if limit.cut_short:
         say(CUT)
-    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort)):
+    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
+                 *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else [])):
         say(line)
     say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)

@@ -1,0 +1,60 @@
+"""Answers about one grid say if another grid, order or placement is much faster."""
+
+import pytest
+
+MESH = ("--network", "4x4:mesh", "--fft", "64", "--bandwidth", "1 GB/s")  # 4x4: lines 4/3 of the best; 1x16: 2/3 of it
+MAP = ("--schedule", "sequence", "-f", "hostfile", "--effort", "quick")
+
+
+@pytest.fixture
+def told(pencilmap):
+    """Run a command and return its output without line breaks."""
+
+    def run(*words):
+        status, out, err = pencilmap(*words)
+        assert status == 0, err
+        return " ".join(out.split())
+
+    return run
+
+
+def test_map_and_check_say_that_another_grid_is_faster(told, pencilmap_json, tmp_path):
+    mapped = told("map", *MESH, *MAP, "--grid", "4x4", "-o", tmp_path / "hosts")
+    mine, other = (pencilmap_json("predict", *MESH, "--grid", grid)[0]["t_s"] for grid in ("4x4", "1x16"))
+    assert mine == pytest.approx(1.5 * other)
+    sentence = "grid 1x16 is 50 % faster, with its best placement: pencilmap plan ranks the grids"
+    assert sentence in mapped
+    assert sentence in told("check", tmp_path / "hosts", *MESH, "--grid", "4x4")
+
+
+def test_the_fastest_grid_and_the_choice_of_a_plan_get_no_such_sentence(told, tmp_path):
+    for grid in ((), ("--grid", "1x16")):
+        out = told("map", *MESH, *MAP, *grid, "-o", tmp_path / "hosts")
+        assert "its best placement" not in out and "another placement" not in out
+
+
+def test_map_and_check_say_that_another_placement_is_faster(told, tmp_path):
+    words = (*MESH, "--grid", "4x4")
+    sentence = "another placement of this grid is 33 % faster:"
+    assert f"{sentence} --placement best writes it" in told(
+        "map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
+    assert f"{sentence} pencilmap map writes it" in told("check", tmp_path / "lines", *words)
+    told("map", *words, *MAP, "-o", tmp_path / "best")
+    assert "another placement" not in told("check", tmp_path / "best", *words)
+
+
+def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
+    """Around a ring, rows of neighbours load the links by 10, columns of neighbours by 16."""
+    words = ("--network", "16", "-f", "hostfile")
+    told("map", *words, "--grid", "2x8", "-p", "default", "-o", tmp_path / "hosts")
+    assert "on grid 2x8 this file is 60 % faster" in told("check", tmp_path / "hosts", *words, "--grid", "8x2")
+    assert "the order of your code" not in told("check", tmp_path / "hosts", *words, "--grid", "2x8")
+
+
+def test_check_predicts_a_schedule(told, pencilmap_json, tmp_path):
+    words = (*MESH, "--grid", "4x4", "--schedule", "overlap:2")
+    told("map", *words, "-f", "hostfile", "-p", "default", "-o", tmp_path / "hosts")
+    checked = pencilmap_json.one("check", tmp_path / "hosts", *words)["predictions"][0]
+    predicted, = pencilmap_json("predict", *words, "-p", "default")
+    assert checked["schedule"] == predicted["schedule"]
+    assert "overlap:2:x" in told("check", tmp_path / "hosts", *words)
