@@ -235,7 +235,8 @@ def _proof(best):
     if found.certificate <= 1 + 1e-9:
         known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
         return "at the proved limit of this grid" + known.get(found.proof, "")
-    return f"busiest links at most {to_limit(found.certificate)} above the proved least of this grid"
+    links = "" if best.t_s is None else "busiest links "  # without times they are named already
+    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid"
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:

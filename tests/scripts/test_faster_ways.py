@@ -1,4 +1,4 @@
-"""Answers about one grid say if another grid, order or placement is much faster."""
+"""Answers about one grid say if another grid, order or placement is much faster; `check` needs no grid for the places."""
 
 import pytest
 
@@ -58,3 +58,18 @@ def test_check_predicts_a_schedule(told, pencilmap_json, tmp_path):
     predicted, = pencilmap_json("predict", *words, "-p", "default")
     assert checked["schedule"] == predicted["schedule"]
     assert "overlap:2:x" in told("check", tmp_path / "hosts", *words)
+
+
+def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pencilmap_json, pencilmap, tmp_path):
+    file, words = tmp_path / "used", ("--network", "4:mesh", "-t", "2", "--hosts", "n{x}", "-f", "slurm")
+    file.write_text("n0\nn1\nn0\nn1\nn2\nn2\nn3\n")
+    out = told("check", file, *words)
+    assert "7 ranks on 4 of 4 nodes, 1 to 2 on each" in out
+    assert "2 ranks are on other nodes than in Slurm's block order" in out and "the first is rank 1: n1, not n0" in out
+    assert "--traffic FILE" in out and "--grid RxC" in out
+    found = pencilmap_json.one("check", file, *words)
+    assert found["ranks"] == 7 and found["ranks_on_a_node"] == [1, 2] and found["moved"] == {"tn": 2}
+    file.write_text("n0\nn0\nn1\nn1\n")
+    assert "each node has the same ranks as in Slurm's block order" in told("check", file, *words)
+    file.write_text("n0\nn0\nn0\nn1\n")
+    assert pencilmap("check", file, *words)[0] == 1

@@ -10,7 +10,7 @@ from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
@@ -21,6 +21,7 @@ from pencilmap.scripts.command_line.answers import Launched, answer, launched, w
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.places import check_places
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, gain, percent, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
@@ -42,14 +43,13 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
             as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
-    The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
+    The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid. Without grid
+    and traffic only the places are checked, and compared with the launch order.
     """
-    context = click.get_current_context()
-    if not traffic and grid is None:
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}, or the traffic of another "
-                               "program with --traffic", context)
+    if grid is None and (where.transform is not None or draw):
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
-    tasks = where.grid(grid or BEST) if known is None else ProcessGrid(known.n_ranks, 1)
+    tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     document = read_document(file)
     also: list[str] = []
     if format_name is None:
@@ -59,36 +59,41 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     judged = FORMATS[format_name].judged(document)
+    accepted = [launcher for launcher, why in judged.items() if not why]
+    about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        accepted = [launcher for launcher, why in judged.items() if not why]
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), {
-            "file": file, "format": format_name, "valid": True, "valid_for": accepted}, as_json)
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, as_json)
+        return
+    notes = _notes(file, judged, _read_alike(document, job, mapping, format_name, also))
+    if grid is None:
+        check_places(where, job, mapping, about, notes, as_json)
         return
     question = Question(routing, schedule=schedule)
     with hearing():
         found = where.interval(mapping, question) if routing == ALL_ROUTINGS else [where.answer(mapping, question)]
     if as_json:
-        print_json({"file": file, "format": format_name, "valid": True,
-                    "valid_for": [launcher for launcher, why in judged.items() if not why],
-                    "predictions": [p.as_dict() for p in found]})
+        print_json({**about, "predictions": [p.as_dict() for p in found]})
         return
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, found[0], Question(routing))
     prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
-    say(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
-    if others := _read_alike(document, job, mapping, format_name, also):
-        say(f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order")
-    for launcher, why in judged.items():
-        if why:
-            say(f"{file}: not valid for {launcher}: {why}")
+    say(f"{file}: valid for {', '.join(accepted)} (format {format_name}), {mapping.n_tasks} ranks, {shape}")
+    for note in notes:
+        say(note)
     if draw:
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
         for line in _ways_faster(where, mapping, found[0], launch, question, FORMATS[format_name].says_grid):
             say(line)
+
+
+def _notes(file, judged, others):
+    """Return sentences about other launchers."""
+    alike = [f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order"]
+    return [*(alike if others else []),
+            *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
 
 
 def _ways_faster(where, mapping, found, launch, question, says_grid):
