@@ -1,4 +1,4 @@
-"""The places of a file alone, for `check` without grid and traffic: the nodes of the ranks, and those of the launch orders."""
+"""The places of a file alone, for `check` without grid and traffic: the nodes of the ranks, beside those of launch orders."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,8 +24,8 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
     orders = {order: default(order, site, mapping.grid).node_of_rank for order in site.launch.orders}
     moved = {order: np.flatnonzero(nodes != mapping.node_of_rank) for order, nodes in orders.items()}
     if as_json:
-        print_json({**about, "predictions": [], "ranks": mapping.n_tasks, "nodes": counts.size, "ranks_on_a_node": [least, most],
-                    "moved": {order: ranks.size for order, ranks in moved.items()}})
+        print_json({**about, "predictions": [], "ranks": mapping.n_tasks, "nodes": counts.size,
+                    "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
         return
     file = about["file"]
     say(f"{file}: valid for {', '.join(about['valid_for'])} (format {about['format']}), {mapping.n_tasks} ranks on "

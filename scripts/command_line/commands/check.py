@@ -58,13 +58,19 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     job = where.job(hosts, cores_per_task, hwloc)
     mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
+    alike = _read_alike(document, job, mapping, also)
+    same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = FORMATS[format_name].judged(document)
+    for other in same:
+        judged |= FORMATS[other].judged(document)
+    formats = " or ".join([format_name, *same])
     accepted = [launcher for launcher, why in judged.items() if not why]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
         check_program(where, traffic, of_mapping(where, known, mapping, routing), about, as_json)
         return
-    notes = _notes(file, judged, _read_alike(document, job, mapping, format_name, also))
+    notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
+                                  and other not in same])
     if grid is None:
         check_places(where, job, mapping, about, notes, as_json)
         return
@@ -78,7 +84,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    say(f"{file}: valid for {', '.join(accepted)} (format {format_name}), {mapping.n_tasks} ranks, {shape}")
+    say(f"{file}: valid for {', '.join(accepted)} (format {formats}), {mapping.n_tasks} ranks, {shape}")
     for note in notes:
         say(note)
     if draw:
@@ -87,6 +93,12 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         say(answer(found, launch, start=file))
         for line in _ways_faster(where, mapping, found[0], launch, question, FORMATS[format_name].says_grid):
             say(line)
+
+
+def _orders(name):
+    """Return the launch orders of a format, None if the format has none."""
+    order = FORMATS[name].launch_order
+    return order and order.orders
 
 
 def _notes(file, judged, others):
@@ -116,14 +128,12 @@ def _turned(where, mapping, question):
     return where.answer(replace(mapping, grid=ProcessGrid(*grid.shape[::-1])), question)
 
 
-def _read_alike(document, job, mapping, name, others):
-    """Return the other formats with another launch order in which the file says the same."""
-    alike, order = [], FORMATS[name].launch_order
+def _read_alike(document, job, mapping, others):
+    """Return the other formats in which the file says the same."""
+    alike = []
     for other in others:
-        its = FORMATS[other].launch_order
         with suppress(MapfileError):
-            if its and order and its.orders != order.orders and np.array_equal(
-                    mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
+            if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
                 alike.append(other)
     return alike
 
