@@ -198,7 +198,7 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 def _launch(placed, mapping, job, path, version):
-    """Return the command for the hosts of a batch job, and for hosts that the file names, each once for each of its ranks."""
+    """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
     start, end = f"mpirun -np {mapping.n_tasks}", f"{placed} {job.program}"
     hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
     return Launch(f"{start} {end}", (*NEEDS, version), alone=f"{start} {hosts} {end}")

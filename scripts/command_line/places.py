@@ -1,4 +1,4 @@
-"""The places of a file alone, for `check` without grid and traffic: the nodes of the ranks, beside those of launch orders."""
+"""The places of a file alone, for `check` without grid and traffic: the nodes of the ranks, beside a launch order's."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -73,3 +73,10 @@ def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pen
     assert "each node has the same ranks as in Slurm's block order" in told("check", file, *words)
     file.write_text("n0\nn0\nn0\nn1\n")
     assert pencilmap("check", file, *words)[0] == 1
+
+
+def test_map_gives_the_grid_in_the_words_of_libraries(told, pencilmap_json, tmp_path):
+    words = (*MESH, *MAP, "-o", tmp_path / "hosts", "--grid", "8x2")
+    assert pencilmap_json.one("map", *words)["grid_words"] == {"p_row": 2, "p_col": 8, "iproc": 8, "jproc": 2}
+    assert "p_row=2, p_col=8; P3DFFT iproc=8, jproc=2" in told("map", *words)
+    assert pencilmap_json.one("map", *words[:-1], "1x16")["grid_words"] == {}
