@@ -80,8 +80,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     how = launch_of(mapping, output, form.name, job)
     words = {} if format_named(form.name).says_grid else grid_words(best.grid)
     if as_json:
-        print_json({"output": output, **launch_as_dict(how, form), "grid_words": words, "launch_order": asdict(here.site.launch),
-                    "predictions": [p.as_dict() for p in shown]})
+        print_json({"output": output, **launch_as_dict(how, form), "grid_words": words,
+                    "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
     halo_table(shown)
@@ -94,8 +94,9 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     show_launch(how, form)
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
-        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT p_row={words['p_row']}, "
-            f"p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; others: docs/howto/your-grid.md")
+        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
+            f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; others: "
+            "docs/howto/your-grid.md")
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
