@@ -95,8 +95,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
         say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
-            f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; others: "
-            "docs/howto/your-grid.md")
+            f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; "
+            "others: docs/howto/your-grid.md")
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
