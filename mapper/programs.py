@@ -38,7 +38,7 @@ class PlacedProgram:
 
     @property
     def is_one_message(self) -> bool:
-        """Whether the busiest link of the best placement carries no more than the largest messages, and the limit is less."""
+        """Whether the busiest link of the best placement carries no more than the largest messages, above the limit."""
         best, largest = self.best[1], sum(float(phase.bytes.max()) for phase in self.traffic.phases if phase.bytes.nnz)
         return 0 < best.link_bytes <= largest * (1 + 1e-9) and (best.certificate or 1) > 1 + 1e-6
 
