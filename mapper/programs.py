@@ -37,6 +37,12 @@ class PlacedProgram:
         return min(zip(self.mappings, self.predictions), key=lambda both: both[1].link_bytes)
 
     @property
+    def is_one_message(self) -> bool:
+        """Whether the busiest link of the best placement carries no more than the largest messages, above the limit."""
+        best, largest = self.best[1], sum(float(phase.bytes.max()) for phase in self.traffic.phases if phase.bytes.nnz)
+        return 0 < best.link_bytes <= largest * (1 + 1e-9) and (best.certificate or 1) > 1 + 1e-6
+
+    @property
     def advice(self) -> str:
         """One sentence on how much a placement can help: the time of the links against the run time, if both are known."""
         first, (_, best) = self.predictions[0], self.best

@@ -71,17 +71,16 @@ def _placed(document, network, rule, rows):
     if len(groups) > network.groups or not rest:
         raise document.refuse(f"names hosts of {len(groups)} cabinets, but {network.title} has {network.groups} groups of "
                               f"{hosts} hosts; name the network of the whole machine")
-    places, taken = dict[str, int](), set[int]()
+    places, taken = dict[str, int](), dict[int, int]()
     for number, name, match in rows:
         inside = _inside(match, rule, rest)
         if inside is None or inside >= hosts:
             raise document.refuse(f"host {match[0]} has no place in a group of {hosts} hosts ({rule.title}); name a network "
                                   "whose groups have as many hosts as a cabinet", number)
         node = groups[match["group"]] * hosts + inside
-        if name in places or node in taken:
-            raise document.refuse(f"host {name} is already listed; list every host once", number)
-        places[name] = node
-        taken.add(node)
+        if node in taken:
+            raise document.refuse(f"host {name} is also in line {taken[node]}; delete one of both lines", number)
+        places[name], taken[node] = node, number
     return places
 
 

@@ -74,11 +74,12 @@ def parse_table(document: Document, network: Network) -> NodeTable:
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
-            if node in line_of and not (shares and node in shared):
-                raise document.refuse(f"node {_where(network, node)} is already listed in line {line_of[node]}; list every "
-                                      "usable node once", number)
             if name in taken:
-                raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
+                raise document.refuse(f"host {name} is also in line {taken[name]}; delete one of both lines, or correct the "
+                                      "name", number)
+            if node in line_of and not (shares and node in shared):
+                raise document.refuse(f"node {_where(network, node)} is also in line {line_of[node]}; delete one of both "
+                                      "lines, or correct one", number)
             line_of.setdefault(node, number)
             if shares:
                 shared.add(node)
@@ -86,7 +87,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
                 hosts[name], taken[name] = node, number
         if not line_of:
             raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
-        check_even(hosts, network)
+        check_even(hosts, network, taken)
         return NodeTable(np.array(list(line_of), dtype=np.int64), hosts)
 
 

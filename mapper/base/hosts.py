@@ -167,13 +167,18 @@ def hosts_per_node(hosts: dict[str, int]) -> int:
     return max(Counter(hosts.values()).values(), default=1)
 
 
-def check_even(hosts: dict[str, int], network: Network) -> None:
-    """Raise MapfileError unless each node of the network has the same number of hosts: slots are alike on all nodes."""
+def check_even(hosts: dict[str, int], network: Network, line_of: dict[str, int] | None = None) -> None:
+    """Raise MapfileError unless each node of the network has the same number of hosts: slots are alike on all nodes.
+
+    `line_of` are the lines of the hosts in their file.
+    """
     counts = Counter(hosts.values())
     if len(set(counts.values())) > 1:
         told = []
         for node in (max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)):
-            told.append(f"{network.node_name(node)} has {', '.join([name for name, at in hosts.items() if at == node][:3])}")
+            names = [name for name, at in hosts.items() if at == node][:3]
+            told.append(f"{network.node_name(node)} has " + ", ".join(
+                f"{name} (line {line_of[name]})" if line_of else name for name in names))
         raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(told)}; correct the coordinates, or use "
                            "only nodes with all of their hosts")
 

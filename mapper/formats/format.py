@@ -54,6 +54,8 @@ class Launch:
         Lines for the head of the job script.
     is_shell : bool
         Whether `line` is for a shell, which takes long lines in parts.
+    alone : str
+        The command without a batch system that gives the hosts, if it differs.
     """
 
     line: str
@@ -61,6 +63,7 @@ class Launch:
     warnings: tuple[str, ...] = ()
     job_script: tuple[str, ...] = ()
     is_shell: bool = True
+    alone: str = ""
 
 
 @dataclass(frozen=True)

@@ -184,18 +184,24 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.match(r"\s*(rank\s+\d+\s*=|//|/\*)", lines[0][1]))  # no other format has comments of C
 
 
-NEEDS = ("the hosts must be in the job's allocation or named with --host or --hostfile",
-         "processors are numbered logically, as lstopo -l shows them")
+NEEDS = ("processors are numbered logically, as lstopo -l shows them",)
 
 
 def launch_4(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpirun -np {mapping.n_tasks} --rankfile {shell(path)} {job.program}",
-                  (*NEEDS, "Open MPI 4; for 5 use format openmpi5 (--rankfile is deprecated there)"))
+    return _launch(f"--rankfile {shell(path)}", mapping, job, path,
+                   "Open MPI 4; for 5 use format openmpi5 (--rankfile is deprecated there)")
 
 
 def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpirun -np {mapping.n_tasks} --map-by rankfile:file={shell(path)} {job.program}",
-                  (*NEEDS, "Open MPI 5 or prterun; for 4 use format openmpi4"))
+    return _launch(f"--map-by rankfile:file={shell(path)}", mapping, job, path,
+                   "Open MPI 5 or prterun; for 4 use format openmpi4")
+
+
+def _launch(placed, mapping, job, path, version):
+    """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
+    start, end = f"mpirun -np {mapping.n_tasks}", f"{placed} {job.program}"
+    hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
+    return Launch(f"{start} {end}", (*NEEDS, version), alone=f"{start} {hosts} {end}")
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
+from pencilmap.mapper.other_grids import faster_choices
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import Where
@@ -121,6 +122,25 @@ def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
             "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
 
 
+def ways_faster(where: Where, found: Prediction, schedule: str | None, command: str,
+                routing: str | None = None) -> list[str]:
+    """Return a sentence if the best placement of the grid is much faster by a quick look, and one for the best other grid.
+
+    `command` is the command that writes the better placement. For the other arguments see `faster_choices`.
+    """
+    placement, grid = faster_choices(where, found, schedule, routing)
+    said = []
+    if placement:
+        said.append(f"another placement of this grid is {_faster(placement, found)}: {command} writes it")
+    if grid:
+        said.append(f"grid {grid.grid} is {_faster(grid, found)}, with its best placement: pencilmap plan ranks the grids")
+    return said
+
+
+def _faster(choice, found):
+    return f"{percent(gain(choice.prediction, found))} faster"
+
+
 def _against_launch(best, launch, by, suffix, effort):
     """A clause for each possible order of the launcher."""
     if launch.unknown:
@@ -214,8 +234,9 @@ def _proof(best):
         return ""
     if found.certificate <= 1 + 1e-9:
         known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
-        return "at the proved limit" + known.get(found.proof, "")
-    return f"within {to_limit(found.certificate)} of the proved limit"
+        return "at the proved limit of this grid" + known.get(found.proof, "")
+    links = "" if best.t_s is None else "busiest links "  # without times they are named already
+    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid"
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:

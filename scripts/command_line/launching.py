@@ -65,6 +65,9 @@ def show_launch(launch: Launch, form: Choice) -> None:
     """Print a launch line and its requirements, for people."""
     say("launch with:")
     (paste if launch.is_shell else click.echo)("\n".join(f"  {line}" for line in launch.line.splitlines()))
+    if launch.alone:
+        say("without a batch system:")
+        paste(f"  {launch.alone}")
     if launch.job_script:
         click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:
@@ -75,5 +78,6 @@ def show_launch(launch: Launch, form: Choice) -> None:
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
     """Return a launch line and its requirements as JSON values."""
-    return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line, "job_script": list(launch.job_script),
+    return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line,
+            "launch_alone": launch.alone or launch.line, "job_script": list(launch.job_script),
             "needs": list(map(spelled, launch.needs)), "warnings": list(map(spelled, launch.warnings))}

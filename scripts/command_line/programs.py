@@ -87,9 +87,12 @@ def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
     rows = [[p.placement, amount(p.link_bytes), milliseconds(p.link_s), percent(p.gain(first)), to_limit(p.certificate),
              str(p.busiest or "-")] for p in found.predictions]
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
-    print_table(f"{path} on {where.where}", columns, rows,
-                [f"busiest links: bytes of a cable, the sum over {phases} phases" if phases > 1 else
-                 "busiest links: bytes of a cable"])
+    notes = [f"busiest links: bytes of a cable, the sum over {phases} phases" if phases > 1 else
+             "busiest links: bytes of a cable"]
+    if found.is_one_message:
+        notes.append("to limit: the limit divides each message among all links of a node; here no link carries more than "
+                     "the largest message")
+    print_table(f"{path} on {where.where}", columns, rows, notes)
     say(found.advice)
 
 

@@ -25,12 +25,16 @@ def random_mapping(seed):
     return Mapping(TORUS, ProcessGrid(N_RANKS, 1), TASKS, places // TASKS, places % TASKS)
 
 
-def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts"):
-    """Return mapping, job, and launch line of a newly written file; its name has blanks, as a user's may."""
+def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts", alone=False):
+    """Return mapping, job, and launch line of a newly written file; its name has blanks, as a user's may.
+
+    With `alone` the line is that without a batch system.
+    """
     job = Job(Site(TORUS, TASKS), Hosts(TORUS, template), program=str(program))
     mapping, path = random_mapping(seed), folder / name
     write_mapping(mapping, path, format_name, job)
-    return mapping, job, FORMATS[format_name].launch(mapping, job, path).line
+    launch = FORMATS[format_name].launch(mapping, job, path)
+    return mapping, job, launch.alone if alone else launch.line
 
 
 def hosts_of(job, mapping):

@@ -31,10 +31,10 @@ def open_mpi_4(tmp_path, hosts_tmp):
     return run
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_open_mpi_4_follows_the_rankfile(tmp_path, hosts, open_mpi_4, seed):
-    mapping, job, line = written(tmp_path, "openmpi4", seed)
-    out = open_mpi_4(line, OMPI_MCA_orte_default_hostfile=str(hosts))
+@pytest.mark.parametrize("alone", [False, True])
+def test_open_mpi_4_follows_the_rankfile(tmp_path, hosts, open_mpi_4, alone):
+    mapping, job, line = written(tmp_path, "openmpi4", int(alone), alone=alone)
+    out = open_mpi_4(line, **({} if alone else {"OMPI_MCA_orte_default_hostfile": str(hosts)}))
     assert_where_the_file_says(out, mapping, job)
     assert_bound_by_slot(out, mapping)
 
@@ -46,12 +46,12 @@ def test_open_mpi_4_follows_the_hostfile_in_sequence(tmp_path, open_mpi_4):
     assert_where_the_file_says(out, mapping, job)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_open_mpi_5_follows_the_rankfile(tmp_path, hosts, hosts_tmp, seed):
+@pytest.mark.parametrize("alone", [False, True])
+def test_open_mpi_5_follows_the_rankfile(tmp_path, hosts, hosts_tmp, alone):
     _, environment = open_mpi_5()
-    mapping, job, line = written(tmp_path, "openmpi5", seed)
-    out = succeed(["sh", "-c", line],
-                  {**environment, "PRTE_MCA_prte_default_hostfile": str(hosts), "HOSTS_TMP": hosts_tmp})
+    mapping, job, line = written(tmp_path, "openmpi5", int(alone), alone=alone)
+    known = {} if alone else {"PRTE_MCA_prte_default_hostfile": str(hosts)}
+    out = succeed(["sh", "-c", line], {**environment, **known, "HOSTS_TMP": hosts_tmp})
     assert_where_the_file_says(out, mapping, job)
     assert_bound_by_slot(out, mapping)
 

@@ -545,9 +545,10 @@ def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
 
 
 @pytest.mark.parametrize("lines, message", [
-    ("0 0\n0 0\n", "line 2: node (0, 0) is already listed in line 1"), ("a 0 0\n0 0\n", "line 2: node (0, 0) is already"),
-    ("0 0\na 0 0\n", "line 2: node (0, 0) is already"), ("a-0-0\nb-0-0\n", "line 2: node (0, 0) is already"),
-    ("a 0 0\nb 0 0\nc 1 0\n", "nodes have different numbers of hosts: (0, 0) has a, b but (1, 0) has c")])
+    ("0 0\n0 0\n", "line 2: node (0, 0) is also in line 1; delete"), ("a 0 0\n0 0\n", "line 2: node (0, 0) is also in"),
+    ("0 0\na 0 0\n", "line 2: node (0, 0) is also"), ("a-0-0\nb-0-0\n", "line 2: node (0, 0) is also"),
+    ("a 0 0\nb 0 0\nc 1 0\n",
+     "nodes have different numbers of hosts: (0, 0) has a (line 1), b (line 2) but (1, 0) has c (line 3)")])
 def test_hosts_share_a_node_only_where_a_table_says_so(lines, message):
     with pytest.raises(MapfileError, match=re.escape(message)):
         parse_table(Document(lines.encode(), "t"), Torus((2, 2)))

@@ -45,7 +45,7 @@ def test_a_list_of_names_is_the_nodes_of_a_job(tmp_path):
     ("x1000c0s0b0n1\n", "dragonfly:a=32,p=16,groups=2,cables=2,rails=4,links=4", "no place in a group of 128 hosts"),
     ("x1c0s0b0n0\n", "dragonfly:a=32,p=16,groups=2,cables=2", "is not a node"),
     ("x1000c0s0b0n0\nx1001c0s0b0n0\nx1002c0s0b0n0\n", "dragonfly:a=4,p=16,groups=2,cables=2", "3 cabinets, but .* 2 groups"),
-    ("x1000c0s0b0n0\nx1000c0s0b0n0\n", "dragonfly:a=4,p=16,groups=2,cables=2", "already listed"),
+    ("x1000c0s0b0n0\nx1000c0s0b0n0\n", "dragonfly:a=4,p=16,groups=2,cables=2", "line 2: .* is also in line 1"),
     ("x1000c0s0b0n0\n", "dragonfly:a=4,p=2,h=2", "1 cabinets, but .* 9 groups of 8 hosts"),
     ("x1000c0s0b0n0\n", "fat-tree:leaves=2,hosts=2,up=2", "is not a node")])
 def test_names_that_do_not_fit_the_network_are_refused(text, network, words):

@@ -107,7 +107,7 @@ CASES = {  # the error in the input: the call, the exception, words of its sente
                                   MapfileError, "host n_ does not end in the three characters"),
     "no names": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\n")), MapfileError, "names no hosts"),
     "a host of two nodes": (lambda: parse_table(document("a 0 0\na 1 0\n"), SQUARE), MapfileError,
-                            "host a is already in line 1; every node needs its own name"),
+                            "host a is also in line 1; delete one of both lines, or correct the name"),
     "two nodes of one name": (lambda: Hosts(SQUARE, table={0: "a", 1: "a"}), MapfileError, "host name 'a' is given to two"),
     "a node that is not listed": (lambda: Hosts(SQUARE, table={0: "a"}).names([0, 5]), MapfileError,
                                   "node (1, 1) has no host name"),

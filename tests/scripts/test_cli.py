@@ -91,6 +91,9 @@ def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap
     for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
         _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form)
         assert f"ranks: valid for {launcher} (format {form}), 4 ranks" in out
+    (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=0\n" for rank, host in enumerate(hosts)))
+    _, out, _ = pencilmap("check", tmp_path / "ranks", *setting)
+    assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5)" in " ".join(out.split())
 
 
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):

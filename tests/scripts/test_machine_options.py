@@ -161,4 +161,4 @@ def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
 
 
 def test_a_grid_that_is_needed_is_asked_for(pencilmap):
-    assert "name the process grid with --grid" in refused(pencilmap, "check", "my.map", "-m", "bluegene-l")
+    assert "name the process grid with --grid" in refused(pencilmap, "check", "my.map", "-m", "bluegene-l", "--fft", "64")

@@ -112,3 +112,13 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     links = [float(row.split()[1]) * 1e-3 for row in out.splitlines() if row.startswith(("default", "best"))]
     assert largest == pytest.approx(links, rel=1e-3)  # kB in the table, MB on the page
     assert "measured run" in text and "2500" in text
+
+
+def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):
+    """Neighbours around a ring of 16 nodes load each link with one message, and the limit with half of it."""
+    for name, shift in (("near", 1), ("far", 2)):
+        (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 16} 1000\n" for a in range(16)))
+    said = "no link carries more than the largest message"
+    found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default")[1].split())
+             for name in ("near", "far")]
+    assert [said in out for out in found] == [True, False] and "100 %" in found[0]

@@ -1,51 +1,55 @@
 """`pencilmap check`: the validity and the loads of a placement file."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import click
 import numpy as np
 
 from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
+from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.answers import Launched, answer, launched
+from pencilmap.scripts.command_line.answers import Launched, answer, launched, ways_faster
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, of_launcher
-from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
+from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.places import check_places
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, title
+from pencilmap.scripts.command_line.predictions import Row, gain, percent, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check", cls=Page, usual="machine network nodes fft traffic grid format routing draw json")
+@click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format routing draw json")
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, TRAFFIC)
+              ROUTING, SCHEDULE, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, traffic: str | None, draw: bool, wide: bool, as_json: bool) -> None:
+            hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,
+            as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
-    The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid.
+    The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid. Without grid
+    and traffic only the places are checked, and compared with the launch order.
     """
-    context = click.get_current_context()
-    if not traffic and grid is None:
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}, or the traffic of another "
-                               "program with --traffic", context)
+    if grid is None and (where.transform is not None or draw):
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
-    tasks = where.grid(grid or BEST) if known is None else ProcessGrid(known.n_ranks, 1)
+    tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     document = read_document(file)
     also: list[str] = []
     if format_name is None:
@@ -54,46 +58,82 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     job = where.job(hosts, cores_per_task, hwloc)
     mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
+    alike = _read_alike(document, job, mapping, also)
+    same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = FORMATS[format_name].judged(document)
+    for other in same:
+        judged |= FORMATS[other].judged(document)
+    formats = " or ".join([format_name, *same])
+    accepted = [launcher for launcher, why in judged.items() if not why]
+    about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        accepted = [launcher for launcher, why in judged.items() if not why]
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), {
-            "file": file, "format": format_name, "valid": True, "valid_for": accepted}, as_json)
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, as_json)
         return
+    notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
+                                  and other not in same])
+    if grid is None:
+        check_places(where, job, mapping, about, notes, as_json)
+        return
+    question = Question(routing, schedule=schedule)
     with hearing():
-        found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+        found = where.interval(mapping, question) if routing == ALL_ROUTINGS else [where.answer(mapping, question)]
     if as_json:
-        print_json({"file": file, "format": format_name, "valid": True,
-                    "valid_for": [launcher for launcher, why in judged.items() if not why],
-                    "predictions": [p.as_dict() for p in found]})
+        print_json({**about, "predictions": [p.as_dict() for p in found]})
         return
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, found[0], Question(routing))
     prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
-    say(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
-    if others := _read_alike(document, job, mapping, format_name, also):
-        say(f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order")
-    for launcher, why in judged.items():
-        if why:
-            say(f"{file}: not valid for {launcher}: {why}")
+    say(f"{file}: valid for {', '.join(accepted)} (format {formats}), {mapping.n_tasks} ranks, {shape}")
+    for note in notes:
+        say(note)
     if draw:
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
-        if (gain(found[0], launch.first) or 1) < 1:
-            say("the launch order is faster: launch without the file, or let pencilmap map write a better one")
+        for line in _ways_faster(where, mapping, found[0], launch, question, FORMATS[format_name].says_grid):
+            say(line)
 
 
-def _read_alike(document, job, mapping, name, others):
-    """Return the other formats with another launch order in which the file says the same."""
-    alike, order = [], FORMATS[name].launch_order
+def _orders(name):
+    """Return the launch orders of a format, None if the format has none."""
+    order = FORMATS[name].launch_order
+    return order and order.orders
+
+
+def _notes(file, judged, others):
+    """Return sentences about other launchers."""
+    alike = [f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order"]
+    return [*(alike if others else []),
+            *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
+
+
+def _ways_faster(where, mapping, found, launch, question, says_grid):
+    """Yield sentences about faster ways: the grid in the other order, the launch order, other placements and grids."""
+    turned = None if says_grid else _turned(where, mapping, question)
+    ratio = gain(turned, found) if turned else None
+    if turned and ratio and ratio >= MUCH:
+        yield f"on grid {turned.grid} this file is {percent(ratio)} faster: is --grid in the order of your code?"
+        return
+    if (gain(found, launch.first) or 1) < 1:
+        yield "the launch order is faster: launch without the file, or let pencilmap map write a better one"
+    yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
+
+
+def _turned(where, mapping, question):
+    """Return the prediction of the same file for pencils CxR, None if there are none."""
+    grid = mapping.grid
+    if grid.decomposition is not PENCIL or grid.shape[0] == grid.shape[1]:
+        return None
+    return where.answer(replace(mapping, grid=ProcessGrid(*grid.shape[::-1])), question)
+
+
+def _read_alike(document, job, mapping, others):
+    """Return the other formats in which the file says the same."""
+    alike = []
     for other in others:
-        its = FORMATS[other].launch_order
         with suppress(MapfileError):
-            if its and order and its.orders != order.orders and np.array_equal(
-                    mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
+            if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
                 alike.append(other)
     return alike
 

@@ -12,13 +12,13 @@ from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes
+from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes, ways_faster
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
@@ -78,22 +78,37 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     launch = launched(here, best, Question(), best.grid.n_tasks, is_quick=not EFFORTS[effort])
     shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
     how = launch_of(mapping, output, form.name, job)
+    words = {} if format_named(form.name).says_grid else grid_words(best.grid)
     if as_json:
-        print_json({"output": output, **launch_as_dict(how, form), "launch_order": asdict(here.site.launch),
-                    "predictions": [p.as_dict() for p in shown]})
+        print_json({"output": output, **launch_as_dict(how, form), "grid_words": words,
+                    "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
     prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
     halo_table(shown)
     if limit.cut_short:
         say(CUT)
-    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort)):
+    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
+                 *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else [])):
         say(line)
     say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
     show_launch(how, form)
-    row, column = best.grid.shape if best.grid.decomposition is PENCIL else (1, 1)
-    if not format_named(form.name).says_grid and min(row, column) > 1 and row != column:
-        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT p_row={column}, "
-            f"p_col={row}; P3DFFT iproc={row}, jproc={column}; others: docs/howto/your-grid.md")
+    if words and best.grid.shape[0] != best.grid.shape[1]:
+        row, column = best.grid.shape
+        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
+            f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; "
+            "others: docs/howto/your-grid.md")
+
+
+def grid_words(grid: ProcessGrid) -> dict[str, int]:
+    """Return the numbers of pencils in the words of 2DECOMP&FFT and P3DFFT; none for other decompositions and 1xP.
+
+    >>> grid_words(ProcessGrid(64, 24))
+    {'p_row': 24, 'p_col': 64, 'iproc': 64, 'jproc': 24}
+    """
+    if grid.decomposition is not PENCIL or min(grid.shape) == 1:
+        return {}
+    row, column = grid.shape
+    return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
 
 
 def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str | None,

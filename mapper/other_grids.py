@@ -1,0 +1,63 @@
+"""A quick look around a prediction: is another placement of its grid, or another grid of its ranks, much faster?"""
+
+from dataclasses import replace
+
+from pencilmap.mapper.plan import LARGE, Choice, plan
+from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.placement.grid import all_grids
+from pencilmap.model.predict.ranking import worth
+from pencilmap.model.predict.results import Prediction
+
+MUCH = 1.05  # smaller gains are not worth another grid
+
+
+def faster_choices(where: Where, found: Prediction, schedule: str | None,
+                   routing: str | None = None) -> tuple[Choice | None, Choice | None]:
+    """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
+
+    Other grids are those whose longer side is where it is now. Grids of other decompositions are not looked at, nor large
+    networks without products, because every message would be routed.
+
+    Parameters
+    ----------
+    where : Where
+    found : Prediction
+    schedule : str, optional
+        The only schedule to try; by default every schedule may be taken.
+    routing : str, optional
+        The rule of the prediction, unless it is that of the network.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.setting import setting
+    >>> where = setting(machine="bluegene-l", fft="512")
+    >>> placement, grid = faster_choices(where, where.predictions("16x32", ["default"])[0], "sequence")
+    >>> placement, str(grid.grid)
+    (None, '1x512')
+    """
+    like = found.grid
+    if like.decomposition is not PENCIL or (like.n_tasks > LARGE and not where.network.has_products):
+        return None, None
+    rising = like.shape[0] <= like.shape[1]
+    others = [grid for grid in all_grids(like.n_tasks) if grid != like and (grid.shape[0] <= grid.shape[1]) == rising
+              and (where.transform is None or where.transform.fills(grid))]
+    placement, grid = (_best(where, grids, schedule, routing) for grids in ([like], others))
+    here = placement if _gain(placement, found) >= MUCH else None
+    return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
+
+
+def _best(where, grids, schedule, routing):
+    """Return the best choice of some grids without a search, None if none is possible."""
+    try:
+        return plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=schedule and (schedule,),
+                    routing=routing, effort="quick").best if grids else None
+    except PencilmapError:
+        return None
+
+
+def _gain(choice, found):
+    """Return how many times faster a choice is than a prediction, 0 without a choice."""
+    mine = worth(choice.prediction) if choice else 0
+    return float(worth(found) / mine) if mine else 0.0

@@ -1,0 +1,44 @@
+"""The places of a file alone, for `check` without grid and traffic: the nodes of the ranks, beside a launch order's."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.formats import Job
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.scripts.command_line.tables import print_json, say
+
+
+def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], notes: Iterable[str],
+                 as_json: bool) -> None:
+    """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
+
+    `about` are the file, its format, and the launchers that accept the file.
+    """
+    site, counts = replace(where.site, idle=True), np.unique(mapping.node_of_rank, return_counts=True)[1]
+    least, most = int(counts.min()), int(counts.max())
+    orders = {order: default(order, site, mapping.grid).node_of_rank for order in site.launch.orders}
+    moved = {order: np.flatnonzero(nodes != mapping.node_of_rank) for order, nodes in orders.items()}
+    if as_json:
+        print_json({**about, "predictions": [], "ranks": mapping.n_tasks, "nodes": counts.size,
+                    "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
+        return
+    file = about["file"]
+    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {about['format']}), {mapping.n_tasks} ranks on "
+        f"{counts.size} of {site.allocation.n_nodes} nodes, {least if least == most else f'{least} to {most}'} on each")
+    for note in notes:
+        say(note)
+    for order, ranks in moved.items():
+        phrase = site.launch_phrase(order)
+        if ranks.size:
+            here, there = job.hosts.names([nodes[ranks[0]] for nodes in (mapping.node_of_rank, orders[order])])
+            say(f"{file}: {ranks.size} ranks are on other nodes than in {phrase}, the first is rank {ranks[0]}: {here}, not "
+                f"{there}")
+        else:
+            say(f"{file}: each node has the same ranks as in {phrase}")
+    say("only the places are checked; for loads and gains give --traffic FILE of the program, or --grid "
+        f"{where.decomposition.usage} of an FFT")
