@@ -28,7 +28,7 @@ class Ours:
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
             comm = _of_rank(comm, 0)
-        elif not exchange:
+        else:
             grid = (0, 0)
         self.input, self.output = np.zeros((0, 0, 0), case.input_dtype), np.zeros((0, 0, 0), case.output_dtype)
         nothing: tuple[slice, ...] = (slice(0, 0),) * 3
