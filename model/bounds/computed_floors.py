@@ -2,7 +2,7 @@
 
 The floors hold if rows of equal size fill a torus with one task a node, for even blocks, equal links, and dimension
 order with ties split. `scripts/maintenance/row_floors.py` proves each floor and writes the table,
-`model/data/row_floors.csv`; docs/theory.md has the arguments.
+`model/data/row_floors.csv`.
 """
 
 import csv

@@ -2,7 +2,8 @@
 
 A torus of three equal even extents n is divided into rows of `size` nodes, one task a node. Messages take dimension order;
 messages half round a ring go both ways. A message adds 4 / size to a length. So with a length below 2, no link carries more
-than size - 1 half messages of its rows. One of three arguments excludes this; docs/theory.md has the proofs.
+than size - 1 half messages of its rows. A dimension has 2n^3 links, so the rows have at most (size - 1) n^3 hops there:
+size (size - 1) in the mean of all rows. One of three arguments, with its proof at its function, excludes this:
 
 - *Hops*: every possible row has more hops than the links have room for.
 - *Planes*: some row must lie in one plane of x, and some row in one plane of z; no such two rows fit together.
@@ -58,7 +59,14 @@ def _own(numbers, way):
 
 
 def by_hops(n: int, size: int) -> bool:
-    """Whether every row needs more hops than there is room for. False for rows that may lie on one line."""
+    """Whether every row needs more hops than there is room for. False for rows that may lie on one line.
+
+    Proof: a row that is on no line has a first and a last dimension in which it varies, and a third. `profiles` lists its
+    numbers of nodes at the coordinates of the first and of the last dimension. For all f and l, the k fullest coordinates of
+    the third dimension hold at most size - (the f largest numbers of the first) + size - (the l largest of the last) + f l k
+    nodes. This gives the least hops in the third dimension. If all pairs of listed numbers have more than
+    3 size (size - 1) hops together, no division into rows is possible.
+    """
     if size <= n:
         return False
     numbers, hops, ends = profiles(n, size)
@@ -139,7 +147,12 @@ def _passing(numbers, x, way):
 
 
 def by_planes(n: int, size: int) -> bool:
-    """Whether rows must lie in planes of the first and of the last dimension, and no two such rows fit together."""
+    """Whether rows must lie in planes of the first and of the last dimension, and no two such rows fit together.
+
+    Proof: `needs_a_plane` shows that some row lies in a plane of x. With routes reversed some row lies in a plane of z.
+    `rows_of` lists all rows in a plane whose own messages put at most size - 1 halves on a link. No listed row in a plane
+    of x leaves room for a listed row in a plane of z.
+    """
     if not needs_a_plane(n, size):
         return False
     torus = Torus((n,) * 3)
@@ -163,7 +176,11 @@ def rows_of(loads: Ints, nodes: Sequence[int] | Ints, size: int) -> Iterator[tup
 
 
 def by_cover(n: int, size: int) -> bool:
-    """Whether no choice of rows covers all nodes with a length below 2. False for rows too long to list."""
+    """Whether no choice of rows covers all nodes with a length below 2. False for rows too long to list.
+
+    Proof: a search takes the node in the fewest listed rows, tries each of these rows, and drops the rows that no longer
+    fit.
+    """
     if size > LONGEST_COVER:
         return False
     found = list(rows_of(pair_loads(Torus((n,) * 3)), range(n**3), size))
