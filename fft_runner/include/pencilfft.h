@@ -25,7 +25,7 @@
  *          y, c of z. "brick" has the bricks with the least surface. If R and C are 0, their choice takes the remaps
  *          into account. Schedules two-way and opposite are not for this decomposition. Any other boxes, before or after
  *          any decomposition, are given as input_box and output_box. A rank does not send its own part. With exchanges
- *          alltoall, padded, fftw and auto, the remaps are done by alltoallv.
+ *          alltoall, padded, fftw and auto, and without a name, the remaps are done by alltoallv.
  *
  * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT). A backward transform takes the
  * last array to the first. The order of the axes is not changed back. pencilfft_box_mine() gives the places of the elements,
@@ -224,7 +224,8 @@ typedef struct {
                                      * precision */
     const char *order; /* of the axes: "zyx" (default) or another, see Order of the axes; two dimensions: "yx", "xy" */
     const char *layout; /* "natural" (default), "stride1": the table above */
-    const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries all */
+    const char *exchange; /* see pencilfft_exchange_name(); "auto" tries all. NULL (default): "node" for an exchange whose
+                           * groups are each on one node, if shared memory has room, else "alltoallv" */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
     const char *schedule; /* a schedule of the table above; "auto": tries schedules that keep the boxes; NULL (default):
@@ -459,7 +460,8 @@ int pencilfft_phase_kind(pencilfft_plan plan, int phase);
 int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 
 /* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
- * is not counted. Either may be NULL. Local. */
+ * is not counted. Either may be NULL. Exchange "node" sends nothing inside a node: to place ranks by their traffic, make the
+ * plan with exchange "alltoallv". Local. */
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 /* The algorithm of this exchange: the requested algorithm, or the choice of "auto". NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);

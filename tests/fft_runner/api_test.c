@@ -435,6 +435,7 @@ static void destroyed_inputs_are_work_buffers(void)
     desc.destroy_input = 2;
     refused(desc, PENCILFFT_BAD_CALL, "destroy_input is 2; give 1 where the input may be overwritten, else 0");
     desc.destroy_input = 1;
+    desc.exchange = "alltoallv";
     pencilfft_plan plan = make_plan(&desc);
     CHECK_INT(pencilfft_plan_text(plan, &text), PENCILFFT_OK);
     CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "to in or work 0\n" : "joint: nothing, in out\n");

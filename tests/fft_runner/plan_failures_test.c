@@ -48,6 +48,13 @@ int __wrap_fstatvfs(int file, struct statvfs *room)
     return status;
 }
 
+static bool each_is_a_node;
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *node)
+{
+    return each_is_a_node ? MPI_Comm_split(comm, rank, key, node) : PMPI_Comm_split_type(comm, type, key, info, node);
+}
+
 static pencilfft_desc description(const char *exchange)
 {
     pencilfft_desc desc;
@@ -210,6 +217,33 @@ static void a_node_reserves_all_that_it_writes(void)
     CHECK_INT(reserved.bytes, reserved.size);
 }
 
+static void expect_exchanges(const pencilfft_desc *desc, const char *name)
+{
+    pencilfft_plan plan = NULL;
+    CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    for (int e = 0; plan && e < plan->exchanges; e++)
+        CHECK(!strcmp(plan->chosen[e]->name, plan->p[e] > 1 ? name : "alltoallv"));
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+static void without_a_name_the_exchange_is_node_inside_a_node(void)
+{
+    pencilfft_desc usual = description(NULL), other[] = {usual, usual, usual};
+    expect_exchanges(&usual, "node");
+    each_is_a_node = true;
+    expect_exchanges(&usual, "alltoallv");
+    each_is_a_node = false;
+    if (rank == ranks - 1)
+        shared_memory = NO_ROOM;
+    expect_exchanges(&usual, "alltoallv");
+    shared_memory = ROOM;
+    other[0].nonblocking = 1;
+    other[1].caller_work = 1;
+    other[2].schedule = "overlap:2:x";
+    for (int i = 0; i < 3; i++)
+        expect_exchanges(&other[i], "alltoallv");
+}
+
 /* Wisdom may come from a time with enough room. */
 static void a_choice_that_is_not_possible_now_is_made_anew(void)
 {
@@ -348,7 +382,8 @@ int main(int argc, char **argv)
         a_node_reserves_all_that_it_writes();
         expect_no_room(0, "No space left on device");
         expect_no_room(1, "too little would be left");
-        a_choice_that_is_not_possible_now_is_made_anew();
+        without_a_name_the_exchange_is_node_inside_a_node();
+    a_choice_that_is_not_possible_now_is_made_anew();
         nonsense_is_refused();
         grids_that_differ_and_null_descriptors_get_no_plan();
         plans_in_flight_do_nothing_else();

@@ -75,7 +75,7 @@ def check_traffic(n, points, grid, kind, decomposition):
     tasks = ProcessGrid(*grid) if decomposition == "pencil" else parse_grid(str(comm.size), SLAB)
     transform = parse_transform(f"{'x'.join(map(str, n))}:{kind}:points={'x'.join(map(str, points))}")
     with Plan(n, grid if decomposition == "pencil" else comm.size, comm, type=kind, decomposition=decomposition,
-              rigor="estimate", **names) as plan:
+              rigor="estimate", exchange="alltoallv", **names) as plan:
         for name, exchange in zip(plan.exchanges, exchanges(tasks, transform), strict=True):
             [group], [a] = np.nonzero(exchange.members == comm.rank)
             expected = np.zeros(comm.size, int)

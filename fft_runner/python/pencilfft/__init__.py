@@ -596,7 +596,8 @@ class Plan(_Handled):
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
-        ``alltoallv`` (default), another exchange of ``fft_runner --help``, or ``auto``, which tries several.
+        An exchange of ``fft_runner --help``, or ``auto``, which tries several. Default: ``node`` among ranks of one node, if
+        its shared memory has room, otherwise ``alltoallv``.
     rigor : str, optional
         Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional

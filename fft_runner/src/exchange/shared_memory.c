@@ -37,7 +37,7 @@ void pf_shared_leave(struct pf_shared *shared)
         munmap(shared->block, shared->bytes);
     if (shared->file >= 0)
         close(shared->file);
-    if (shared->comm != MPI_COMM_NULL)
+    if (shared->smaller)
         MPI_Comm_free(&shared->comm);
     free(shared->of);
     free(shared->members);
@@ -50,7 +50,7 @@ struct pf_shared *pf_shared_make(size_t p)
     struct pf_shared *shared = calloc(1, sizeof *shared);
     if (!shared)
         return NULL;
-    *shared = (struct pf_shared){1, MPI_COMM_NULL, MPI_REQUEST_NULL, .file = -1};
+    *shared = (struct pf_shared){.users = 1, .comm = MPI_COMM_NULL, .all_read = MPI_REQUEST_NULL, .file = -1};
     shared->of = calloc(p, sizeof *shared->of);
     shared->members = calloc(p, sizeof *shared->members);
     shared->first = calloc(p + 1, sizeof *shared->first); /* there are at most as many nodes as members */
@@ -93,26 +93,71 @@ static int wished_size(MPI_Comm group, int me, int *size)
     return status;
 }
 
-static int make_smaller(MPI_Comm *node, int size)
+static int make_smaller(struct pf_shared *shared, int size)
 {
     int rank;
-    MPI_Comm smaller;
-    PF_MPI(MPI_Comm_rank(*node, &rank));
-    PF_MPI(MPI_Comm_split(*node, rank / size, rank, &smaller));
-    PF_MPI(MPI_Comm_free(node));
-    *node = smaller;
+    PF_MPI(MPI_Comm_rank(shared->comm, &rank));
+    PF_MPI(MPI_Comm_split(shared->comm, rank / size, rank, &shared->comm));
+    shared->smaller = true;
+    PF_MPI(MPI_Comm_set_errhandler(shared->comm, MPI_ERRORS_RETURN));
+    return PENCILFFT_OK;
+}
+
+/* The group is freed, or MPI ends, which has already freed the ranks of the node. */
+static int attribute_deleted(MPI_Comm group, int key, void *value, void *extra)
+{
+    MPI_Comm *node = value;
+    int ended = 0;
+    (void)group, (void)key, (void)extra;
+    MPI_Finalized(&ended);
+    int code = ended ? MPI_SUCCESS : MPI_Comm_free(node);
+    free(node);
+    return code;
+}
+
+static int make_node(MPI_Comm group, int me, int key, MPI_Comm *node)
+{
+    MPI_Comm *kept = malloc(sizeof *kept);
+    int status = pf_agree(kept ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a communicator"), group);
+    if (!status)
+        PF_MPI_OR_DONE(MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node));
+    if (!status)
+        PF_MPI_OR_DONE(MPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN));
+    if (!status) {
+        *kept = *node;
+        PF_MPI_OR_DONE(MPI_Comm_set_attr(group, key, kept));
+        return status;
+    }
+done:
+    free(kept);
+    return status;
+}
+
+/* Plans that share a group share its nodes, too (communicators.c says why plans share). */
+int pf_shared_node(MPI_Comm group, MPI_Comm *node)
+{
+    static int key = MPI_KEYVAL_INVALID;
+    int me, there = 0;
+    void *value = NULL;
+    if (key == MPI_KEYVAL_INVALID)
+        PF_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, attribute_deleted, &key, NULL));
+    PF_MPI(MPI_Comm_rank(group, &me));
+    PF_MPI(MPI_Comm_get_attr(group, key, &value, &there));
+    if (!there)
+        return make_node(group, me, key, node);
+    *node = *(MPI_Comm *)value;
     return PENCILFFT_OK;
 }
 
 static int find_mine(struct pf_shared *shared, MPI_Comm group, int me)
 {
-    int status = PENCILFFT_OK, size;
-    if ((status = wished_size(group, me, &size)))
+    int size, status = wished_size(group, me, &size);
+    if (!status)
+        status = pf_shared_node(group, &shared->comm);
+    if (!status && size > 0)
+        status = make_smaller(shared, size);
+    if (status)
         return status;
-    PF_MPI(MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &shared->comm));
-    if (size > 0 && (status = make_smaller(&shared->comm, size)))
-        return status;
-    PF_MPI(MPI_Comm_set_errhandler(shared->comm, MPI_ERRORS_RETURN));
     PF_MPI(MPI_Comm_rank(shared->comm, &shared->local));
     return status;
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pf_shared {
     int users;            /* number of exchanges; freed with the last user */
-    MPI_Comm comm;        /* the members on this node */
+    MPI_Comm comm;        /* the members on this node; of the group */
+    bool smaller;         /* comm is part of a node, and is freed with this */
     MPI_Request all_read; /* the barrier behind the last read */
     char *block;          /* begins a page; NULL before allocation */
     size_t bytes;
@@ -20,6 +22,8 @@ struct pf_shared {
 struct pf_shared *pf_shared_make(size_t p);
 struct pf_shared *pf_shared_join(struct pf_shared *shared); /* add a user */
 void pf_shared_leave(struct pf_shared *shared);
+/* The ranks of a group on this node. The group frees *node at its end. Collective over the group. */
+int pf_shared_node(MPI_Comm group, MPI_Comm *node);
 /* Find the node of each rank. Collective over the group. */
 int pf_shared_find(struct pf_shared *shared, MPI_Comm group);
 /* A block that all ranks of the node see, without memory yet. Collective over the node, fails on each rank alone: then the

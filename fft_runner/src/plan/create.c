@@ -14,11 +14,11 @@
 #include "run/run.h"
 #include "speed/threads.h"
 
-/* `pipelined` used to be an exchange. Point users to the schedule. */
+/* Without a name, the algorithm between nodes. `pipelined` used to be an exchange. Point users to the schedule. */
 static const struct pf_exchange *find_exchange(const char *name)
 {
-    const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, name);
-    if (!exchange && name && !strcmp(name, "pipelined"))
+    const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, name ? name : "alltoallv");
+    if (!exchange && !strcmp(name, "pipelined"))
         pf_fail(PENCILFFT_UNKNOWN_NAME,
                 "unknown exchange 'pipelined': it is a schedule now; ask for schedule pipelined, with "
                 "an exchange that can run beside other work, such as alltoallv");
@@ -146,21 +146,24 @@ static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = 
     set_names, same_everywhere, part_communicators, pf_ends_take, pf_grid_take, set_geometry, set_threads, pf_grid_use,
 };
 
-static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
+/* `again`: without the choices that failed, those of wisdom and of default_exchange.c. */
+static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool again)
 {
     int status = PENCILFFT_OK;
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
     if (!plan->exchange->plan || plan->any_schedule)
-        status = pf_agree(pf_auto_choose(plan, desc, anew), plan->all);
+        status = pf_agree(pf_auto_choose(plan, desc, again), plan->all);
+    else if (!desc->exchange && !again)
+        status = pf_agree(pf_default_exchanges(plan), plan->all);
     return status ? status : pf_plan_build(plan);
 }
 
-/* Wisdom may name a choice that no longer works: then choose again. */
+/* Wisdom may name a choice that no longer works, and shared memory may have no room: then choose again. */
 static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = choose_and_build(plan, desc, false);
-    if (!status || status == PENCILFFT_MPI_ERROR || !plan->recalled)
+    if (!status || status == PENCILFFT_MPI_ERROR || (!plan->recalled && desc->exchange))
         return status;
     pf_plan_clear(plan);
     if (!(status = pf_agree(pf_grid_again(plan, desc), plan->all)))

@@ -46,7 +46,6 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .precision = "double",
         .order = "zyx",
         .layout = "natural",
-        .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
         .auto_budget_s = 3,

@@ -1,6 +1,6 @@
 """libpencilfft by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
 
-Without a choice, the library chooses everything, even the grid. The choice is the exchange, on the grid of the case, or
+The library chooses the grid, and all else that the choice leaves open. The choice is the exchange or
 ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is ``threads`` with one thread.
 The plan of c2r may overwrite its input, as the peers do, and other plans keep theirs. With ``+keep``, or ``keep`` alone, the
 plan keeps its input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
@@ -28,7 +28,7 @@ class Ours:
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
             comm = _of_rank(comm, 0)
-        elif not exchange:
+        else:
             grid = (0, 0)
         self.input, self.output = np.zeros((0, 0, 0), case.input_dtype), np.zeros((0, 0, 0), case.output_dtype)
         nothing: tuple[slice, ...] = (slice(0, 0),) * 3
