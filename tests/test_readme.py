@@ -62,7 +62,6 @@ def found_times(text):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.usefixtures("brief_searches")
 @pytest.mark.parametrize("command", MACHINES, ids=lambda c: c[10:50])
 def test_what_to_type_for_a_machine_works(command, folder):
     for name, path in FILES.items():

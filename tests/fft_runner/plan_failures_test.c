@@ -383,7 +383,7 @@ int main(int argc, char **argv)
         expect_no_room(0, "No space left on device");
         expect_no_room(1, "too little would be left");
         without_a_name_the_exchange_is_node_inside_a_node();
-    a_choice_that_is_not_possible_now_is_made_anew();
+        a_choice_that_is_not_possible_now_is_made_anew();
         nonsense_is_refused();
         grids_that_differ_and_null_descriptors_get_no_plan();
         plans_in_flight_do_nothing_else();

@@ -7,8 +7,6 @@ import pytest
 
 from pencilmap.scripts.command_line.cli import REFUSED, USAGE, main
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 FILES = {
     "empty.txt": "", "words.txt": "this is no list of nodes\n", "cut.json": '{"schema": "pencil', "binary.bin": "\0\1\2\377",
     "broken.toml": "name = \n", "thin.toml": 'name = "thin"\n', "far.txt": "9 9 9\n", "twice.txt": "0 0 0\n0 0 0\n",

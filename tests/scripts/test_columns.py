@@ -13,8 +13,6 @@ from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.topics import TOPICS
 from tests.mapper.run_records import record
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 COLUMNS = 80
 NETWORKS = {
     "torus": ("--machine", "fugaku", "--nodes", "8x12x8", "--grid", "48x64"),

@@ -18,8 +18,6 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 
 def first_axis_fastest(shape):
     return [place[::-1] for place in product(*map(range, shape[::-1]))]

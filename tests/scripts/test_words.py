@@ -18,8 +18,6 @@ from pencilmap.scripts.command_line import memory
 from tests.documents import ROOT
 from tests.patience import patience
 
-pytestmark = pytest.mark.usefixtures("brief_searches")
-
 TORUS = ("--network", "4x4", "-g", "4x4")
 
 
