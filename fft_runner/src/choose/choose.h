@@ -17,7 +17,7 @@ int pf_grid_again(pencilfft_plan plan, const pencilfft_desc *desc);
 /* Grids to try, as numbers of tasks in a row, the grid at hand first; returns their number. */
 int pf_grid_candidates(pencilfft_plan plan, int most, int *R);
 
-/* ---- default_exchange.c ------------------------------------------------------------------------------------------------ */
+/* ---- default_exchange.c --------------------------------------------------------------------------------------------- */
 
 /* Sets plan->chosen[] where the descriptor names no exchange and `node` suits. Collective; the same on all ranks. */
 int pf_default_exchanges(pencilfft_plan plan);

@@ -1,8 +1,8 @@
 /* The exchanges of a plan that names none.
- * Idea:  the ranks of a node pack straight into each other's messages, by `node`. An exchange between nodes is alltoallv's. The
- *        rule looks at an exchange of all groups, so that all ranks have the same. `node` does not run beside other work, and
- *        its memory is not the caller's: such plans have alltoallv. If shared memory has no room, create.c makes the plan again
- *        with alltoallv.
+ * Idea:  the ranks of a node pack straight into each other's messages, by `node`. An exchange between nodes is alltoallv's.
+ *        The rule looks at all groups of an exchange, so that all ranks have the same. `node` does not run beside other
+ *        work, and its memory is not the caller's: such plans have alltoallv. If shared memory has no room, create.c makes
+ *        the plan again with alltoallv.
  * Source: docs/benchmarks.md: both in the same processes.
  * Cost:  a communicator for each group, which other plans on the group use too, and an all-reduce. */
 #include "choose/choose.h"
