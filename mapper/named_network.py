@@ -11,7 +11,7 @@ from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 
-USAGE = "a shape such as 8x8x8 or 8x8x8:mesh, or a file of its cables"
+USAGE = "a shape such as 8x8x8, 8x8x8:mesh or 6 (a ring), or a file of its cables"
 
 
 def given_network(network: str | PathLike[str], bandwidth: str | None = None) -> Network:

@@ -105,6 +105,13 @@ class Job:
         return self.site.network
 
     @property
+    def names_needed(self) -> tuple[str, ...]:
+        """A requirement for a file of host names, if nobody named the hosts: that they have the names of the file."""
+        if not (self.hosts.is_default and self.network.has_coordinates):
+            return ()
+        return (f"hosts that are named {self.hosts.names([0])[0]} and so on; `hosts` takes the names of yours",)
+
+    @property
     def cores_per_task(self) -> int:
         """Processors of the first slot, from a text such as ``0-3,8``."""
         ends = [part.split("-") for part in self.cores[0].split(",")]

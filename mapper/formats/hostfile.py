@@ -171,7 +171,8 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
     place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
     options = " ".join((f"-N {n_nodes} -n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary"))
     return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
-                  ("an allocation that holds these hosts", "Cray's PMI refuses this distribution; use format cray there"),
+                  (*job.names_needed, "an allocation that holds these hosts",
+                   "Cray's PMI refuses this distribution; use format cray there"),
                   job_script=sbatch(mapping, job))
 
 

@@ -76,13 +76,14 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 def launch_hydra(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpiexec -f {shell(path)} -n {mapping.n_tasks} {job.program}",
-                  ("ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
+                  (*job.names_needed,
+                   "ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
                    "no -ppn: it would override the file"))
 
 
 def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpiexec.hydra -machinefile {shell(path)} -n {mapping.n_tasks} {job.program}",
-                  ("-machinefile, not -f: -f uses a repeated host only once",
+                  (*job.names_needed, "-machinefile, not -f: -f uses a repeated host only once",
                    "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
 
 

@@ -201,7 +201,7 @@ def _launch(placed, mapping, job, path, version):
     """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
     start, end = f"mpirun -np {mapping.n_tasks}", f"{placed} {job.program}"
     hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
-    return Launch(f"{start} {end}", (*NEEDS, version), alone=f"{start} {hosts} {end}")
+    return Launch(f"{start} {end}", (*job.names_needed, *NEEDS, version), alone=f"{start} {hosts} {end}")
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,

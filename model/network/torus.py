@@ -211,7 +211,8 @@ def _of_kind(text, bandwidth=None, **options):
 
 
 KIND = NetworkKind(
-    "torus", "4x4x8, 4x4x8:mesh or 4wx4x8w", "torus, mesh, or a mixture of both: w marks dimensions that wrap",
+    "torus", "4x4x8, 4x4x8:mesh or 4wx4x8w",
+    "torus, mesh, or a mixture of both: w marks dimensions that wrap; 6 is a ring, 6:mesh a line",
     "one for each dimension, with the letter of its axis", Torus, _of_kind,
     ("dimension-order", "minimal-adaptive", "optimal-minimal"))
 

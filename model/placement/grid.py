@@ -111,16 +111,25 @@ def per_node(tasks: int) -> str:
     return f"{tasks} task{'s' * (tasks != 1)} per node"
 
 
-def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = False) -> None:
-    """Raise GridError unless the grid fills the slots (or, with `allow_idle`, fits into them)."""
+def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = False, tasks_per_node: int = 1) -> None:
+    """Raise GridError unless the grid fills the slots (or, with `allow_idle`, fits into them).
+
+    >>> check_tasks(ProcessGrid(2, 8), 32, "torus 4x4 with 2 tasks per node", tasks_per_node=2)
+    Traceback (most recent call last):
+        ...
+    pencilmap.model.base.errors.GridError: grid 2x8 has 16 tasks, but torus 4x4 with 2 tasks per node has 32 slots; take
+    `tasks_per_node` 1, a grid with R*C = 32, or allow idle slots with `idle`
+    """
     if grid.n_tasks == n_slots or (allow_idle and grid.n_tasks < n_slots):
         return
     wanted = "*".join(d.symbol for d in grid.decomposition.dimensions)
     if grid.n_tasks > n_slots:
         raise GridError(f"grid {grid} has {grid.n_tasks} tasks, but {where} has only {n_slots} slots; "
                         f"take a grid with {wanted} = {n_slots}, or more `tasks_per_node`")
+    n_nodes = n_slots // tasks_per_node
+    fewer = f"`tasks_per_node` {grid.n_tasks // n_nodes}, " if grid.n_tasks % n_nodes == 0 else ""
     raise GridError(f"grid {grid} has {grid.n_tasks} tasks, but {where} has {n_slots} slots; "
-                    f"take a grid with {wanted} = {n_slots}, or allow idle slots with `idle`")
+                    f"take {fewer}a grid with {wanted} = {n_slots}, or allow idle slots with `idle`")
 
 
 def dealt(order: np.ndarray, grid: ProcessGrid, letter: str) -> np.ndarray:

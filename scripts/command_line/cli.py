@@ -39,7 +39,7 @@ Exit status: 0; 1 if the question is refused; 2 if the command line is wrong"""
 @click.version_option(package_name="pencilmap")
 @click.pass_context
 def pencilmap(ctx: click.Context) -> None:
-    """Place the MPI ranks of a 3D FFT on a network, and predict how long its exchanges take."""
+    """Place the MPI ranks of a 3D FFT, or of any program, on a network, and predict how long its exchanges take."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

@@ -30,7 +30,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 
-@click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format routing draw json")
+@click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
@@ -112,12 +112,13 @@ def _ways_faster(where, mapping, found, launch, question, says_grid):
     """Yield sentences about faster ways: the grid in the other order, the launch order, other placements and grids."""
     turned = None if says_grid else _turned(where, mapping, question)
     ratio = gain(turned, found) if turned else None
-    if turned and ratio and ratio >= MUCH:
+    is_turned = turned and ratio and ratio >= MUCH
+    if is_turned:
         yield f"on grid {turned.grid} this file is {percent(ratio)} faster: is --grid in the order of your code?"
-        return
     if (gain(found, launch.first) or 1) < 1:
         yield "the launch order is faster: launch without the file, or let pencilmap map write a better one"
-    yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
+    if not is_turned:
+        yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
 
 
 def _turned(where, mapping, question):
