@@ -224,8 +224,9 @@ typedef struct {
                                      * precision */
     const char *order; /* of the axes: "zyx" (default) or another, see Order of the axes; two dimensions: "yx", "xy" */
     const char *layout; /* "natural" (default), "stride1": the table above */
-    const char *exchange; /* see pencilfft_exchange_name(); "auto" tries all. NULL (default): "node" for an exchange whose
-                           * groups are each on one node, if shared memory has room, else "alltoallv" */
+    const char *exchange; /* see pencilfft_exchange_name(); "auto" tries all. NULL (default): "node" if all ranks are on one
+                           * node, with one exchange, room in shared memory, and neither destroy_input nor caller_work; else
+                           * "alltoallv" */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
     const char *schedule; /* a schedule of the table above; "auto": tries schedules that keep the boxes; NULL (default):

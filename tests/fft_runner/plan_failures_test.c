@@ -228,11 +228,17 @@ static void expect_exchanges(const pencilfft_desc *desc, const char *name)
 
 static void without_a_name_the_exchange_is_node_inside_a_node(void)
 {
-    pencilfft_desc usual = description(NULL), other[] = {usual, usual, usual};
+    pencilfft_desc usual = description(NULL);
+    usual.R = 1;
+    usual.C = ranks;
+    pencilfft_desc other[] = {usual, usual, usual, usual};
     expect_exchanges(&usual, "node");
     each_is_a_node = true;
     expect_exchanges(&usual, "alltoallv");
     each_is_a_node = false;
+    CHECK_INT(setenv("PENCILFFT_RANKS_PER_NODE", "1", 1), 0);
+    expect_exchanges(&usual, "alltoallv");
+    CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
     if (rank == ranks - 1)
         shared_memory = NO_ROOM;
     expect_exchanges(&usual, "alltoallv");
@@ -240,8 +246,11 @@ static void without_a_name_the_exchange_is_node_inside_a_node(void)
     other[0].nonblocking = 1;
     other[1].caller_work = 1;
     other[2].schedule = "overlap:2:x";
-    for (int i = 0; i < 3; i++)
+    other[3].destroy_input = 1;
+    for (int i = 0; i < 4; i++)
         expect_exchanges(&other[i], "alltoallv");
+    usual = description(NULL);
+    expect_exchanges(&usual, R > 1 && C > 1 ? "alltoallv" : "node");
 }
 
 /* Wisdom may come from a time with enough room. */

@@ -56,7 +56,7 @@ def test_orders_two_dimensions_interleaved_fields_and_work_memory(run_python, ra
     assert "orders checked" in run_python(ranks, Path(__file__).with_name("python_order_checks.py"))
 
 
-@pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 20)])
+@pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])
 def test_plans_share_communicators_unless_threads_may_run_them_at_once(mpirun, start_python, level, made):
     if "openmpi" not in str(mpirun.mpirun):
         pytest.skip("NOT TESTED: communicators of Python's plans, which are counted under Open MPI alone")

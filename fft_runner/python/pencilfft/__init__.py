@@ -596,8 +596,8 @@ class Plan(_Handled):
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
-        An exchange of ``fft_runner --help``, or ``auto``, which tries several. Default: ``node`` among ranks of one node, if
-        its shared memory has room, otherwise ``alltoallv``.
+        An exchange of ``fft_runner --help``, or ``auto``, which tries several. By default ``node``
+        if all ranks are on one node and one exchange moves data (see docs/library.md), otherwise ``alltoallv``.
     rigor : str, optional
         Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional

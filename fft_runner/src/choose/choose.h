@@ -19,8 +19,8 @@ int pf_grid_candidates(pencilfft_plan plan, int most, int *R);
 
 /* ---- default_exchange.c --------------------------------------------------------------------------------------------- */
 
-/* Sets plan->chosen[] where the descriptor names no exchange and `node` suits. Collective; the same on all ranks. */
-int pf_default_exchanges(pencilfft_plan plan);
+/* Sets plan->chosen[] to `node` where that suits a plan that names no exchange. Collective; the same on all ranks. */
+int pf_default_exchange(pencilfft_plan plan);
 
 /* ---- auto.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -1,41 +1,42 @@
-/* The exchanges of a plan that names none.
- * Idea:  the ranks of a node pack straight into each other's messages, by `node`. An exchange between nodes is alltoallv's.
- *        The rule looks at all groups of an exchange, so that all ranks have the same. `node` does not run beside other
- *        work, and its memory is not the caller's: such plans have alltoallv. If shared memory has no room, create.c makes
- *        the plan again with alltoallv.
+/* The exchange of a plan that names none.
+ * Idea:  `node`, if a single exchange moves data, and all its ranks are on one node: they pack straight into each other's
+ *        messages. Otherwise alltoallv: between nodes; where the block of `node` would be memory beside what the plan
+ *        promises (two exchanges, destroy_input, caller_work); where its communicators would not be shared by plans; and
+ *        beside other work. If shared memory has no room, create.c makes the plan again with alltoallv.
  * Source: docs/benchmarks.md: both in the same processes.
- * Cost:  a communicator for each group, which other plans on the group use too, and an all-reduce. */
+ * Cost:  two small collectives of the group. */
 #include "choose/choose.h"
 
 #include "common/failure.h"
 #include "exchange/shared_memory.h"
 
-static int is_inside(const struct pencilfft_plan_s *plan, int e, int *inside)
+static bool may_share_memory(const struct pencilfft_plan_s *plan)
 {
-    int ranks, status;
-    MPI_Comm node;
-    if ((status = pf_shared_node(plan->group[e], &node)))
-        return status;
-    PF_MPI(MPI_Comm_size(node, &ranks));
-    *inside = ranks == plan->p[e];
-    return PENCILFFT_OK;
+    return plan->communicators->shared && !plan->asked->beside && !plan->any_schedule && !plan->nonblocking &&
+           !plan->caller_work && !plan->destroys_input;
 }
 
-int pf_default_exchanges(pencilfft_plan plan)
+/* The exchange that moves data, -1 if there are none or several. */
+static int only_exchange(const struct pencilfft_plan_s *plan)
 {
-    int inside[PF_MAX_EXCHANGES], status = PENCILFFT_OK;
-    if (plan->asked->beside || plan->any_schedule || plan->nonblocking || plan->caller_work)
-        return PENCILFFT_OK;
-    for (int e = 0; e < plan->exchanges && !status; e++)
-        if (plan->p[e] == 1)
-            inside[e] = 0;
-        else
-            status = is_inside(plan, e, &inside[e]);
-    if ((status = pf_agree(status, plan->all)))
-        return status;
-    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, inside, plan->exchanges, MPI_INT, MPI_MIN, plan->all));
+    int found = -1, n = 0;
     for (int e = 0; e < plan->exchanges; e++)
-        if (inside[e])
-            plan->chosen[e] = pf_table_find(&pf_exchanges, "node");
-    return PENCILFFT_OK;
+        if (plan->p[e] > 1) {
+            found = e;
+            n++;
+        }
+    return n == 1 ? found : -1;
+}
+
+int pf_default_exchange(pencilfft_plan plan)
+{
+    int e = only_exchange(plan);
+    if (e < 0 || !may_share_memory(plan))
+        return PENCILFFT_OK;
+    struct pf_shared *shared = pf_shared_make((size_t)plan->p[e]);
+    int status = shared ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a list of %d ranks", plan->p[e]);
+    if (!(status = pf_agree(status, plan->all)) && !(status = pf_shared_find(shared, plan->group[e])) && shared->n == 1)
+        plan->chosen[e] = pf_table_find(&pf_exchanges, "node");
+    pf_shared_leave(shared);
+    return status;
 }

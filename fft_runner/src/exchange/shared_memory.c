@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -208,6 +209,9 @@ static int no_room(const struct pf_shared *shared, const char *why)
 /* Called by the first rank of the node. Two plans of one process, and other processes of that number, have other names. */
 static int create_file(struct pf_shared *shared, char name[NAME_SIZE])
 {
+    struct rlimit most;
+    if (!getrlimit(RLIMIT_FSIZE, &most) && most.rlim_cur != RLIM_INFINITY && most.rlim_cur < shared->bytes)
+        return no_room(shared, "files are limited, see ulimit -f"); /* a larger file is a signal that ends the job */
     for (int i = 0; i < MOST_NAMES && shared->file < 0; i++) {
         snprintf(name, NAME_SIZE, "/pencilfft-%ld-%d", (long)getpid(), i);
         shared->file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);

@@ -155,7 +155,7 @@ static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, boo
     if (!plan->exchange->plan || plan->any_schedule)
         status = pf_agree(pf_auto_choose(plan, desc, again), plan->all);
     else if (!desc->exchange && !again)
-        status = pf_agree(pf_default_exchanges(plan), plan->all);
+        status = pf_agree(pf_default_exchange(plan), plan->all);
     return status ? status : pf_plan_build(plan);
 }
 
@@ -163,7 +163,8 @@ static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, boo
 static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = choose_and_build(plan, desc, false);
-    if (!status || status == PENCILFFT_MPI_ERROR || (!plan->recalled && desc->exchange))
+    bool no_room = !desc->exchange && (status == PENCILFFT_NOT_POSSIBLE || status == PENCILFFT_NO_MEMORY);
+    if (!status || status == PENCILFFT_MPI_ERROR || (!plan->recalled && !no_room))
         return status;
     pf_plan_clear(plan);
     if (!(status = pf_agree(pf_grid_again(plan, desc), plan->all)))
