@@ -47,7 +47,8 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 120_000_000     # of the table of routes, changed by all swaps together;
+ENTRIES = 240_000_000     # of the table of routes, changed by all swaps together;
+PER_ROUTE = 3             # entries whose change takes as long as to find the route of a message;
 POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
@@ -468,7 +469,8 @@ class _Search:
         if board.routes is not None:
             cold = COLD_BY_ROUTES
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
-            changed = 4 * swaps.state.size.sum() * row * (FAR if len(board.routes.link) > MOST_NEAR else 1)
+            far = FAR if len(board.routes.link) > MOST_NEAR else 1
+            changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
