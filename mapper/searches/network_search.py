@@ -18,7 +18,7 @@ Deterministic: the same seed and number of evaluations give the same placement, 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -94,11 +94,16 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    routes = guiding_routes(network, network.ends(ground.node, ground.slot))
+    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes())
     if not isinstance(network, FatTree):
         return [Board(unit, length, routes, anywhere)]
     found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
     return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
+
+
+@lru_cache(maxsize=2)
+def _routes(network, ends):
+    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64))
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
