@@ -318,7 +318,8 @@ class _Run:
             self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start})")
             if self.launcher_cost is not None:
                 self._look()
-        self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start}), launch order {self.launcher_cost:.4g}")
+        self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start}), launch order "
+                    f"{self.launcher_cost:.4g}")
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 

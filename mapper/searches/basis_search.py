@@ -147,7 +147,8 @@ def _climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, number):
     rows, columns = (prime_factors(n) for n in grid.shape)
     node, slot, cost, _ = basis_climb.climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
                                             np.array([*rows, *columns], dtype=np.int64), len(rows),
-                                            generators[:, 0].copy(), generators[:, 1].copy(), steps, HEAT, aim + 1e-9, number)
+                                            generators[:, 0].copy(), generators[:, 1].copy(), steps, HEAT, aim + 1e-9,
+                                            number)
     return cost, list(zip(node.tolist(), slot.tolist()))
 
 
