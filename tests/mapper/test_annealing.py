@@ -441,6 +441,18 @@ def test_wrong_options_are_refused(argument):
         parse_options(argument)
 
 
+def test_starts_use_up_at_most_half_of_the_evaluations():
+    """A start routes the messages of all ranks, a swap those of four."""
+    site, grid, heard = with_holes(Torus((4, 4, 4)), 4), ProcessGrid(6, 10), []
+    most = 1500
+    found = search(site, grid, budget=Budget(most, None), report=lambda line, share=None: heard.append(line))
+    tried = max(int(line.split()[0]) for line in heard if " starts, best " in line)
+    launched = len(list(annealing.launchers(site, grid)))
+    assert found.evaluations == most
+    assert launched < tried < sum(1 for _ in starts(site, grid))
+    assert (tried - launched - 1) * (grid.n_tasks // annealing.SWAP) < most / annealing.START_SHARE
+
+
 def test_a_number_of_evaluations_is_used_up_on_a_slow_machine(monkeypatch):
     monkeypatch.setattr(annealing, "monotonic", count(0, 60).__next__)  # each look at the clock is a minute later
     site = Site(Torus((4, 3)))
