@@ -7,8 +7,8 @@ over all links decides between placements of equal cost, and for steps that do n
 the best placement seen. So the answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
-Cost: one evaluation is a swap, O(group x path). A start routes everything, which counts as `SWAP` ranks an evaluation. A
-transform with uneven blocks gives the sizes of the messages.
+Cost: one evaluation is a swap, O(group x path). A start routes everything, which counts as `SWAP` ranks an evaluation if
+there are more than `FEW_RANKS`. A transform with uneven blocks gives the sizes of the messages.
 Deterministic: the same seed and number of evaluations give the same placement on any machine, unless seconds end the search.
 """
 
@@ -39,6 +39,7 @@ SECONDS = 120.0
 TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
 SWAP = 4               # ranks whose messages a swap routes: those of two ranks, before and after
+FEW_RANKS = 256        # up to this number a start counts as one evaluation: routing takes milliseconds
 START_SHARE = 2        # divides the evaluations for starts other than launch orders and known placements
 MOST_BYTES = 1 << 26   # of the loads of starts that are kept for further searches
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
@@ -210,6 +211,16 @@ class _Run:
         """Cost of the launch order, or None as long as the cost is unknown."""
         return self.launcher_costs.get(self.grid)
 
+    @property
+    def _start_evaluations(self):
+        """Evaluations that a start counts as."""
+        return self.grid.n_tasks // SWAP if self.grid.n_tasks > FEW_RANKS else 1
+
+    @property
+    def _most_for_starts(self):
+        """Evaluations for starts other than launch orders and known placements."""
+        return self.budget.evaluations // (START_SHARE if self.grid.n_tasks > FEW_RANKS else 1)
+
     def of(self, grid, began):
         """Return this finished search for `grid`, which has the same or the exchanged extents."""
         run = copy(self)
@@ -221,7 +232,7 @@ class _Run:
     def search(self):
         self._know_the_best_product()
         tried = self._try_starts()
-        self.used = min(self.used, self.budget.evaluations // START_SHARE)  # launch orders do not shorten the search
+        self.used = min(self.used, self._most_for_starts)  # launch orders do not shorten the search
         left = self.budget.evaluations - self.used
         trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
         if trial > 0:
@@ -271,7 +282,7 @@ class _Run:
     def _starts(self):
         """Yield all launch orders, and other starts while the budget lasts; one start if all placements cost the same."""
         for name, slot, grid in self._all_starts():
-            if self.used >= self.budget.evaluations // START_SHARE and grid is None:
+            if self.used >= self._most_for_starts and grid is None:
                 return
             yield name, slot, grid
             if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
@@ -303,7 +314,7 @@ class _Run:
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot, grid in self._starts():
             self._settle_down(slot)
-            self.used += max(1, self.grid.n_tasks // SWAP)
+            self.used += self._start_evaluations
             self.routed += 1
             cost = float(routed_swaps.cost(self.state))
             if grid is not None:

@@ -441,8 +441,9 @@ def test_wrong_options_are_refused(argument):
         parse_options(argument)
 
 
-def test_starts_use_up_at_most_half_of_the_evaluations():
+def test_starts_of_many_ranks_use_up_at_most_half_of_the_evaluations(monkeypatch):
     """A start routes the messages of all ranks, a swap those of four."""
+    monkeypatch.setattr(annealing, "FEW_RANKS", 59)
     site, grid, heard = with_holes(Torus((4, 4, 4)), 4), ProcessGrid(6, 10), []
     most = 1500
     found = search(site, grid, budget=Budget(most, None), report=lambda line, share=None: heard.append(line))
