@@ -42,6 +42,7 @@ from pencilmap.model.traffic.objective import in_sequence
 DEFAULT = "default"
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
+MOST_IN_ROUNDS = 2048  # slots: above this number only effort long routes the rounds of exchanges that are not named
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
@@ -447,7 +448,8 @@ class _Wanted:
 
     def exchanged(self, leader: Choice, best: float | Fraction) -> Iterator[Choice]:
         """Yield a grid with every other exchange that may be faster than the best choice."""
-        if self.where.n_slots > LARGE or (self.exchanges is None and (self.effort == "quick" or not _times(leader))):
+        most = LARGE if self.exchanges is not None or self.effort == "long" else MOST_IN_ROUNDS
+        if self.where.n_slots > most or (self.exchanges is None and (self.effort == "quick" or not _times(leader))):
             return
         for name in ALGORITHMS if self.exchanges is None else self.exchanges:
             if name == self.question.exchange:

@@ -7,7 +7,8 @@ over all links decides between placements of equal cost, and for steps that do n
 the best placement seen. So the answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
-Cost: one evaluation is O(group x path). A transform with uneven blocks gives the sizes of the messages.
+Cost: one evaluation is a swap, O(group x path). A start routes everything, which counts as `SWAP` ranks an evaluation if
+there are more than `FEW_RANKS`. A transform with uneven blocks gives the sizes of the messages.
 Deterministic: the same seed and number of evaluations give the same placement on any machine, unless seconds end the search.
 """
 
@@ -37,6 +38,10 @@ EVALUATIONS = 50_000
 SECONDS = 120.0
 TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
+SWAP = 4               # ranks whose messages a swap routes: those of two ranks, before and after
+FEW_RANKS = 256        # up to this number a start counts as one evaluation: routing takes milliseconds
+START_SHARE = 2        # divides the evaluations for starts other than launch orders and known placements
+MOST_BYTES = 1 << 26   # of the loads of starts that are kept for further searches
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 WARM = 0.8, 0.05       # the same in the first rounds with the best start
 DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
@@ -59,7 +64,7 @@ ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another pl
 class Budget:
     """Limits of a search."""
 
-    evaluations: int = EVALUATIONS  #: placements evaluated, including the starts: this number makes an answer reproducible
+    evaluations: int = EVALUATIONS  #: swaps, and the same work for the starts: this number makes an answer reproducible
     seconds: float | None = SECONDS  #: time limit; the answer says if the limit ended the search
 
 
@@ -162,6 +167,7 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     return run.found(cut)
 
 
+_loads: dict[Any, np.ndarray] = {}  # the last routed placements: `State.change`
 _done: dict[Any, "_Run"] = {}  # the last finished searches
 
 
@@ -194,6 +200,9 @@ class _Run:
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
         self.began = monotonic()
         self.used = 0
+        self.routed = 0  # starts
+        self.key = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), self.short, tuple(rules),
+                    None if transform is None else (sizes[0].tobytes(), sizes[1].tobytes()))
         self.start, self.start_cost = "", np.inf
         self.launcher_costs: dict[ProcessGrid, float] = {}
 
@@ -201,6 +210,16 @@ class _Run:
     def launcher_cost(self):
         """Cost of the launch order, or None as long as the cost is unknown."""
         return self.launcher_costs.get(self.grid)
+
+    @property
+    def _start_evaluations(self):
+        """Evaluations that a start counts as."""
+        return self.grid.n_tasks // SWAP if self.grid.n_tasks > FEW_RANKS else 1
+
+    @property
+    def _most_for_starts(self):
+        """Evaluations for starts other than launch orders and known placements."""
+        return self.budget.evaluations // (START_SHARE if self.grid.n_tasks > FEW_RANKS else 1)
 
     def of(self, grid, began):
         """Return this finished search for `grid`, which has the same or the exchanged extents."""
@@ -213,6 +232,7 @@ class _Run:
     def search(self):
         self._know_the_best_product()
         tried = self._try_starts()
+        self.used = min(self.used, self._most_for_starts)  # launch orders do not shorten the search
         left = self.budget.evaluations - self.used
         trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
         if trial > 0:
@@ -250,7 +270,7 @@ class _Run:
         if self.transform is None:
             cost = max(float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
         else:
-            routed_swaps.settle_down(self.state, slots)
+            self._settle_down(slots)
             cost = float(routed_swaps.cost(self.state))
         self.start, self.start_cost, self.state.best[0] = "best product", cost, cost
         self.state.best_slot[:] = slots
@@ -262,7 +282,7 @@ class _Run:
     def _starts(self):
         """Yield all launch orders, and other starts while the budget lasts; one start if all placements cost the same."""
         for name, slot, grid in self._all_starts():
-            if self.used >= self.budget.evaluations and grid is None:
+            if self.used >= self._most_for_starts and grid is None:
                 return
             yield name, slot, grid
             if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
@@ -293,8 +313,9 @@ class _Run:
         best_of_kind = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot, grid in self._starts():
-            routed_swaps.settle_down(self.state, slot)
-            self.used += 1
+            self._settle_down(slot)
+            self.used += self._start_evaluations
+            self.routed += 1
             cost = float(routed_swaps.cost(self.state))
             if grid is not None:
                 self.launcher_costs.setdefault(grid, cost)
@@ -305,17 +326,18 @@ class _Run:
             kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
-            self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start})")
+            self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start})")
             if self.launcher_cost is not None:
                 self._look()
-        self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launch order {self.launcher_cost:.4g}")
+        self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start}), launch order "
+                    f"{self.launcher_cost:.4g}")
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
     def _anneal(self, slot, steps, name, between=(HOT, COLD)):
         """Anneal from a start and return the (cost, energy) of the best placement of this annealing, and its slots."""
         state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
-        routed_swaps.settle_down(state, slot)
+        self._settle_down(slot)
         state.best[:] = np.inf
         routed_swaps.remember(state)
         try:
@@ -325,6 +347,15 @@ class _Run:
             if before[0][0] < end[0][0] - 1e-9:
                 state.best[:], state.best_slot[:] = before
         return end
+
+    def _settle_down(self, slot):
+        """Put the ranks into their slots, with the loads of an earlier search if one routed the same placement."""
+        key, state = (*self.key, slot.tobytes()), self.state
+        routed_swaps.settle_down(state, slot, _loads.get(key))
+        if key not in _loads:
+            _loads[key] = state.change.copy()
+        while len(_loads) * state.change.nbytes > MOST_BYTES:
+            del _loads[next(iter(_loads))]
 
     def _cool(self, steps, name, between):
         state = self.state

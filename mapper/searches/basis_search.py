@@ -29,6 +29,7 @@ from pencilmap.model.traffic.objective import Objective
 WORK = 1_500_000_000  # default of evaluations times the additions of one evaluation; some seconds
 FEWEST, MOST = 400, 20_000  # evaluations
 HEAT = 0.01
+MOST_KEPT = 16  # grids and objectives whose starts are kept
 ROUNDS = ((8, 24), (3, 6), (1, 6))  # starts that are climbed from, the best first; part of the evaluations for each
 
 
@@ -121,27 +122,34 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     >>> cost < 6
     True
     """
-    network = _network(torus, tasks_per_node)
-    terms = _terms(wanted, grid, tasks_per_node)
-    radix = np.array([*prime_factors(grid.shape[0]), *prime_factors(grid.shape[1])], dtype=np.int64)
-    n_rows = len(prime_factors(grid.shape[0]))
-
-    def climbed(start, steps, number):
-        generators = np.array(start, dtype=np.int64).reshape(-1, 2)
-        node, slot, cost, _ = basis_climb.climb(network, terms, radix, n_rows, generators[:, 0].copy(),
-                                                generators[:, 1].copy(), steps, HEAT, aim + 1e-9, number)
-        return cost, list(zip(node.tolist(), slot.tolist()))
-
-    found = sorted(climbed(start, 1, seed) for start in _starts(torus, grid, tasks_per_node, wanted))
+    found, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
     budget = usual_evaluations(torus, grid) if evaluations is None else evaluations
     numbers = count(seed * sum(kept for kept, _ in ROUNDS))
     for kept, part in ROUNDS:
-        for _, start in found[:kept]:
-            if min(found)[0] > aim + 1e-9 and len(radix) > 1 and not is_over():
-                found.append(climbed(start, max(1, budget // part), next(numbers)))
+        for _, start in found[:kept] if budget // part > 1 else []:  # a single evaluation is that of the start
+            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not is_over():
+                found.append(_climbed(torus, grid, tasks_per_node, wanted, start, budget // part, aim, next(numbers)))
         found = sorted(found)
     cost, generators = found[0]
     return Basis(torus, tasks_per_node, tuple(generators[:n_rows]), tuple(generators[n_rows:])), float(cost)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _first(torus, grid, tasks_per_node, wanted):
+    """Return the costs of the starts and the starts, the best first."""
+    return sorted(_climbed(torus, grid, tasks_per_node, wanted, start, 1, 0.0, 1)
+                  for start in _starts(torus, grid, tasks_per_node, wanted))
+
+
+def _climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, number):
+    """Return the cost and the generators of the best basis of a climb."""
+    generators = np.array(start, dtype=np.int64).reshape(-1, 2)
+    rows, columns = (prime_factors(n) for n in grid.shape)
+    node, slot, cost, _ = basis_climb.climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
+                                            np.array([*rows, *columns], dtype=np.int64), len(rows),
+                                            generators[:, 0].copy(), generators[:, 1].copy(), steps, HEAT, aim + 1e-9,
+                                            number)
+    return cost, list(zip(node.tolist(), slot.tolist()))
 
 
 def usual_evaluations(torus: TwistedTorus, grid: ProcessGrid) -> int:

@@ -12,6 +12,7 @@ Cost: O(S^2) for blobs and for the eigenvectors of S slots, O(size^3) for each m
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 
 MOST_SLOTS = 1024  # beyond, eigenvectors take longer than the search
+MOST_CUTS = 1024   # that are kept for other grids on the same slots
 MATCHINGS = 3      # rounds; the pattern of a round is the mean places of the round before
 FADING = 0.01      # how much less a link of the next dimension counts
 
@@ -80,25 +82,34 @@ def spectral(site: Site, sizes: Sequence[int]) -> Groups:
     >>> sorted(sorted(group.tolist()) for group in spectral(Site(Torus((4, 2), (False, False))), [4, 4]))
     [[0, 1, 4, 5], [2, 3, 6, 7]]
     """
-    return _cut(_affinity(site), np.arange(site.n_slots), list(sizes))
+    return _cut((as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes()), np.arange(site.n_slots),
+                list(sizes))
 
 
-def _cut(affinity, some, sizes):
+def _cut(where, some, sizes):
     if len(sizes) == 1:
         return [some[:sizes[0]]]
-    half = len(sizes) // 2
-    part = affinity[np.ix_(some, some)]
+    half, order = len(sizes) // 2, _along(*where, some.tobytes())
+    left = len(order) * sum(sizes[:half]) // sum(sizes)
+    return _cut(where, order[:left], sizes[:half]) + _cut(where, order[left:], sizes[half:])
+
+
+@lru_cache(maxsize=MOST_CUTS)
+def _along(torus, tasks_per_node, nodes, some):
+    """Return slots in the order of the second eigenvector of their graph. Grids whose parts are alike share the cuts."""
+    some = np.frombuffer(some, dtype=np.int64)
+    part = _affinity(torus, tasks_per_node, nodes)[np.ix_(some, some)]
     _, vectors = np.linalg.eigh(np.diag(part.sum(axis=1)) - part)
     along = vectors[:, 1]
     along = along * np.sign(along[np.argmax(np.abs(along) > 1e-6)])  # eigenvectors have no sign of their own
-    order = some[np.argsort(along.round(9), kind="stable")]
-    left = len(order) * sum(sizes[:half]) // sum(sizes)
-    return _cut(affinity, order[:left], sizes[:half]) + _cut(affinity, order[left:], sizes[half:])
+    return some[np.argsort(along.round(9), kind="stable")]
 
 
-def _affinity(site):
+@lru_cache(maxsize=1)
+def _affinity(torus, tasks_per_node, nodes):
     """Return how strongly two slots belong together: 2 on one node, about 1 on neighbours, small but positive beyond."""
-    torus, places, apart = as_torus(site.network), _places(site), distances(site)
+    places = np.repeat(torus.coordinates(np.frombuffer(nodes, dtype=np.int64)), tasks_per_node, axis=0)
+    apart = hops_apart(torus, places, places)
     found = np.where(apart == 0, 2.0, 1e-3 / (1.0 + apart) ** 2)
     for i in range(torus.n_dimensions):
         found[(apart == 1) & (places[:, None, i] != places[None, :, i])] = 1.0 - FADING * i

@@ -17,8 +17,9 @@ Deterministic: the same seed and evaluations give the same tiling.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product as cartesian
-from math import inf, prod
+from math import inf, lcm, prod
 
 import numpy as np
 
@@ -37,6 +38,7 @@ MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dime
 MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
 NEAR = 6                  # places of each coset, the nearest to place 0, of which a tile takes one
+MOST_KEPT = 8             # grids whose lattices are kept
 MOST_TILE = 512           # tasks: larger tiles are not annealed
 
 
@@ -139,7 +141,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     shape = _shape(torus, tasks_per_node)
     first = min(ROUNDS[0][0], max(ROUNDS[1][0], ROUNDS[0][0] * MANY_PLACES // int(shape.prod())))
     runs = [_Run(torus, tasks_per_node, lattice, grid, seed)
-            for lattice in tried_lattices(torus, shape, grid, below)[:first]]
+            for lattice in _tried(torus, tasks_per_node, grid, below)[:first]]
     left = budget = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
@@ -259,12 +261,17 @@ def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) ->
 
 def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
     """Return the number of the coset of every place, 0 for the lattice itself: int array, shape (places,)."""
-    rest = coordinates(shape, np.arange(int(np.prod(shape))))
+    rest = _every_place(tuple(shape.tolist()))
     number = np.zeros(len(rest), dtype=np.int64)
     for i, row in enumerate(form):
         rest = rest - (rest[:, i] // row[i])[:, None] * np.array(row)
         number = number * row[i] + rest[:, i]
     return number
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _every_place(shape):
+    return coordinates(np.array(shape), np.arange(prod(shape)))
 
 
 def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
@@ -302,6 +309,11 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
             alike = letter, _signature(torus, scale, apart)
             found.setdefault(alike, Lattice(form, numbers, letter, load, floor))
     return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _tried(torus, tasks_per_node, grid, below):
+    return tried_lattices(torus, _shape(torus, tasks_per_node), grid, below)
 
 
 def _signature(torus, scale, apart):
@@ -357,8 +369,9 @@ def _folded(torus, tasks_per_node, form, size):
     strides = np.array(torus.strides)
     every = torus.coordinates(np.arange(torus.n_nodes))
     projected = np.unique(members @ strides)
-    for shift in torus.coordinates(projected):
-        label = np.minimum(label, ((every + shift) % torus.shape) @ strides)
+    for row in form:  # the first node of a coset is reached by 0, 1, 3, 7, ... steps along each row
+        for k in range(lcm(*torus.shape).bit_length()):
+            label = np.minimum(label, label[(every + (np.array(row[:-1]) << k)) % torus.shape @ strides])
     _, key = np.unique(label, return_inverse=True)
     times = len(members) // len(projected)
     unit = np.array([float(w) for w in weights(torus)]) * 2.0 * times / (tasks_per_node * size)  # of half a message

@@ -18,7 +18,7 @@ Deterministic: the same seed and number of evaluations give the same placement, 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -47,7 +47,8 @@ from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 120_000_000     # of the table of routes, changed by all swaps together;
+ENTRIES = 240_000_000     # of the table of routes, changed by all swaps together;
+PER_ROUTE = 3             # entries whose change takes as long as to find the route of a message;
 POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
@@ -93,11 +94,16 @@ def boards(ground: Ground) -> list[Board]:
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    routes = guiding_routes(network, network.ends(ground.node, ground.slot))
+    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes())
     if not isinstance(network, FatTree):
         return [Board(unit, length, routes, anywhere)]
     found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
     return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
+
+
+@lru_cache(maxsize=2)
+def _routes(network, ends):
+    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64))
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
@@ -468,7 +474,8 @@ class _Search:
         if board.routes is not None:
             cold = COLD_BY_ROUTES
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
-            changed = 4 * swaps.state.size.sum() * row * (FAR if len(board.routes.link) > MOST_NEAR else 1)
+            far = FAR if len(board.routes.link) > MOST_NEAR else 1
+            changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)

@@ -21,7 +21,7 @@ from pencilmap.model.routing.host_links import router_arcs, routers_of_ends
 from pencilmap.model.routing.legs import Legs
 from pencilmap.model.routing.tree_loads import static_cables
 
-MOST_ENTRIES = 40_000_000  # of static routes
+MOST_ENTRIES = 10_000_000  # of static routes
 MOST_WORK = 2_000_000_000  # points squared times links, of shortest paths
 
 

@@ -244,14 +244,16 @@ def _refresh(start, extent, shape, alone, unit, change, W, lane_norm, lane_top, 
         top[m] = _largest(lane_top, m)
 
 
-def settle_down(s: State, slot: np.ndarray) -> None:
-    """Put rank r into slot ``slot[r]`` and route every message again."""
+def settle_down(s: State, slot: np.ndarray, change: np.ndarray | None = None) -> None:
+    """Put rank r into slot ``slot[r]`` and route every message again, or take the known loads of this placement."""
     s.slot[:], s.node[:] = slot, s.slots[slot]
     s.rank_in[:] = -1
     s.rank_in[slot] = np.arange(len(slot))
-    s.change[:] = 0
-    _route_all(s.node, s.step, s.size, s.send, s.receive, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride, s.lane,
-               s.start, s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches, s.count)
+    s.change[:] = 0 if change is None else change
+    if change is None:
+        _route_all(s.node, s.step, s.size, s.send, s.receive, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride,
+                   s.lane, s.start, s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches,
+                   s.count)
     refresh(s)
 
 

@@ -6,8 +6,9 @@ grid. An order that keeps neighbours together makes these groups compact.
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import permutations, product as cartesian
+from itertools import chain, count, islice, permutations, product as cartesian
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ Starts = Iterator[tuple[str, np.ndarray]]
 
 SLOT_MOVED = 1e-3  # the cost of another slot on the same node, in squared hops
 MOST_ORDERED = 5  # axes of several nodes whose orders are tried; no launcher orders the six of Tofu
+MOST_KEPT = 16  # grids whose starts are kept
 MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
@@ -43,9 +45,26 @@ def starts(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def grouped(site: Site, grid: ProcessGrid) -> Starts:
-    """Yield the starts that keep neighbours together; all dimensions of the grid are treated alike."""
-    for make in (products, stretched_products, inner_products, bisections, compact, boxes):
-        yield from make(site, grid)
+    """Yield the starts that keep neighbours together; all dimensions of the grid are treated alike.
+
+    Starts are made when they are first asked for, and kept for further searches of the grid.
+    """
+    key = as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), grid
+    if key not in _made:
+        makers = products, stretched_products, inner_products, bisections, compact, boxes
+        _made[key] = [], chain.from_iterable(make(site, grid) for make in makers)
+        if len(_made) > MOST_KEPT:
+            del _made[next(iter(_made))]
+    known, further = _made[key]
+    for i in count():
+        if i == len(known):
+            known += islice(further, 1)
+        if i == len(known):
+            return
+        yield known[i]
+
+
+_made: dict[Any, tuple[list[tuple[str, np.ndarray]], Starts]] = {}  # by site and grid: the starts made so far, the others
 
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:

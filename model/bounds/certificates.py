@@ -38,7 +38,7 @@ class Bounds:
     routed : Fraction or None
         Cost of some placement of the grid under this routing with all messages at once, if known.
     brief : bool
-        Whether to leave out the bound by eigenvalues, which takes seconds.
+        Whether to leave out the bounds by eigenvalues and by linear programs, which take seconds.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Bounds:
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
         found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split,
-                            self.routed)
+                            self.routed, self.brief)
         return self._or_spectral(found)
 
     @cached_property

@@ -73,7 +73,7 @@ class LowerBound:
 
 
 def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False,
-                split: bool = False, reached: Fraction | None = None) -> LowerBound:
+                split: bool = False, reached: Fraction | None = None, brief: bool = False) -> LowerBound:
     """Return the best bound on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
     Parameters
@@ -89,6 +89,8 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
         Whether messages half round a ring then go both ways, half each.
     reached : Fraction, optional
         Cost of a placement: a bound of this value is the best, and no further argument is tried.
+    brief : bool
+        Whether to leave out the argument by linear programs, which take a second and add a few per cent at most.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     5 rows and columns across the middle of x
     """
     best, smallest = together_bound(site, grid, transform), Crossing(grid, transform).smallest
-    arguments = _in_turn(site, grid, ordered, split)
+    arguments = _in_turn(site, grid, ordered, split, brief)
     while (reached is None or best.value < reached) and (found := next(arguments, None)):
         best = max(best, scaled(LowerBound(*found), smallest), key=lambda bound: bound.value)
     return best
@@ -178,15 +180,15 @@ def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fractio
     return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
-def _in_turn(site, grid, ordered, split):
+def _in_turn(site, grid, ordered, split, brief):
     """Yield bounds on the sum of two lengths: for even blocks and two exchanges."""
     sizes = tuple(grid.extent(stage.letters) for stage in grid.decomposition.exchanges)
     if len(sizes) == 2 and min(sizes) > 1:
-        yield from _rows_and_columns(site.network, site, grid, sizes, ordered, split)
+        yield from _rows_and_columns(site.network, site, grid, sizes, ordered, split, brief)
 
 
 @singledispatch
-def _rows_and_columns(graph, site, grid, sizes, ordered, split):
+def _rows_and_columns(graph, site, grid, sizes, ordered, split, brief):
     """Yield the bounds of `_in_turn`, for any network."""
     T, P, every = site.tasks_per_node, grid.n_tasks, _every_cable(graph)
     if len(site.allocation.nodes) > MOST_NODES or not every:
@@ -203,14 +205,14 @@ def _rows_and_columns(graph, site, grid, sizes, ordered, split):
 
 
 @_rows_and_columns.register
-def _rows_and_columns_on_levels(network: SwitchedNetwork, site, grid, sizes, ordered, split):
+def _rows_and_columns_on_levels(network: SwitchedNetwork, site, grid, sizes, ordered, split, brief):
     if grid.n_tasks == site.n_slots:
         return in_turn_on_levels(site, sizes)
     return _across_cuts(site, divisions(site, Room(site, grid)), sizes, Fraction(0), Fraction(0))
 
 
 @_rows_and_columns.register
-def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split):
+def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split, brief):
     weights = link_weights(torus)
     capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
     rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
@@ -219,7 +221,8 @@ def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split):
         rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
         step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
                         units[0].denominator * units[1].denominator)
-    for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units):
+    for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units,
+                                 brief=brief):
         yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
 
 
@@ -234,24 +237,24 @@ def _units(torus, capacity, sizes, n_tasks):
     return tuple(Fraction(2 if divided else 4) * torus.n_nodes / (n_tasks * size) / capacity[0] for size in sizes)
 
 
-def _sums(site, grid, sizes, capacity, rows, columns, units):
+def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
     """Yield the bounds of `_in_turn` from the floors of both lengths."""
     torus = site.network
     yield rows + columns, "rows and columns, each alone"
-    if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+    is_whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
+    if not is_whole:
         yield from _pairs_of_cuts(_Part(site, grid, None), sizes, rows, columns, units)
-        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units,
-                                 site.allocation.is_usable()), "rows and columns across the middles, over all translations")
-        return
-    for i, n in enumerate(torus.shape):
+    for i, n in enumerate(torus.shape if is_whole else ()):
         if n > 1:
             lines = torus.lines(i)
             carried = torus.g(i) * lines * capacity[i] / (4 * torus.n_nodes)
             yield (_across(carried, share=Fraction(n // 2, n), k=n // 2 * lines * site.tasks_per_node, sizes=sizes,
                            rows=rows, columns=columns, units=units),
                    f"rows and columns across the middle of {torus.axes[i]}")
-    yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units),
-           "rows and columns across the middles, over all translations")
+    if not brief:
+        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units,
+                                 None if is_whole else site.allocation.is_usable()),
+               "rows and columns across the middles, over all translations")
 
 
 def _across_cuts(site, cuts, sizes, rows, columns):

@@ -73,7 +73,7 @@ def without_bracket(p: Prediction) -> Prediction:
 
 
 def quick(p: Prediction) -> Prediction:
-    """Return a prediction without anything that takes seconds: rules that solve a linear program, bounds by eigenvalues."""
+    """Return a prediction without anything that takes seconds: linear programs, and bounds by eigenvalues."""
     under, bounds = p.under, replace(p.bounds, brief=True)
     schedule = p.schedule and replace(p.schedule, bounds=p.schedule.bounds and bounds)
     return replace(p, under=under and (lambda rule: None if rule in LINEAR_PROGRAMS else under(rule)), bounds=bounds,

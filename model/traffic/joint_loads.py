@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import zip_longest
+from math import lcm
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,19 @@ class JointLoads:
 
     def largest(self, shares: Shares) -> tuple[Fraction, ...]:
         """Return the largest load in each class of links if these shares of the exchanges travel at once (exact)."""
-        return tuple(max((_dot(shares, vector) for vector in vectors), default=Fraction(0)) for vectors in self.vectors)
+        unit, parts = _whole_numbers(shares)
+        return tuple(Fraction(max((sum(map(mul, parts, row)) for row in rows), default=0), unit * scale)
+                     for scale, rows in self._rows)
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, list[list[int]]]]:
+        """Return for each class a denominator and the numerators of all vectors: whole numbers are summed faster."""
+        found = []
+        for vectors in self.vectors:
+            scale, numbers = _whole_numbers([x for vector in vectors for x in vector])
+            size = len(vectors[0]) if vectors else 1
+            found.append((scale, [numbers[i:i + size] for i in range(0, len(numbers), size)]))
+        return found
 
     def length(self, shares: Shares) -> Fraction:
         """Return the largest load of all, slower classes of links counted longer, as in `Prediction.cost` (exact)."""
@@ -59,8 +73,14 @@ class JointLoads:
         return undominated(np.array(rows))
 
 
-def _dot(shares, vector):
-    return sum((share * load for share, load in zip(shares, vector) if share), Fraction(0))
+def _whole_numbers(fractions):
+    """Return a common denominator and the numerators.
+
+    >>> _whole_numbers([Fraction(1, 2), Fraction(2, 3), 1])
+    (6, [3, 4, 6])
+    """
+    unit = lcm(*(x.denominator for x in fractions))
+    return unit, [x.numerator * (unit // x.denominator) for x in fractions]
 
 
 def undominated(rows: ArrayLike) -> np.ndarray:

@@ -132,6 +132,18 @@ def every_placement(slots, grid):
                 yield found.ravel()
 
 
+def test_swaps_by_routes_count_the_routes_and_their_entries(monkeypatch):
+    monkeypatch.setattr(network_search, "ENTRIES", 3_000_000)
+    ground = Ground(site_of(DRAGONFLY_72), ProcessGrid(6, 12))
+    run = network_search._Search(ground, in_sequence(2), network_search.EVALUATIONS, Limit())
+    board = boards(ground)[-1]
+    swaps = Swaps(ground, board, run.wanted)
+    run._anneal(swaps, board, ground.launch, parts=1)
+    messages = 4 * swaps.state.size.sum()
+    entries = 2 * len(board.routes.link) / len(board.routes.start)
+    assert 0 < run.used * messages * (int(entries) + network_search.PER_ROUTE) <= network_search.ENTRIES
+
+
 def test_every_placement_is_tried_once_up_to_the_order_of_rows_and_columns():
     found = {tuple(slots) for slots in every_placement(7, ProcessGrid(2, 3))}
     assert len(found) == 7 * 720 // (2 * 6)
