@@ -1,9 +1,9 @@
 """libpencilfft by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
 
 The library chooses the grid, and all else that the choice leaves open. The choice is the exchange or ``threads``: rank 0 has
-the whole array and as many threads as there are ranks. ``alone`` is ``threads`` with one thread. On one rank the plan of c2r
-may overwrite its input, as the peers do; other plans keep theirs. With ``+keep``, or ``keep`` alone, the plan keeps its input;
-with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
+the whole array and as many threads as there are ranks. ``alone`` is ``threads`` with one thread. On one rank the plan of
+c2r may overwrite its input, as the peers do; other plans keep theirs. With ``+keep``, or ``keep`` alone, the plan keeps its
+input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
 """
 
 from functools import partial
