@@ -69,7 +69,7 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
 
     Try again if only the launcher is left: mpirun of Open MPI 4 sometimes stays after all ranks have ended.
     """
-    for attempt in range(2):
+    for attempt in reversed(range(ATTEMPTS)):
         with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, env=ENVIRONMENT,
                               start_new_session=True) as process:
@@ -77,7 +77,7 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
                 return awaited(process, seconds)
             except subprocess.TimeoutExpired as late:
                 left = [number for number in started_by(process.pid) if number != process.pid]
-                if left or attempt:
+                if left or not attempt:
                     last = [(text or b"").decode(errors="replace")[-1000:] for text in (late.stdout, late.stderr)]
                     pytest.fail("\n".join([f"not finished in {seconds} s: {process.args}", *last, *map(told, left)]))
             finally:

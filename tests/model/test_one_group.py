@@ -98,4 +98,4 @@ def test_other_cases_are_not_called_alike(transform, grid, exchange, why):
 def test_the_command_says_why(pencilmap, options):
     status, out, err = pencilmap("predict", *options, "-p", "default")
     assert status == 0, err
-    assert "at the proved limit (all placements are alike)" in out
+    assert "at the proved limit of this grid (all placements are alike)" in out

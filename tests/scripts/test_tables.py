@@ -107,11 +107,11 @@ def test_the_line_compares_with_the_launchers_order():
     assert phrase == "the usual launch order (nodes in the order of their numbers; assumed)" and found.t_s == lines.t_s
     said = answer([lines, cubes], launch)
     assert said.startswith(f"take 8x64 box:2x2x2: {1e3 * cubes.t_s:.3f} ms, 33 % faster than {phrase}")
-    assert said.endswith(f"within {to_limit(cubes.certificate)} of the proved limit")
+    assert said.endswith(f"busiest links at most {to_limit(cubes.certificate)} above the proved least of this grid")
     assert f"slower than {phrase}" in answer([replace(lines, placement="plane")], Launched(((phrase, cubes),)))
     assert f"this is {phrase}" in answer([lines], launch)
     other = replace(lines, placement="line")
-    assert f"as fast as {phrase}, within 68 % of" in answer([other], launch)
+    assert f"as fast as {phrase}, busiest links at most 68 % above" in answer([other], launch)
     assert f"as fast as {phrase}: the search found no faster placement," in answer([other], launch, effort="normal")
     assert answer([other], launch, effort="quick").endswith("(without a search: --effort normal searches)")
 
@@ -137,9 +137,9 @@ def test_the_line_names_the_first_of_the_list(pencilmap):
 def test_the_line_says_where_no_placement_is_better():
     where = setting(network="4x4x4", bandwidth="1 GB/s", fft="64")
     best, = where.predictions("4x16", ["best"])
-    assert answer([best]).endswith("at the proved limit")
+    assert answer([best]).endswith("at the proved limit of this grid")
     alone, = where.predictions("1x64", ["best"])
-    assert answer([alone]).endswith("at the proved limit (all placements are alike)")
+    assert answer([alone]).endswith("at the proved limit of this grid (all placements are alike)")
 
 
 def test_a_large_routed_order_is_not_compared_with():
