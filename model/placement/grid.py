@@ -117,7 +117,7 @@ def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = 
     >>> check_tasks(ProcessGrid(2, 8), 32, "torus 4x4 with 2 tasks per node", tasks_per_node=2)
     Traceback (most recent call last):
         ...
-    pencilmap.model.base.errors.GridError: ...; take `tasks_per_node` 1, a grid with R*C = 32, or allow idle slots with `idle`
+    pencilmap.model.base.errors.GridError: ...; take `tasks_per_node` 1, a grid with R*C = 32, or ...
     """
     if grid.n_tasks == n_slots or (allow_idle and grid.n_tasks < n_slots):
         return

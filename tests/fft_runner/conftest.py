@@ -69,7 +69,7 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
 
     Try again if only the launcher is left: mpirun of Open MPI 4 sometimes stays after all ranks have ended.
     """
-    for attempt in reversed(range(ATTEMPTS)):
+    for attempt in reversed(range(4)):
         with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, env=ENVIRONMENT,
                               start_new_session=True) as process:
