@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 from pencilmap.mapper.base.progress import heard_by
-from pencilmap.scripts.command_line.tables import console
+from pencilmap.scripts.command_line.tables import console, say
 
 
 @contextmanager
@@ -13,7 +13,7 @@ def shown(began: float | None = None) -> Iterator[Callable[[str], None]]:
     """Yield a function that shows one line of text for each step, after the seconds since `began`, by default now."""
     out, began = console(stderr=True), monotonic() if began is None else began
     if not out.is_terminal:
-        yield lambda line: out.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
+        yield lambda line: say(f"{monotonic() - began:.0f} s, {line}", err=True)
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # slow to import
 
