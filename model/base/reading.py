@@ -32,7 +32,7 @@ MOST_YAML_EVENTS = 50_000
 MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
 MOST_UNITS = 1000  # different bandwidths in a graph
-SECONDS = 1.5  # seconds of computing for each started megabyte; a correct file takes a part of this
+SECONDS = 3.0  # seconds of computing for each started megabyte; a correct file takes a part of this
 NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # limits of waiting for a pipe
 
 
