@@ -460,6 +460,13 @@ def check_slices_of_larger_arrays(grid):
             assert (larger[2] == 7).all()
 
 
+def check_large_pages():
+    with Plan((64 * comm.size, 64, 32), (1, comm.size), comm, rigor="estimate") as plan:
+        for array in ("input", "output"):
+            assert plan.empty(array).nbytes >= pencilfft.LARGE_PAGE
+            assert plan.empty(array).ctypes.data % pencilfft.LARGE_PAGE == 0
+
+
 def check_wisdom(grid, folder):
     """The next plan knows the wisdom of a plan only after the file is loaded."""
     def chosen(**more):
@@ -561,6 +568,7 @@ check_brick_lines((6, 1, 12), (*GRIDS[-1][:1], 1, *GRIDS[-1][1:]), "transpose", 
 check_brick_lines((7, 5, 4), (1, *GRIDS[-1]), "dft", "natural", "single", 1, True)
 check_brick_lines((12, 12, 5), (*GRIDS[0], 1), "binary2", "natural", "double", 1, True)
 check_chosen_grid()
+check_large_pages()
 for exchange in ("alltoallv", "node", "p2p"):
     check_what_is_no_number(exchange)
 with tempfile.TemporaryDirectory() as mine:

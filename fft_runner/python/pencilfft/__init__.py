@@ -43,6 +43,7 @@ messages of 24 bytes. Only a rank without a communicator raises its error alone.
 """
 
 import ctypes
+import mmap
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
@@ -94,6 +95,7 @@ TABLES = ("decomposition", "exchange", "layout", "line_algorithm", "line_order",
 REMAPS = {"remap_in": -2, "remap_out": -1}
 ORDERS = {2: "yx", 3: "zyx"}  # of the axes, by default
 ALIGNMENT = 64  # of arrays that are made here
+LARGE_PAGE = 1 << 21  # bytes; the alignment of arrays that have so many
 NEEDED_ALIGNMENT = 16
 MOST_SHOWN = 80
 NEARLY = 1e-6  # points that rounding may add to an extent times a factor
@@ -956,7 +958,10 @@ class Plan(_Handled):
                                  "memory of work_bytes()")
 
     def empty(self, array: str | int) -> Array:
-        """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local."""
+        """Return an unfilled array for the calling rank's part, aligned to 64 bytes, of `buffer_bytes`. Local.
+
+        From 2 MB on the array begins at a large page, and Linux is asked for such pages.
+        """
         return _made(self.buffer_bytes, self._array(array))
 
     def view(self, part: Array, array: str | int) -> Array:
@@ -1584,9 +1589,13 @@ def _allocate(n_bytes: int) -> Array:
 
 
 def _made(n_bytes: int, as_laid: "_Array") -> Array:
-    """Return a new array with so many bytes behind its first element."""
-    memory = _allocate(n_bytes + ALIGNMENT)
-    return _kept(np.ndarray(as_laid.shape, as_laid.dtype, memory, -memory.ctypes.data % ALIGNMENT, as_laid.strides))
+    """Return a new array with so many bytes behind its first element; like pencilfft_alloc() in large pages."""
+    unit = LARGE_PAGE if n_bytes >= LARGE_PAGE else ALIGNMENT
+    memory = _allocate(n_bytes + unit)
+    start = -memory.ctypes.data % unit
+    if unit == LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):  # a request; nothing depends on the answer
+        ctypes.CDLL(None).madvise(c_void_p(memory.ctypes.data + start), c_size_t(n_bytes // unit * unit), mmap.MADV_HUGEPAGE)
+    return _kept(np.ndarray(as_laid.shape, as_laid.dtype, memory, start, as_laid.strides))
 
 
 _own: "dict[int, ref[Array]]" = {}  # the living arrays of empty() and view(), by their identity
