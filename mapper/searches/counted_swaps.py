@@ -15,7 +15,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pencilmap.mapper.searches.routed_swaps import compiled, copy_into
+from pencilmap.mapper.searches.routed_swaps import compiled, copy_into, raised
 
 AIM = 64      # swaps between two looks for the busiest units
 LOSSES = 0.7  # part of the unit of length at which the powers are summed anew
@@ -82,13 +82,6 @@ def _random(state, n):
     x ^= x >> np.uint64(27)
     state[0] = x
     return np.int64(((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)) * np.uint64(n) >> np.uint64(31))
-
-
-@compiled
-def _raised(x, doublings):
-    for _ in range(doublings):
-        x *= x
-    return x
 
 
 @compiled
@@ -190,7 +183,7 @@ def _powers(s, doublings):
     for term in range(len(s.worth)):
         total = 0.0
         for j in range(s.seen[term]):
-            total += _raised(_length(s, term, s.value, j) / s.power[-1], doublings)
+            total += raised(_length(s, term, s.value, j) / s.power[-1], doublings)
         s.power[term] = total
 
 
@@ -281,7 +274,7 @@ def swaps(s: State, number: int, doublings: int, hot: float, cold: float) -> int
                 j = s.touched[t]
                 old, new = _length(s, term, s.before, j), _length(s, term, s.value, j)
                 if old != new and j < s.seen[term]:
-                    s.power[term] += _raised(new / s.power[-1], doublings) - _raised(old / s.power[-1], doublings)
+                    s.power[term] += raised(new / s.power[-1], doublings) - raised(old / s.power[-1], doublings)
         after = _guide(s, doublings)
         if after <= now or _random(s.random, 1 << 30) < np.exp((now - after) / heat) * (1 << 30):
             now = after

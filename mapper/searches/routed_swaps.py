@@ -94,7 +94,8 @@ def copy_into(target: np.ndarray, source: np.ndarray) -> None:
 
 
 @compiled
-def _power(x, doublings):
+def raised(x: float, doublings: int) -> float:
+    """Return x to the power 2^doublings."""
     for _ in range(doublings):
         x *= x
     return x
@@ -213,7 +214,7 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
         for x in range(alone * W + at, alone * W + at + n):
             carried += change[x]
             most = max(most, carried)
-            norm += _power(each * carried, doublings)
+            norm += raised(each * carried, doublings)
         return norm, each * most
     together = np.zeros(n)
     for flow in range(unit.shape[1]):
@@ -223,7 +224,7 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
             together[x] += each * carried
     for x in range(n):
         top = max(top, together[x])
-        norm += _power(together[x], doublings)
+        norm += raised(together[x], doublings)
     return norm, top
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pencilmap.mapper.searches.routed_swaps import compiled
+from pencilmap.mapper.searches.routed_swaps import compiled, raised
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.predict.route_tables import RouteTables
 from pencilmap.model.traffic.program import Traffic
@@ -44,15 +44,8 @@ def _put(flat, sums, f, at, amount, k, noted, before, count):
     new = max(old + amount, 0.0)
     noted[count], before[count] = at, old
     flat[at] = new
-    sums[f] += _power(new, k) - _power(old, k)
+    sums[f] += raised(new, k) - raised(old, k)
     return count + 1
-
-
-@compiled
-def _power(x, doublings):
-    for _ in range(doublings):
-        x *= x
-    return x
 
 
 @compiled
@@ -105,7 +98,7 @@ def _fill(loads, sums, k, rows, other, phase, sent, got, place, host, router, up
     for f in range(loads.shape[0]):
         sums[f] = 0.0
         for x in range(loads.shape[1]):
-            sums[f] += _power(loads[f, x], k)
+            sums[f] += raised(loads[f, x], k)
 
 
 @compiled

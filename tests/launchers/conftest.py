@@ -99,8 +99,7 @@ def intel_mpi():
                           "I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT)}
 
 
-@pytest.fixture(scope="session")
-def slurm(tmp_path_factory):
+def running_slurm(tmp_path_factory):
     """The environment in which srun finds a cluster of four nodes."""
     for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
                              ("munged", "munge")):
@@ -111,6 +110,9 @@ def slurm(tmp_path_factory):
         except NoCluster as reason:
             pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
         yield environment
+
+
+slurm = pytest.fixture(scope="session")(running_slurm)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
 
 import pytest
 
@@ -12,9 +11,8 @@ from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from tests.launchers.conftest import AGENT, ROOT, Stalled, end_all_with, needs, run_bounded, succeed
+from tests.launchers.conftest import AGENT, ROOT, Stalled, end_all_with, needs, run_bounded, running_slurm, succeed
 from tests.launchers.placed import REPORT, TASKS, TORUS
-from tests.launchers.slurm_cluster import NoCluster, cluster
 from tests.launchers.test_simgrid import PLATFORM
 from tests.launchers.verdict_files import BROKEN, PASSED_OVER, USER, VALID, random_file
 
@@ -40,17 +38,7 @@ def checked(launcher, text, n):
     return why or judged[launcher] or job.hosts.names(mapping.node_of_rank)
 
 
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    """The environment in which srun finds the cluster."""
-    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
-                             ("munged", "munge")):
-        needs(program, package)
-    with ExitStack() as running:
-        try:
-            yield running.enter_context(cluster(tmp_path_factory.mktemp("slurm")))
-        except NoCluster as reason:
-            pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
+slurm = pytest.fixture(scope="module")(running_slurm)  # of its own: bad files may stop the controller
 
 
 @pytest.fixture(scope="module")

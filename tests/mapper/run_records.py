@@ -1,5 +1,7 @@
 """Run records from the time model, for tests that need records with known figures."""
 
+import json
+
 from pencilmap.mapper.runs.samples import LOCAL_PHASES
 from pencilmap.model.predict import predict
 from pencilmap.model.times.timing import local_terms, local_work
@@ -35,3 +37,9 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
         "placement": {"torus": str(mapping.network), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",
                       "mapfile": "x.map", "coordinate_source": coordinate_source, "self_check": "passed", "ranks": ranks},
         "mpi": {"library": "none", "standard": [3, 1]}, "fftw": "3.3.10", "hwloc": "2.8.0"}
+
+
+def written(path, *records):
+    """Write records to a file, one in a line, and return its path."""
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    return path

@@ -1,7 +1,5 @@
 """Records of distributed lines and of bricks of lines, without the runner: comparison with the model, and refusals."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
-from tests.mapper.run_records import record
+from tests.mapper.run_records import record, written
 
 COSTS = Costs(message_cost_s=1e-6, exchange_cost_s=1e-5)
 LABELS = {"link_bandwidth": "100 MB/s", "message_cost": "1 us", "exchange_cost": "10 us"}
@@ -44,11 +42,6 @@ def line_record(problem, direction="forward", labels=LABELS):
                     "algorithm": problem.algorithm, "order": problem.order, "fields": problem.fields,
                     "precision": problem.precision, "phases": phases | {"total": found["phases"]["total"]},
                     "stages": [{"name": stage.name, "exchange": "alltoallv"} for stage in forecast]}
-
-
-def written(path, *records):
-    path.write_text("".join(json.dumps(each) + "\n" for each in records))
-    return path
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])

@@ -12,6 +12,7 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.model.times.probe import Cut, FitQuality, ProbeFit, fit_probe
+from tests.mapper.run_records import written
 
 SIZES, BIG = (0, 1024, 65536, 1 << 20), 1 << 24
 
@@ -26,11 +27,6 @@ def result(**changes):
     return {"schema": "pencilmap-network-probe/1", "program": {"name": "network_probe", "version": "0"}, "mpi": "none",
             "ranks": 9, "nodes": 9, "torus": "3x3", "tasks_per_node": 1, "coordinate_source": "assumed", "reps": 1,
             "rounds": 1, "labels": {}, "round_trips": trips, "bursts": [], "streams": streams} | changes
-
-
-def written(path, *results):
-    path.write_text("".join(json.dumps(each) + "\n" for each in results))
-    return path
 
 
 def test_a_probe_becomes_a_machine_file_that_is_read_back(tmp_path):

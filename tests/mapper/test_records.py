@@ -18,7 +18,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
-from tests.mapper.run_records import record
+from tests.mapper.run_records import record, written
 
 VERSION_1 = Path(__file__).parent / "version_1.jsonl"  # written by fft_runner
 TORUS = Torus((4, 4), bandwidth=(148e6, 148e6))
@@ -30,11 +30,6 @@ def slab_record(placement="default"):
     grid = ProcessGrid(16, decomposition=SLAB)
     mapping = as_mapping(place(placement, Site(TORUS), grid), placement)
     return record(mapping, Transform(64, 64, 64), COSTS, LABELS)
-
-
-def written(path, *records):
-    path.write_text("".join(json.dumps(r) + "\n" for r in records))
-    return path
 
 
 def test_version_1_is_read_as_version_2():

@@ -13,11 +13,6 @@
 
 #include "common/failure.h"
 
-static const struct pf_exchange *exchange_at(int i)
-{
-    return pf_table_row(&pf_exchanges, i);
-}
-
 /* The key has the number of nodes, because the fastest exchange depends on it; the file names machine and MPI. */
 static int count_nodes(MPI_Comm comm, int *nodes)
 {
@@ -38,7 +33,7 @@ static bool may_run_beside(const struct pencilfft_plan_s *plan)
     for (int e = 0; e < plan->exchanges; e++)
         moves |= plan->p[e] > 1;
     for (int i = 0; i < pf_exchanges.count; i++)
-        beside |= exchange_at(i)->plan && exchange_at(i)->beside;
+        beside |= pf_exchange_at(i)->plan && pf_exchange_at(i)->beside;
     return moves && (plan->exchange->plan ? plan->exchange->beside : beside);
 }
 

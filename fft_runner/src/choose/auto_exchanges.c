@@ -23,15 +23,10 @@ struct choice {
     struct pf_times times[PF_MOST_EXCHANGES]; /* by number of the exchange: for the exchange at hand */
 };
 
-static const struct pf_exchange *row_at(int i)
-{
-    return pf_table_row(&pf_exchanges, i);
-}
-
 static int number_of(const struct pf_exchange *exchange)
 {
     int i = 0;
-    while (row_at(i) != exchange)
+    while (pf_exchange_at(i) != exchange)
         i++;
     return i;
 }
@@ -47,14 +42,14 @@ struct candidates {
 static void take(void *of, int number)
 {
     const struct candidates *c = of;
-    c->choice->plan->chosen[c->e] = row_at(number);
+    c->choice->plan->chosen[c->e] = pf_exchange_at(number);
 }
 
 /* An exchange whose messages are written directly to the reader gets the benefit of the doubt. */
 static bool is_favoured(void *of, int number)
 {
     const struct candidates *c = of;
-    return row_at(number)->direct && c->choice->one_node;
+    return pf_exchange_at(number)->direct && c->choice->one_node;
 }
 
 /* The base already has times, but not beside the other candidates. */
@@ -67,10 +62,10 @@ static int choose_one(struct choice *c, int e, int base)
     if (trial->spent <= trial->limit)
         c->times[base].n = 0;
     for (int i = 0; i < pf_exchanges.count && trial->spent <= trial->limit; i++)
-        if (i != base && row_at(i)->plan && c->plan->p[e] >= row_at(i)->least_group && !c->times[i].refused)
+        if (i != base && pf_exchange_at(i)->plan && c->plan->p[e] >= pf_exchange_at(i)->least_group && !c->times[i].refused)
             r.alive[r.n++] = i;
     int status = pf_race_run(&r);
-    c->plan->chosen[e] = row_at(r.alive[0]);
+    c->plan->chosen[e] = pf_exchange_at(r.alive[0]);
     return status;
 }
 
@@ -88,7 +83,7 @@ static void take_everywhere(void *of, int k)
     (void)k;
     for (int e = 0; e < all->choice->plan->exchanges; e++)
         if (all->choice->open[e])
-            all->choice->plan->chosen[e] = row_at(all->number);
+            all->choice->plan->chosen[e] = pf_exchange_at(all->number);
 }
 
 /* The first algorithm of the table that works for all exchanges; the first candidates run beside this base. */
@@ -100,7 +95,7 @@ static int find_base(struct choice *c, int *base)
         struct everywhere all = {c, i};
         struct pf_times *times = &c->times[i];
         struct pf_candidates one = {.n = 1, .take = take_everywhere, .of = &all, .times = &times};
-        if (!row_at(i)->plan)
+        if (!pf_exchange_at(i)->plan)
             continue;
         why = PENCILFFT_OK;
         if ((status = pf_trial_run(c->trial, &one, once, &why)))
@@ -184,7 +179,7 @@ static int recall(const struct pf_trial *trial, const char *key, int *known)
     const char *name = plan->rank || trial->anew ? NULL : pf_wisdom_find(key);
     *known = -1;
     for (int i = 0; name && i < pf_exchanges.count; i++)
-        if (row_at(i)->plan && !strcmp(name, row_at(i)->name))
+        if (pf_exchange_at(i)->plan && !strcmp(name, pf_exchange_at(i)->name))
             *known = i;
     PF_MPI(MPI_Bcast(known, 1, MPI_INT, 0, plan->all));
     plan->recalled |= *known >= 0;
@@ -200,7 +195,7 @@ static int take_known(struct choice *c, int e, int nodes)
         status = recall(c->trial, c->key[e], &known);
     c->open[e] = known < 0;
     if (known >= 0)
-        c->plan->chosen[e] = row_at(known);
+        c->plan->chosen[e] = pf_exchange_at(known);
     return status;
 }
 

@@ -64,12 +64,6 @@ static int make_grids(struct grids *g, const pencilfft_desc *desc)
     return status == PENCILFFT_MPI_ERROR ? status : PENCILFFT_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Without runs that were given up. */
 static pencilfft_grid_trial told(const struct pf_times *times, int R, int C)
 {
@@ -79,7 +73,7 @@ static pencilfft_grid_trial told(const struct pf_times *times, int R, int C)
         if (isfinite(times->seconds[i]))
             sorted[trial.runs++] = times->seconds[i];
     if (trial.runs) {
-        qsort(sorted, (size_t)trial.runs, sizeof *sorted, ascending);
+        pf_seconds_sort(sorted, trial.runs);
         trial.least = sorted[0];
         trial.median = pf_times_median(times);
         trial.spread = sorted[3 * (trial.runs - 1) / 4] - sorted[(trial.runs - 1) / 4];
@@ -134,7 +128,7 @@ static const struct pf_exchange *first_algorithm(const struct pencilfft_plan_s *
 {
     const struct pf_exchange *row;
     int i = 0;
-    while ((row = pf_table_row(&pf_exchanges, i)) && (!row->plan || (plan->nonblocking && !row->beside)))
+    while ((row = pf_exchange_at(i)) && (!row->plan || (plan->nonblocking && !row->beside)))
         i++;
     return row ? row : plan->exchange;
 }

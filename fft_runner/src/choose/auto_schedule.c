@@ -12,11 +12,6 @@
 #include "common/failure.h"
 #include "layout/layout.h"
 
-static const struct pf_exchange *row_at(int i)
-{
-    return pf_table_row(&pf_exchanges, i);
-}
-
 /* The schedules that keep the boxes. If a transform is too small for a schedule, the schedule is left out. */
 static const char *const tried_schedules[] = {"overlap:2", "overlap", "pipelined"};
 enum { N_TRIED = sizeof tried_schedules / sizeof tried_schedules[0], ROUNDS = 3, REPS = 5, SCHEDULE_SIZE = 64 };
@@ -46,8 +41,8 @@ static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *
         return plan->chosen[e];
     for (int i = 0; i < pf_exchanges.count && plan->auto_seconds[e]; i++) {
         double seconds = plan->auto_seconds[e][i];
-        if (row_at(i)->beside && seconds > 0 && seconds < least) {
-            best = row_at(i);
+        if (pf_exchange_at(i)->beside && seconds > 0 && seconds < least) {
+            best = pf_exchange_at(i);
             least = seconds;
         }
     }
@@ -72,9 +67,11 @@ static void write_way(const struct pencilfft_plan_s *plan, char text[SCHEDULE_SI
 /* The number of the exchange of this name; -1 if no candidate has the name. */
 static int find_row(const char *name, size_t length)
 {
-    for (int i = 0; i < pf_exchanges.count; i++)
-        if (row_at(i)->plan && strlen(row_at(i)->name) == length && !strncmp(name, row_at(i)->name, length))
+    for (int i = 0; i < pf_exchanges.count; i++) {
+        const struct pf_exchange *row = pf_exchange_at(i);
+        if (row->plan && strlen(row->name) == length && !strncmp(name, row->name, length))
             return i;
+    }
     return -1;
 }
 
@@ -90,9 +87,9 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
         text += length + (text[length] == '/');
         length = strcspn(text, "/");
         int row = find_row(text, length);
-        if (row < 0 || (plan->beside && !row_at(row)->beside))
+        if (row < 0 || (plan->beside && !pf_exchange_at(row)->beside))
             return false;
-        way->exchange[e] = row_at(row);
+        way->exchange[e] = pf_exchange_at(row);
     }
     return true;
 }

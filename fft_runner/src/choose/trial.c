@@ -27,12 +27,6 @@
 
 static const double luck = 0.13; /* of a single run relative to simultaneous runs: docs/passes-and-trials.md */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double pf_times_median(const struct pf_times *times)
 {
     double sorted[PF_MOST_TIMES];
@@ -42,7 +36,7 @@ double pf_times_median(const struct pf_times *times)
             sorted[n++] = times->seconds[i];
     if (!n)
         return INFINITY;
-    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    pf_seconds_sort(sorted, n);
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 

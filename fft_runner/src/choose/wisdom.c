@@ -44,7 +44,7 @@ enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 static void prepare_planner(void)
 {
     for (int i = 0; i < pf_exchanges.count; i++) {
-        const struct pf_exchange *exchange = pf_table_row(&pf_exchanges, i);
+        const struct pf_exchange *exchange = pf_exchange_at(i);
         if (exchange->prepare)
             exchange->prepare();
     }

@@ -102,6 +102,10 @@ struct pf_exchange {
 
 enum { PF_MOST_EXCHANGES = 16 };
 extern const struct pf_table pf_exchanges; /* of pointers */
+static inline const struct pf_exchange *pf_exchange_at(int i)
+{
+    return pf_table_row(&pf_exchanges, i);
+}
 
 /* MPI's type of an element of that many bytes; only for moving data, not for arithmetic. */
 MPI_Datatype pf_element_type(size_t bytes);

@@ -10,7 +10,7 @@ static const char *those_beside(char text[128])
 {
     const struct pf_exchange *exchange;
     int used = 0;
-    for (int i = 0; (exchange = pf_table_row(&pf_exchanges, i)); i++)
+    for (int i = 0; (exchange = pf_exchange_at(i)); i++)
         if (exchange->beside && used < 100)
             used += snprintf(text + used, 128 - (size_t)used, "%s%s", used ? ", " : "", exchange->name);
     return text;

@@ -12,12 +12,6 @@
 
 enum { TRIALS = 7 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Arrays of the trials: the arrays of the plan, but outputs in turn if several fit into the caches, and into memory. */
 struct trial_arrays {
     void *in, *out;
@@ -64,7 +58,7 @@ static int try_both(pencilfft_plan plan, int backward, struct trial_arrays *arra
         seconds[1][i] = pf_now() - start;
     }
     for (int i = 0; i < 2 && !status; i++)
-        qsort(seconds[i] + 1, TRIALS, sizeof seconds[i][0], ascending);
+        pf_seconds_sort(seconds[i] + 1, TRIALS);
     *faster = !status && seconds[1][1 + TRIALS / 2] < seconds[0][1 + TRIALS / 2];
     return status;
 }

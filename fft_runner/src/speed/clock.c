@@ -1,6 +1,7 @@
 #include "speed/clock.h"
 
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 double pf_now(void)
@@ -49,4 +50,15 @@ void pf_clock_beside(struct pf_clock *clock, int phase, double since)
 void pf_clock_stop(struct pf_clock *clock)
 {
     clock->total = clock->last - clock->started - clock->unaccounted;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void pf_seconds_sort(double *seconds, int n)
+{
+    qsort(seconds, (size_t)n, sizeof *seconds, ascending);
 }

@@ -19,3 +19,5 @@ void pf_clock_resume(struct pf_clock *clock);
 /* Time since then belongs to phase as well, and not to the total. */
 void pf_clock_beside(struct pf_clock *clock, int phase, double since);
 void pf_clock_stop(struct pf_clock *clock);
+
+void pf_seconds_sort(double *seconds, int n); /* the shortest first */
