@@ -219,22 +219,20 @@ def cost(s: State) -> float:
 
 
 @compiled
-def _route_all(s, e, n, apart):
+def _route_all(members, slot_of, point, routes, link, weight, n, each, e, units, apart, value):
     """Add all messages of an exchange to the links. `apart` counts them for each two points, so each route is read once."""
     for k in range(len(apart)):
         apart[k] = 0
-    for g in range(s.first_count[e]):
-        for i in range(s.size[e]):
-            a = s.point[s.slot_of[s.members[e][g, i]]]
+    at = np.zeros(members.shape[1], dtype=np.int64)
+    for mates in members:
+        for i in range(len(mates)):
+            a = at[i] = point[slot_of[mates[i]]]
             for k in range(i):
-                b = s.point[s.slot_of[s.members[e][g, k]]]
-                if a != b:
-                    apart[a * n + b if a < b else b * n + a] += 1
-    units = s.inverse.shape[1]
+                apart[a * n + at[k] if a < at[k] else at[k] * n + a] += 1
     for k in range(len(apart)):
-        if apart[k]:
-            for i in range(s.routes[k], s.routes[k + 1]):
-                s.value[e, units + s.link[i]] += s.factor[e] * apart[k] * s.weight[i]
+        if apart[k] and k // n != k % n:
+            for i in range(routes[k], routes[k + 1]):
+                value[e, units + link[i]] += each * apart[k] * weight[i]
 
 
 @compiled
@@ -258,7 +256,8 @@ def fill(s: State) -> float:
                     s.value[e, u] += (s.size[e] - 1 - 2 * counts[k]) * s.inverse[e, u]
                     counts[k] += 1
         if len(s.link):
-            _route_all(s, e, n, apart)
+            _route_all(s.members[e], s.slot_of, s.point, s.routes, s.link, s.weight, n, s.factor[e], e, units, apart,
+                       s.value)
     return cost(s)
 
 
