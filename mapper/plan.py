@@ -53,6 +53,7 @@ ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evalu
 ROUNDS_WITH_HOLES = ((12, 128), (2, 24), (1, 6))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 6))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
+SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
 
@@ -477,15 +478,22 @@ class _Wanted:
             return found
         rounds = (ROUNDS_ON_SWITCHES if not self.where.network.has_products else
                   ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
-        for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
+        rounds = ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds
+        for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    share = Fraction(divisor, EFFORTS[self.effort])
-                    schedule = self._schedule(leader)
-                    placed = leader.where.best_placement(leader.grid, schedule, share, limit)
-                    question = replace(self.question, schedule=schedule, exchange=leader.exchange)
-                    found = [*found, self.choice(leader.where, placed, question, BEST)]
+                    share, brief = Fraction(divisor, EFFORTS[self.effort]), number < len(rounds)
+                    found = [*found, self._searched(leader, share, limit, brief)]
         return self._noted(found)
+
+    def _searched(self, leader, share, limit, brief):
+        """Return the choice that a search finds for a grid."""
+        schedule = self._schedule(leader)
+        placed, found = leader.where.best_prediction(leader.grid, schedule, share, limit, brief=brief)
+        question = replace(self.question, schedule=schedule, exchange=leader.exchange)
+        if found is None or question != Question(schedule=schedule):
+            return self.choice(leader.where, placed, question, BEST)
+        return Choice(leader.where, placed, found, self.by)
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
@@ -493,14 +501,14 @@ class _Wanted:
         return BEST if free and leader.schedule != SEQUENCE else leader.schedule
 
     def _to_search(self, found):
-        """Return the best choice of each grid that a search may make the first choice, the fastest first."""
+        """Return the best choice of each grid that a search may make faster than the first choice, the fastest first."""
         first: dict[tuple[object, ...], Choice] = {}
         order = self.ranked(found)
         for choice in order:
             if _is_searched(choice) and BEST in self._placements(choice.where):
                 first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
-        return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
+        return [choice for choice in first.values() if alone or _least(choice) < order[0].worth * SURE]
 
     def _noted(self, found):
         """Return the choices; on a site with holes, with a note for grids that were searched briefly."""
