@@ -50,9 +50,10 @@ EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
 ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
-ROUNDS_WITH_HOLES = ((12, 128), (2, 24), (1, 6))  # the same if no product fills the usable nodes
+ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 6))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
+FREE = 2                                     # divides these too with holes, for schedules that are free: swaps take longer
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
@@ -479,11 +480,13 @@ class _Wanted:
         rounds = (ROUNDS_ON_SWITCHES if not self.where.network.has_products else
                   ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
         rounds = ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds
+        has_holes = self.where.network.has_products and not self.where.site.allocation.is_complete
         for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    share, brief = Fraction(divisor, EFFORTS[self.effort]), number < len(rounds)
-                    found = [*found, self._searched(leader, share, limit, brief)]
+                    slow = rounds is ROUNDS_OF_ONE and has_holes and self._schedule(leader) == BEST
+                    share = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort])
+                    found = [*found, self._searched(leader, share, limit, has_holes or number < len(rounds))]
         return self._noted(found)
 
     def _searched(self, leader, share, limit, brief):

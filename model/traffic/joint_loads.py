@@ -62,7 +62,7 @@ class JointLoads:
             scale, numbers = _whole_numbers([x for vector in vectors for x in vector])
             most = max(map(abs, numbers), default=0)
             rows = np.array(numbers, dtype=object if most > MOST_64 else np.int64)
-            found.append((scale, rows.reshape(len(vectors), -1), most))
+            found.append((scale, rows.reshape(len(vectors), len(vectors[0]) if vectors else 1), most))
         return found
 
     def length(self, shares: Shares) -> Fraction:
