@@ -477,8 +477,9 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        rounds = (ROUNDS_ON_SWITCHES if not self.where.network.has_products else
-                  ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
+        rounds: Sequence[tuple[int, int]] = (
+            ROUNDS_ON_SWITCHES if not self.where.network.has_products else
+            ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
         rounds = ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds
         has_holes = self.where.network.has_products and not self.where.site.allocation.is_complete
         for number, (count, divisor) in enumerate(rounds, start=1):

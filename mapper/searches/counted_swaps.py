@@ -100,8 +100,8 @@ def _root(x, doublings):
 
 
 @compiled
-def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n, each, e, units, value, before, touched, stamp,
-             number):
+def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n, each, e, units, value, before, touched,
+             stamp, number):
     """Move the messages of a piece with its mates, each way, from point `here` to point `there`."""
     swap, t = number[0], number[1]
     for mate in mates:

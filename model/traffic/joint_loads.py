@@ -109,11 +109,11 @@ def undominated(rows: ArrayLike) -> np.ndarray:
         rest = rows[:, 1]
         before = np.concatenate([rest[:1] - 1, np.maximum.accumulate(rest)[:-1]])
         return rows[rest > before]
-    kept = []
-    rows = rows[np.argsort(-rows.sum(axis=1), kind="stable")]
-    while len(rows):  # the row with the largest sum; it removes its equals, too
-        kept.append(tuple(rows[0]))
-        rows = rows[(rows > rows[0]).any(axis=1)]
+    kept: list[tuple[Any, ...]] = []
+    left: np.ndarray = rows[np.argsort(-rows.sum(axis=1), kind="stable")]
+    while len(left):  # the row with the largest sum; it removes its equals, too
+        kept.append(tuple(left[0]))
+        left = left[(left > left[0]).any(axis=1)]
     return np.array(sorted(kept, reverse=True), dtype=rows.dtype).reshape(len(kept), rows.shape[1])
 
 
