@@ -35,7 +35,6 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
-from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
@@ -50,9 +49,11 @@ EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
 ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
-ROUNDS_WITH_HOLES = ((12, 128), (2, 24), (1, 6))  # the same if no product fills the usable nodes
+ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 6))       # the same for networks without products, whose first answers are close
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
+FREE = 2                                     # divides these too with holes, for schedules that are free: swaps take longer
+SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
 
@@ -475,17 +476,27 @@ class _Wanted:
         """Return the choices with placements that were searched for the fastest grids."""
         if not EFFORTS[self.effort]:
             return found
-        rounds = (ROUNDS_ON_SWITCHES if not self.where.network.has_products else
-                  ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
-        for count, divisor in ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds:
+        rounds: Sequence[tuple[int, int]] = (
+            ROUNDS_ON_SWITCHES if not self.where.network.has_products else
+            ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
+        rounds = ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds
+        has_holes = self.where.network.has_products and not self.where.site.allocation.is_complete
+        for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    share = Fraction(divisor, EFFORTS[self.effort])
-                    schedule = self._schedule(leader)
-                    placed = leader.where.best_placement(leader.grid, schedule, share, limit)
-                    question = replace(self.question, schedule=schedule, exchange=leader.exchange)
-                    found = [*found, self.choice(leader.where, placed, question, BEST)]
+                    slow = rounds is ROUNDS_OF_ONE and has_holes and self._schedule(leader) == BEST
+                    share = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort])
+                    found = [*found, self._searched(leader, share, limit, has_holes or number < len(rounds))]
         return self._noted(found)
+
+    def _searched(self, leader, share, limit, brief):
+        """Return the choice that a search finds for a grid."""
+        schedule = self._schedule(leader)
+        placed, found = leader.where.best_prediction(leader.grid, schedule, share, limit, brief=brief)
+        question = replace(self.question, schedule=schedule, exchange=leader.exchange)
+        if found is None or question != Question(schedule=schedule):
+            return self.choice(leader.where, placed, question, BEST)
+        return Choice(leader.where, placed, found, self.by)
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
@@ -493,14 +504,14 @@ class _Wanted:
         return BEST if free and leader.schedule != SEQUENCE else leader.schedule
 
     def _to_search(self, found):
-        """Return the best choice of each grid that a search may make the first choice, the fastest first."""
+        """Return the best choice of each grid that a search may make faster than the first choice, the fastest first."""
         first: dict[tuple[object, ...], Choice] = {}
         order = self.ranked(found)
         for choice in order:
             if _is_searched(choice) and BEST in self._placements(choice.where):
                 first.setdefault(_problem(choice), choice)
         alone = len({choice.kind for choice in order}) == 1
-        return [choice for choice in first.values() if alone or _least(choice) <= order[0].worth * TIE]
+        return [choice for choice in first.values() if alone or _least(choice) < order[0].worth * SURE]
 
     def _noted(self, found):
         """Return the choices; on a site with holes, with a note for grids that were searched briefly."""

@@ -131,33 +131,45 @@ class Where:
         if name == "search" and self.site.network.has_products:
             uneven = self.transform if self.transform and not self.transform.divides_evenly(grid) else None
             return self._fastest([search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
-                                  for wanted in objectives(schedule, grid)], schedule)
-        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
+                                  for wanted in objectives(schedule, grid)], schedule)[0]
+        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)[0]
 
     def best_placement(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1,
                        limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Product | Mapping:
         """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
         search. For `rules` see `candidates`.
         """
+        return self.best_prediction(grid, schedule, share, limit, rules)[0]
+
+    def best_prediction(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1, limit: Limit = UNLIMITED,
+                        rules: Sequence[str] = (), brief: bool = False) -> tuple[Product | Mapping, Prediction | None]:
+        """The placement of `best_placement`, and its prediction if the choice needed it.
+
+        If `brief`, only one objective is searched, with all evaluations; of a free schedule that of chunks that overlap.
+        """
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        several = objectives(schedule, grid)
-        for i, wanted in enumerate(several):
+        several = objectives("overlap" if brief and schedule == BEST else schedule, grid)
+        for i, wanted in enumerate(several if not brief or self._is_whole(grid) else several[:1]):
             effort = share * (len(several) if i or schedule == BEST else 1)  # the objective of the schedule gets most
+            if brief:
+                effort = 0 if i else share  # further objectives may have better products
             found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
                       if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
                 found += robust_search(self.site, grid, wanted, effort, limit)
             if self.halo and self.transform:
                 found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
-        return self._fastest(found, schedule)
+        return self._fastest(found, schedule, BEST)
 
-    def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
-        """The first of the fastest by all terms of the time model."""
+    def _fastest(self, found: list[Product | Mapping], schedule: str,
+                 name: str | None = None) -> tuple[Product | Mapping, Prediction | None]:
+        """The first of the fastest by all terms of the time model, and its prediction if there are several."""
         if len(found) == 1:
-            return found[0]
-        return min(found, key=lambda placed: self.shown(placed, Question(schedule=schedule)).order)
+            return found[0], None
+        predicted = [(placed, self.shown(placed, Question(schedule=schedule), name)) for placed in found]
+        return min(predicted, key=lambda each: each[1].order)
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
         """Whether the grid takes every slot of a whole torus, so that it has product placements."""

@@ -93,20 +93,28 @@ def _root(x, doublings):
 
 
 @compiled
-def _route(routes, link, weight, n, a, b, sign, e, units, value, before, touched, stamp, number):
-    """Add or remove a message each way between two points."""
-    if a == b:
-        return
-    k = a * n + b if a < b else b * n + a
-    for i in range(routes[k], routes[k + 1]):
-        j = units + link[i]
-        if stamp[j] != number[0]:
-            stamp[j] = number[0]
-            touched[number[1]] = j
-            number[1] += 1
-            for f in range(len(value)):
-                before[f, j] = value[f, j]
-        value[e, j] += sign * weight[i]
+def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n, each, e, units, value, before, touched,
+             stamp, number):
+    """Move the messages of a piece with its mates, each way, from point `here` to point `there`."""
+    swap, t = number[0], number[1]
+    for mate in mates:
+        if mate == piece:
+            continue
+        at = point[slot_of[mate]]
+        for end, length in ((here, -each), (there, each)):
+            if end == at:
+                continue
+            k = end * n + at if end < at else at * n + end
+            for i in range(routes[k], routes[k + 1]):
+                j = units + link[i]
+                if stamp[j] != swap:
+                    stamp[j] = swap
+                    touched[t] = j
+                    t += 1
+                    for f in range(len(value)):
+                        before[f, j] = value[f, j]
+                value[e, j] += length * weight[i]
+    number[1] = t
 
 
 @compiled
@@ -156,15 +164,8 @@ def _swap(s, x, y, undo):
                 g = s.group[e, piece]
                 if g < 0:
                     continue
-                for i in range(s.size[e]):
-                    mate = s.members[e][g, i]
-                    if mate == piece:
-                        continue
-                    at = s.point[s.slot_of[mate]]
-                    _route(s.routes, s.link, s.weight, n, here, at, -each, e, units, s.value, s.before, s.touched, s.stamp,
-                           s.number)
-                    _route(s.routes, s.link, s.weight, n, there, at, each, e, units, s.value, s.before, s.touched, s.stamp,
-                           s.number)
+                _reroute(s.members[e][g], piece, s.slot_of, s.point, here, there, s.routes, s.link, s.weight, n, each, e,
+                         units, s.value, s.before, s.touched, s.stamp, s.number)
     s.slot_of[x], s.slot_of[y] = b, a
     s.rank_in[a], s.rank_in[b] = y, x
 
@@ -211,10 +212,28 @@ def cost(s: State) -> float:
 
 
 @compiled
+def _route_all(members, slot_of, point, routes, link, weight, n, each, e, units, apart, value):
+    """Add all messages of an exchange to the links. `apart` counts them for each two points, so each route is read once."""
+    for k in range(len(apart)):
+        apart[k] = 0
+    at = np.zeros(members.shape[1], dtype=np.int64)
+    for mates in members:
+        for i in range(len(mates)):
+            a = at[i] = point[slot_of[mates[i]]]
+            for k in range(i):
+                apart[a * n + at[k] if a < at[k] else at[k] * n + a] += 1
+    for k in range(len(apart)):
+        if apart[k] and k // n != k % n:
+            for i in range(routes[k], routes[k + 1]):
+                value[e, units + link[i]] += each * apart[k] * weight[i]
+
+
+@compiled
 def fill(s: State) -> float:
     """Compute counts and lengths from the slots of all pieces; return the objective."""
     units = s.inverse.shape[1]
     n = int(np.sqrt(len(s.routes) - 1) + 0.5)
+    apart = np.zeros(n * n, dtype=np.int32)
     for e in range(len(s.size)):
         counts, groups = s.count[e], s.first_count[e]
         for k in range(len(counts)):
@@ -230,15 +249,8 @@ def fill(s: State) -> float:
                     s.value[e, u] += (s.size[e] - 1 - 2 * counts[k]) * s.inverse[e, u]
                     counts[k] += 1
         if len(s.link):
-            s.number[0] += 1
-            s.number[1] = 0
-            for g in range(groups):
-                for i in range(s.size[e]):
-                    first = s.members[e][g, i]
-                    for k in range(i):
-                        _route(s.routes, s.link, s.weight, n, s.point[s.slot_of[first]],
-                               s.point[s.slot_of[s.members[e][g, k]]], s.factor[e], e, units, s.value, s.before, s.touched,
-                               s.stamp, s.number)
+            _route_all(s.members[e], s.slot_of, s.point, s.routes, s.link, s.weight, n, s.factor[e], e, units, apart,
+                       s.value)
     return cost(s)
 
 

@@ -154,9 +154,10 @@ class Swaps:
         routes = board.routes or RouteTable(np.zeros(0, dtype=np.int64), 0, np.zeros(1, dtype=np.int64),
                                             np.zeros(0, dtype=np.int64), np.zeros(0))
         point = routes.points[network.ends(ground.node, ground.slot)] if board.routes else np.zeros(S, dtype=np.int64)
+        used, link = np.unique(routes.link, return_inverse=True)  # a job on part of a machine uses few of its links
         below, start_below = _listed(board.unit, U)
         inside, start_inside = _listed(board.within[:, None], int(board.within.max()) + 1)
-        places, terms = U + routes.n_links, list(wanted.terms) * (2 if board.both else 1)
+        places, terms = U + len(used), list(wanted.terms) * (2 if board.both else 1)
         seen = np.full(len(terms), places)
         seen[:len(terms) // 2 if board.both else 0] = U
         self.ground = ground
@@ -165,7 +166,7 @@ class Swaps:
         self.state = counted_swaps.State(
             size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)),
             first_count=np.array([len(some) for some in groups]), unit=board.unit,
-            point=point.astype(np.int64), routes=routes.start, link=routes.link, weight=routes.weight, factor=factor,
+            point=point.astype(np.int64), routes=routes.start, link=link, weight=routes.weight, factor=factor,
             inverse=factor[:, None] * board.length,
             share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
             worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64),

@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from math import lcm
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,8 @@ from pencilmap.model.traffic.loads import LinkLoads, as_fraction
 
 Shares = Sequence[Fraction | int]
 Vectors = tuple[tuple[Fraction, ...], ...]
+
+MOST_64 = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,20 @@ class JointLoads:
     def largest(self, shares: Shares) -> tuple[Fraction, ...]:
         """Return the largest load in each class of links if these shares of the exchanges travel at once (exact)."""
         unit, parts = _whole_numbers(shares)
-        return tuple(Fraction(max((sum(map(mul, parts, row)) for row in rows), default=0), unit * scale)
-                     for scale, rows in self._rows)
+        return tuple(Fraction(_largest_sum(rows, parts, most), unit * scale) for scale, rows, most in self._rows)
 
     @cached_property
-    def _rows(self) -> list[tuple[int, list[list[int]]]]:
-        """Return for each class a denominator and the numerators of all vectors: whole numbers are summed faster."""
+    def _rows(self) -> list[tuple[int, np.ndarray, int]]:
+        """Return for each class a denominator, the numerators of all vectors and the largest one.
+
+        Whole numbers are summed faster, and much faster if all sums fit into 64 bits.
+        """
         found = []
         for vectors in self.vectors:
             scale, numbers = _whole_numbers([x for vector in vectors for x in vector])
-            size = len(vectors[0]) if vectors else 1
-            found.append((scale, [numbers[i:i + size] for i in range(0, len(numbers), size)]))
+            most = max(map(abs, numbers), default=0)
+            rows = np.array(numbers, dtype=object if most > MOST_64 else np.int64)
+            found.append((scale, rows.reshape(len(vectors), len(vectors[0]) if vectors else 1), most))
         return found
 
     def length(self, shares: Shares) -> Fraction:
@@ -71,6 +75,14 @@ class JointLoads:
         rows = [[float(x * weight) for x in vector]
                 for vectors, weight in zip(self.vectors, link_weights(self.network)) for vector in vectors]
         return undominated(np.array(rows))
+
+
+def _largest_sum(rows, parts, most):
+    """Return the largest sum of numbers times parts over the rows, 0 without rows (exact)."""
+    if not len(rows):
+        return 0
+    kind = object if most * sum(map(abs, parts)) > MOST_64 else np.int64
+    return int((rows.astype(kind, copy=False) @ np.array(parts, dtype=kind)).max())
 
 
 def _whole_numbers(fractions):
@@ -90,23 +102,19 @@ def undominated(rows: ArrayLike) -> np.ndarray:
     [[2, 2], [1, 3]]
     """
     rows = np.asarray(rows)
-    if rows.shape[1] == 2 and rows.dtype != object:  # by sorting, which is faster than numpy's unique
-        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))][::-1]
-    elif rows.dtype == object:  # exact numbers beyond 64 bits, which numpy's unique cannot handle
-        rows = np.array(sorted(set(map(tuple, rows)), reverse=True), dtype=object)
-    else:
-        rows = np.unique(rows, axis=0)[::-1]    # the first column falls
     if rows.shape[1] == 1:
-        return rows[:1]
-    if rows.shape[1] == 2:
+        return rows[:0] if not len(rows) else rows.max(axis=0, keepdims=True)
+    if rows.shape[1] == 2 and rows.dtype != object:  # by sorting
+        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))][::-1]
         rest = rows[:, 1]
         before = np.concatenate([rest[:1] - 1, np.maximum.accumulate(rest)[:-1]])
         return rows[rest > before]
-    kept = rows[:0]
-    for row in rows:
-        if not (kept >= row).all(axis=1).any():
-            kept = np.vstack([kept, row])
-    return kept
+    kept: list[tuple[Any, ...]] = []
+    left: np.ndarray = rows[np.argsort(-rows.sum(axis=1), kind="stable")]
+    while len(left):  # the row with the largest sum; it removes its equals, too
+        kept.append(tuple(left[0]))
+        left = left[(left > left[0]).any(axis=1)]
+    return np.array(sorted(kept, reverse=True), dtype=rows.dtype).reshape(len(kept), rows.shape[1])
 
 
 def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any,

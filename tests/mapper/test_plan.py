@@ -125,6 +125,15 @@ def test_quick_searches_nothing_and_its_answer_is_among_those_of_normal(monkeypa
     assert not quick.cut_short and not normal.cut_short
 
 
+def test_nothing_is_searched_if_the_first_choice_takes_the_least_that_any_grid_takes(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
+    plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"))
+    assert not asked
+    plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"), grids=[all_grids(64)[3]], schedules=["sequence"])
+    assert asked
+
+
 def test_a_time_limit_cuts_the_search_short_and_the_plan_says_so():
     where = setting(network="7x7", fft="49", bandwidth="1 GB/s")
     grids = [where.grid("7x7")]
