@@ -21,7 +21,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 
 MOST_LENGTHS = 1 << 20
-MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a second
+MOST_STEPS = 600_000_000  # additions of the dynamic program as `steps` counts them; at most a tenth of a second
 
 
 def least_other(sent: Any, share: Any) -> Any:
@@ -136,7 +136,7 @@ def _positive(capacity):
 
 
 def steps(R: int, C: int, k: int) -> int:
-    """Return the number of additions of `exact_frontier`."""
+    """Return the number of additions of `exact_frontier` if it kept every sum of l^2, as a measure of its time."""
     k = min(k, R * C - k)
     return R * C * k * (k * min(R, C) // 2)
 
@@ -171,18 +171,26 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
         return None
     kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
     start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written
-    best = np.zeros((C + 1, k + 1, (most - k) // 2 + 1), dtype=kind)           # rows so far, cells, (sum of l^2 - cells) / 2
+    middle = R // 2    # with the rows and the cells, the sum of the excesses gives that of l^2, but takes far fewer values
+    excess = [(length - middle) * (length - middle - 1) // 2 for length in range(R + 1)]
+    best = np.zeros((C + 1, k + 1, C * max(excess[1], excess[R]) + 1), dtype=kind)  # rows so far, cells, sum of excesses
     best[0, 0, 0] = start
     room = np.empty(best[0].size, dtype=kind)
     for length in range(R, 0, -1):
-        step = (length * length - length) // 2
+        step = excess[length]
         for q in range(min(C, k // length)):
-            low, high = q * length, min(k - length, q * R)
-            here = best[q, low:high + 1, :min(high * (R - 1) // 2, best.shape[2] - 1 - step) + 1]
+            low, high = max(q * length, k - (C - q) * length), min(k - length, q * R)  # others do not lead to k cells
+            widest = min(q * max(step, excess[R]), high * excess[R] // R + q * step * (length < middle))
+            here = best[q, low:high + 1, :widest + 1]
             there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
             sums = np.add(here, kind.type((2 * q + 1) * length), out=room[:here.size].reshape(here.shape))
             np.maximum(there, sums, out=there)
-    squares = best[:, k].max(axis=0) - start
+    squares = np.zeros((most - k) // 2 + 1, dtype=kind)                             # for each (sum of l^2 - cells) / 2
+    for q, reached in enumerate(best[:, k]):
+        some = np.flatnonzero(reached > start)
+        place = some + middle * k - q * middle * (middle + 1) // 2
+        squares[place] = np.maximum(squares[place], reached[some])
+    squares -= start
     found = np.flatnonzero(squares > 0)
     rows = (k * R - (2 * found + k)) / (P * R)
     columns = (k * C - squares[found].astype(np.int64)) / (P * C)
