@@ -10,6 +10,7 @@ from pencilmap.model.network.network import Arcs, Network, leaves
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
 from pencilmap.model.traffic.exchange import Exchange, messages_between, node_totals
+from pencilmap.model.traffic.known_loads import kept
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 from pencilmap.model.traffic.pairs import Traffic, together
 
@@ -46,7 +47,8 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Traffic:
     """Return the bytes from each switch to each other switch, all planes together."""
     n, host = network.n_switches, host_of_end(network)
-    return together((between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes())
+    return kept(("switches", exchange.unit_bytes), network, exchange, ends, lambda: together(
+        (between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes()))
 
 
 @singledispatch
