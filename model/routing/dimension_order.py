@@ -31,7 +31,7 @@ from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
-from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
+from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
 
 _LEGS_AT_ONCE = 1 << 21
 _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
@@ -66,7 +66,7 @@ class DimensionOrder(Rule):
 
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
         """Return exact loads of a product placement with any blocks, from a line of each dimension."""
-        torus, exact = product.torus, ProductBlocks(product, blocks)
+        torus, exact = product.torus, product_blocks(product, blocks)
         order = self.dimensions(torus)
         lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]
         load = tuple(m_scale(Fraction(int(line.max()), 2 * cables), torus, blocks.total_bytes)
@@ -92,7 +92,7 @@ class DimensionOrder(Rule):
         units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
         classes = []
         for i, cables in enumerate(torus.cables):
-            lines = [ProductBlocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
+            lines = [product_blocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
             classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
