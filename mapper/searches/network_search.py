@@ -356,10 +356,13 @@ class _Search:
 
     def _crossings(self, some, levels):
         """Return the crossing of each seed; without evaluations infinity if units alone send more than a launch order."""
-        found, least = {}, np.inf
+        found, known, least = {}, {}, np.inf
         for name, slots in some.items():
             limit = np.inf if self.evaluations or name in LAUNCHED else least * (1 - 1e-9)
-            found[name] = self._crossing(levels, slots, limit)
+            key = slots.tobytes()  # many seeds are the same
+            if key not in known:
+                known[key] = self._crossing(levels, slots, limit)
+            found[name] = known[key]
             if name in LAUNCHED:
                 least = min(least, found[name])
         return found
@@ -373,7 +376,8 @@ class _Search:
             used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
             few = units.between is not None and len(used) <= MOST_PAIRED
             pairs = units.between[np.ix_(used, used)] if few else np.zeros((0, 0))
-            found.append((unit, _inverse(units.leaving[used] @ rates), _inverse(pairs * ~np.eye(len(pairs), dtype=bool))))
+            between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
+            found.append((unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]))
         return found
 
     def _crossing(self, levels, slots, limit):
@@ -381,16 +385,19 @@ class _Search:
 
         Infinity if the traffic across the units of a level alone reaches the limit.
         """
-        places, worst = [slots[part.members] for part in self.parts], np.zeros(len(self.wanted.terms))
-        for unit, leaving, _ in levels[::-1]:
-            alone = self._largest([_leaving(unit[place], len(leaving)) * leaving for place in places])
+        places, worst, pairs = [slots[part.members] for part in self.parts], np.zeros(len(self.wanted.terms)), []
+        for unit, leaving, between in levels[::-1]:
+            units = [unit[place] for place in places]
+            counts = [_counts(some, len(leaving)).astype(float) for some in units] if len(between) else None
+            alone = self._largest([_leaving(some, len(leaving), counts and counts[i]) * leaving
+                                   for i, some in enumerate(units)])
             if self._total(alone) >= limit:
                 return np.inf
             worst = np.maximum(worst, alone)
-        for unit, leaving, between in levels:
-            if between.any():
-                counts = [_counts(unit[place], len(leaving)).astype(float) for place in places]
-                worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
+            if counts is not None:
+                pairs.append((counts, between))
+        for counts, between in pairs[::-1]:
+            worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
         return self._total(worst)
 
     def _largest(self, loads):
@@ -515,11 +522,14 @@ def _counts(unit, n):
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
-def _leaving(unit, n):
-    """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,)."""
+def _leaving(unit, n, inside=None):
+    """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,).
+
+    inside : result of `_counts` if known
+    """
     groups, size = unit.shape
-    if groups * n <= FULL * unit.size:
-        inside = _counts(unit, n).astype(float)
+    if inside is not None or groups * n <= FULL * unit.size:
+        inside = _counts(unit, n).astype(float) if inside is None else inside
         return (inside * (size - inside)).sum(axis=0)
     place = np.sort((np.arange(groups)[:, None] * n + unit).ravel())
     begin = np.flatnonzero(np.diff(place, prepend=-1))

@@ -147,13 +147,13 @@ def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
     [0, 1, 4, 5, 2, 3, 6, 7]
     """
     n, length = lines.shape
-    v, u = np.mgrid[:n, :length]
+    v, u = np.arange(n)[:, None], np.arange(length)
     blocks = [(a, tasks // a) for a in divisors(tasks) if length % a == 0 and n % (tasks // a) == 0] or [(1, 1)]
     for a, b in blocks:
         widths = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
         for w in sorted(widths, key=lambda w: (length % w, w))[:WIDTHS]:
-            order = np.lexsort([some.ravel() for some in (u % a, v % b, u % w // a, v // b, u // w)])
-            yield f"strips {w} wide of {a}x{b}", lines.ravel()[order]
+            place = u // w * n * w + v // b * w * b + u % w // a * a * b + v % b * a + u % a
+            yield f"strips {w} wide of {a}x{b}", lines.ravel()[np.argsort(place, axis=None, kind="stable")]
 
 
 def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:

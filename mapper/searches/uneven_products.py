@@ -76,7 +76,7 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
 
 def _best_with(torus, grid, slots, transform, least):
     """Return the best choice for all dimensions that costs less than `least`, or None."""
-    letters, blocks = grid.decomposition.letters, list(stage_blocks(grid, transform))
+    letters, blocks = grid.decomposition.letters, stage_blocks(grid, transform)
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
     smallest = Crossing(grid, transform).smallest
     goal = tuple(n // slots[letter] for n, letter in zip(grid.shape, letters))

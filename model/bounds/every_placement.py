@@ -34,7 +34,7 @@ rest is ours, with proofs in docs/theory.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import product as cartesian
 from math import ceil, gcd, prod
 
@@ -49,7 +49,7 @@ from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
 from pencilmap.model.bounds.translations import translation_bound
 from pencilmap.model.bounds.twisted_cuts import all_cables, plane_cuts
-from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.network import host_hops, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
@@ -280,7 +280,13 @@ def _hops(site):
     network, nodes = site.network, site.allocation.nodes
     if isinstance(network, TwistedTorus) and site.allocation.is_complete:  # each node has the same distances to the others
         return np.broadcast_to(np.sort(network.hops), (len(nodes),) * 2)
-    return np.sort(network.arcs().distances(nodes)[:, nodes].astype(np.int64), axis=1)
+    return _sorted_hops(network, nodes.tobytes())
+
+
+@lru_cache(maxsize=2)
+def _sorted_hops(network, nodes):
+    some = np.frombuffer(nodes, dtype=np.int64)
+    return np.sort(host_hops(network)[np.ix_(some, some)].astype(np.int64), axis=1)
 
 
 def _across(carried, share, k, sizes, rows, columns, units):

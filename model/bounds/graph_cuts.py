@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.network.network import Leaves, Network, leaves
+from pencilmap.model.network.network import Leaves, Network, host_hops, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
 MOST_DENSE = 512    # vertices: above this number the vibrations are found by iteration
 ROUGH = 1e-2        # their error
+ROWS = 64           # of runs at once: their arrays fit into the cache
 _VIBRATIONS = 4
 
 
@@ -49,7 +50,7 @@ def whole_bound(graph: Network) -> Fraction:
     for run in _all_to_all_runs(graph):
         hosts = int(np.count_nonzero(run < N))
         loads += [hosts * (N - hosts) / cables for cables in _cables(graph, run) if cables]
-    hops = int(arcs.distances(range(N))[:, :N].sum())
+    hops = int(host_hops(graph).sum())
     return max(*loads, hops / cables_of(graph) if graph.capacities else Fraction(0))
 
 
@@ -68,7 +69,7 @@ def graph_bound(graph: Network, traffic: Ints) -> Fraction:
         Bytes of a cable of the fastest kind.
     """
     runs = _worst_runs(graph, traffic)
-    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, graph.arcs(), traffic))
+    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, traffic))
 
 
 @lru_cache(maxsize=8)
@@ -110,16 +111,30 @@ def _worst_runs(graph, traffic):
 @lru_cache(maxsize=8)
 def _all_to_all_runs(graph):
     """Return `_worst_runs` of an all-to-all of the hosts, without its matrix."""
-    found = []
-    for order in orders_of(graph):
-        inside = np.concatenate([[0], np.cumsum(order < graph.n_nodes)])
-        inside = inside[None, :] - inside[:, None]
-        out, into = _cables_of_runs(graph, order)
-        cables = np.where(np.minimum(out, into) > 0, np.minimum(out, into), np.maximum(out, into))
-        times = np.divide(inside * (graph.n_nodes - inside), cables, out=np.zeros(cables.shape), where=cables > 0)
-        low, high = np.unravel_index(int(times.argmax()), times.shape)
-        found.append(order[low:high])
-    return tuple(found)
+    return tuple(order[slice(*_longest(graph, order))] for order in orders_of(graph))
+
+
+def _longest(graph, order):
+    """Return low and high of the run whose hosts need longest for an all-to-all, rows of `low` at a time."""
+    box, inside = _box(_matrix(graph.arcs())[np.ix_(order, order)]), np.concatenate([[0], np.cumsum(order < graph.n_nodes)])
+    corner, ends = box.diagonal(), (box[:, -1], box[-1]) if not np.array_equal(box[:, -1], box[-1]) else (box[:, -1],)
+    best, place = -1.0, (0, 0)
+    for low in range(0, len(box), ROWS):
+        high = min(low + ROWS, len(box))
+        both = box[low:high, low:] + box[low:, low:high].T
+        cables = [both + (end - corner)[low:] - (end + corner)[low:high, None] for end in ends]
+        least = cables[0]
+        if len(ends) > 1:
+            least = np.minimum(*cables)
+            least = np.where(least > 0, least, np.maximum(*cables))
+        hosts = inside[low:] - inside[low:high, None]
+        hosts *= graph.n_nodes - hosts
+        times = np.divide(hosts, least, out=np.zeros(least.shape), where=least > 0)
+        times[np.tril_indices(high - low)] = 0
+        first = int(times.argmax())
+        if times.flat[first] > best:
+            best, place = times.flat[first], (low + first // times.shape[1], low + first % times.shape[1])
+    return place
 
 
 @lru_cache(maxsize=8)
@@ -216,6 +231,7 @@ def _hops_of_parts(graph, out, into, between):
     return Fraction(total) / cables_of(graph) if graph.capacities else Fraction(0)
 
 
+@lru_cache(maxsize=2)
 def _matrix(arcs):
     """Return the cables from vertex to vertex: float array, shape (V, V)."""
     from scipy.sparse import coo_array  # slow to import, and only graphs need scipy
@@ -265,11 +281,17 @@ def _worst_run(order, traffic, capacity):
 
 def _leaving(matrix):
     """Return the bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 for empty runs."""
-    box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
-    box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
+    box = _box(matrix)
     sent, corner = box[:, -1], box.diagonal()
     inside = corner[None, :] - box - box.T + corner[:, None]
     return np.triu(sent[None, :] - sent[:, None] - inside, 1)
+
+
+def _box(matrix):
+    """Return the sums of the first rows and columns: array, shape (V+1, V+1)."""
+    box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
+    np.cumsum(np.cumsum(matrix, axis=0), axis=1, out=box[1:, 1:])
+    return box
 
 
 def _load(graph, traffic, run):
@@ -301,7 +323,7 @@ def _sum(capacities):
     return sum((number * capacity for capacity, number in Counter(capacities).items()), Fraction(0))
 
 
-def _hop_bound(graph, arcs, traffic):
+def _hop_bound(graph, traffic):
     """Return bytes times least hops, divided by all cables: an exact fraction."""
-    hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
+    hops = host_hops(graph).astype(np.int64)
     return int((hops * traffic).sum()) / cables_of(graph) if graph.capacities else Fraction(0)

@@ -140,9 +140,7 @@ class _Program:
 
     def excluded(self, length):
         """Return whether no placement has a length of at most `length`."""
-        ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
-                                   for kinds, capacity in zip(self.kinds, self.capacity)))
-        needs = {(k, m): between.needs(lines[k], lines[m]) for (k, m), between in self.between.items()}
+        ends, alone, needs = self._limits(length)
         room = self.room * length * (1 + TOLERANCE) + TOLERANCE
         prices, found = 1 / (len(room) * room), []
         for _ in range(MOST_PRICES):
@@ -157,6 +155,15 @@ class _Program:
                 return False
             prices = np.maximum(prices, LEAST) / room
         return False
+
+    def _limits(self, length):
+        """Return the least hops of each shape that an end may have, of a group on one line, and the needs between ends."""
+        ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
+                                   for kinds, capacity in zip(self.kinds, self.capacity)))
+        able = [np.flatnonzero(np.isfinite(each)) for each in ends]
+        needs = {(k, m): between.needs(lines[k], lines[m], able[k], able[m]) for (k, m), between in self.between.items()
+                 if len(able[k]) and len(able[m])}
+        return [each[some] for each, some in zip(ends, able)], alone, needs
 
     def _cheapest(self, ends, alone, needs, prices):
         """Return the hops by classes of dimensions of the possible group with the least sum at these prices, or None."""
@@ -311,26 +318,42 @@ class _Between:
     def __init__(self, some, others, size, T):
         self.size, most = size, -(-size // T)
         self.whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
+        self.known: dict[tuple[bytes, ...], Ints] = {}  # results: many lengths allow the same
         self.counts = len(some) * len(others) * most <= MOST_PAIRS
         if not self.counts:
             return
-        self.outside = [size - np.cumsum(each, axis=1) for each in (some, others)]
-        self.places = np.arange(1, most + 1)
-        self.within = np.full((len(some), len(others), most), size)     # tasks on the fullest 1, 2, ... places: at most
+        n = max(some.shape[1], others.shape[1])
+        kind = np.int16 if n * n * max(size, T) * most + 2 * size < 1 << 15 else np.int64  # of the sums below
+        self.outside = [(size - np.cumsum(each, axis=1)).astype(kind) for each in (some, others)]
+        self.places = np.arange(1, most + 1, dtype=kind)
+        self.within = np.full((len(some), len(others), most), size, kind)  # tasks on the fullest 1, 2, ... places: at most
+        share = np.arange(size + 1) / size
+        self.part = share * np.log(np.where(share > 0, share, 1.0))        # of the entropy
         for a, first in enumerate(self.outside[0].T, 1):
             for b, last in enumerate(self.outside[1].T, 1):
                 np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
 
-    def needs(self, firsts, lasts):
-        """Return the least entropy, in bins; `firsts` and `lasts` are the most tasks on a line of the end dimensions."""
-        whole = self.whole
+    def needs(self, firsts, lasts, some, others):
+        """Return the least entropy, in bins, for some shapes of the first dimension and some of the last one.
+
+        `firsts` and `lasts` are the most tasks on a line of these dimensions, for each shape.
+        """
+        firsts, lasts = (np.minimum(most[each], self.size) for most, each in ((firsts, some), (lasts, others)))
+        key = tuple(each.tobytes() for each in (firsts, lasts, some, others))
+        if key not in self.known:
+            self.known[key] = self._needs(firsts, lasts, some, others)
+        return self.known[key]
+
+    def _needs(self, firsts, lasts, some, others):
+        whole = self.whole[np.ix_(some, others)]
         if self.counts:
-            within = self.within.copy()
-            for b, last in enumerate(self.outside[1].T, 1):
-                np.minimum(within, last[:, None] + b * firsts[:, None, None] * self.places, out=within)
-            for a, first in enumerate(self.outside[0].T, 1):
-                np.minimum(within, first[:, None, None] + a * lasts[:, None] * self.places, out=within)
-            whole = np.maximum(whole, _entropy(np.diff(within, axis=2, prepend=0) / self.size))
+            within = self.within[np.ix_(some, others)]
+            firsts, lasts = (most.astype(within.dtype) for most in (firsts, lasts))
+            for b, last in enumerate(self.outside[1][others].T, 1):
+                np.minimum(within, last[:, None] + (b * firsts)[:, None, None] * self.places, out=within)
+            for a, first in enumerate(self.outside[0][some].T, 1):
+                np.minimum(within, first[:, None, None] + (a * lasts)[:, None] * self.places, out=within)
+            whole = np.maximum(whole, -self.part[np.diff(within, axis=2, prepend=within.dtype.type(0))].sum(axis=2))
             whole = np.where(within[:, :, -1] < self.size, np.inf, whole)
         return np.clip(np.floor(whole / log(self.size) * BINS + TOLERANCE), 0, BINS + 1).astype(np.int64)
 

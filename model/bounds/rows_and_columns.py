@@ -21,7 +21,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 
 MOST_LENGTHS = 1 << 20
-MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a second
+MOST_STEPS = 600_000_000  # additions of the dynamic program as `steps` counts them; at most a tenth of a second
 
 
 def least_other(sent: Any, share: Any) -> Any:
@@ -136,7 +136,7 @@ def _positive(capacity):
 
 
 def steps(R: int, C: int, k: int) -> int:
-    """Return the number of additions of `exact_frontier`."""
+    """Return the number of additions of `exact_frontier` if it kept every sum of l^2, as a measure of its time."""
     k = min(k, R * C - k)
     return R * C * k * (k * min(R, C) // 2)
 
@@ -166,30 +166,52 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
         turned = exact_frontier(C, R, k)
         return None if turned is None else turned[::-1, ::-1]
     k, P = min(k, R * C - k), R * C
-    most = k * R
     if steps(R, C, k) > MOST_STEPS:
         return None
-    kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
-    start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written
-    best = np.zeros((C + 1, k + 1, (most - k) // 2 + 1), dtype=kind)           # rows so far, cells, (sum of l^2 - cells) / 2
-    best[0, 0, 0] = start
-    room = np.empty(best[0].size, dtype=kind)
-    for length in range(R, 0, -1):
-        step = (length * length - length) // 2
-        for q in range(min(C, k // length)):
-            low, high = q * length, min(k - length, q * R)
-            here = best[q, low:high + 1, :min(high * (R - 1) // 2, best.shape[2] - 1 - step) + 1]
-            there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
-            sums = np.add(here, kind.type((2 * q + 1) * length), out=room[:here.size].reshape(here.shape))
-            np.maximum(there, sums, out=there)
-    squares = best[:, k].max(axis=0) - start
+    squares = (_of_few_lengths if R <= 3 else _of_lengths)(R, C, k)
     found = np.flatnonzero(squares > 0)
     rows = (k * R - (2 * found + k)) / (P * R)
-    columns = (k * C - squares[found].astype(np.int64)) / (P * C)
+    columns = (k * C - squares[found]) / (P * C)
     order = np.argsort(rows)
     rows, columns = rows[order], columns[order]
     kept = columns < np.concatenate([[np.inf], np.minimum.accumulate(columns)[:-1]])
     return np.stack([rows[kept], columns[kept]], axis=1)
+
+
+def _of_few_lengths(R, C, k):
+    """Return `_of_lengths` for R <= 3 from all numbers of rows of length 3 and 2; the others have length 1."""
+    threes, twos = np.arange(k // 3 + 1 if R == 3 else 1)[:, None], np.arange(k // 2 + 1 if R > 1 else 1)
+    every = k - 2 * threes - twos                                                   # rows
+    possible = (every >= threes + twos) & (every <= C)
+    squares = np.zeros(k * (R - 1) // 2 + 1, dtype=np.int64)
+    np.maximum.at(squares, (3 * threes + twos)[possible], (threes**2 + (threes + twos)**2 + every**2)[possible])
+    return squares
+
+
+def _of_lengths(R, C, k):
+    """Return the largest sum of y^2 of k cells in at most C rows of at most R, for each (sum of l^2 - k) / 2; else 0."""
+    kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
+    start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written
+    middle = R // 2    # with the rows and the cells, the sum of the excesses gives that of l^2, but takes far fewer values
+    excess = [(length - middle) * (length - middle - 1) // 2 for length in range(R + 1)]
+    best = np.zeros((C + 1, k + 1, C * max(excess[1], excess[R]) + 1), dtype=kind)  # rows so far, cells, sum of excesses
+    best[0, 0, 0] = start
+    room = np.empty(best[0].size, dtype=kind)
+    for length in range(R, 0, -1):
+        step = excess[length]
+        for q in range(min(C, k // length)):
+            low, high = max(q * length, k - (C - q) * length), min(k - length, q * R)  # others do not lead to k cells
+            widest = min(q * max(step, excess[R]), high * excess[R] // R + q * step * (length < middle))
+            here = best[q, low:high + 1, :widest + 1]
+            there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
+            sums = np.add(here, kind.type((2 * q + 1) * length), out=room[:here.size].reshape(here.shape))
+            np.maximum(there, sums, out=there)
+    squares = np.zeros(k * (R - 1) // 2 + 1, dtype=kind)                             # for each (sum of l^2 - cells) / 2
+    for q, reached in enumerate(best[:, k]):
+        some = np.flatnonzero(reached > start)
+        place = some + middle * k - q * middle * (middle + 1) // 2
+        squares[place] = np.maximum(squares[place], reached[some])
+    return np.maximum(squares.astype(np.int64) - start, 0)
 
 
 def exact_total(frontier: Floats, capacity: float, rows: float, columns: float,

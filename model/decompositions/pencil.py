@@ -54,13 +54,17 @@ def least_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=32)
 def _least_crossing(R, C):
     P = R * C
-    squares = np.full((C + 1, P + 1), -1 << 62, dtype=np.int64)
+    half = P // 2  # the other tasks send as much
+    squares = np.full((C + 1, half + 1), -1 << 62, dtype=np.int64)
     squares[0, 0] = 0
     for length in range(R, 0, -1):
-        for q in range(C):
+        for q in range(min(C, half // length)):
+            low, high = q * length, min(half - length, q * R) + 1  # tasks in q columns
+            there = squares[q + 1, low + length:high + length]
             gain = C * length**2 + R * (2 * q + 1) * length
-            np.maximum(squares[q + 1, length:], squares[q, :-length] + gain, out=squares[q + 1, length:])
-    return 2 * P * np.arange(P + 1, dtype=np.int64) - squares.max(axis=0)
+            np.maximum(there, squares[q, low:high] + gain, out=there)
+    found = 2 * P * np.arange(half + 1, dtype=np.int64) - squares.max(axis=0)
+    return np.concatenate([found, found[P - half - 1::-1]])
 
 
 PENCIL = Decomposition(

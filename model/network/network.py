@@ -208,6 +208,22 @@ def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
     return Leaves(leaf, number[np.where(leaf, ahead, every)], inner)
 
 
+@lru_cache(maxsize=4)
+def host_hops(network: Network) -> Floats:
+    """Return hops from each host to each host: float array, shape (N, N), inf without a path. Leaves add a hop each.
+
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> host_hops(network_named("fat-tree:leaves=2,hosts=2,up=1"))[0].tolist()
+    [0.0, 2.0, 4.0, 4.0]
+    """
+    is_leaf, home, inner = leaves(network.arcs(), network.n_nodes)
+    used, place = np.unique(home[:network.n_nodes], return_inverse=True)
+    apart, extra = inner.distances(used.tolist())[:, used], is_leaf[:network.n_nodes].astype(float)
+    found = apart[np.ix_(place, place)] + extra[:, None] + extra
+    np.fill_diagonal(found, 0)
+    return found
+
+
 class TorusLink(NamedTuple):
     """The link that leaves the node at `node` (coordinates) along `axis` upwards (+1) or downwards (-1).
 

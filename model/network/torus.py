@@ -7,12 +7,13 @@ wrapped, unless `cables` gives more.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.kind import NetworkKind, bandwidths
@@ -228,6 +229,7 @@ def format_torus(torus: Torus) -> str:
 
 
 TIES = ("split", "parity", "plus")
+SHORT_LINE = 128     # nodes up to which the directions of all legs are kept
 LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the square, to 4 GiB
 
 
@@ -266,13 +268,21 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
     [[1, 2, 1, 0], [2, 1, 0, 1]]
     """
     n = legs.shape[-1]
+    up, down, back, forth = (_kept_directions if n <= SHORT_LINE else _directions)(n, ring, tie)
+    upward, downward = legs * up, legs * down
+    return np.stack([_around(upward, back) + _balance(upward).cumsum(axis=-1),
+                     _around(downward, forth) + _balance(downward)[..., ::-1].cumsum(axis=-1)[..., ::-1]], axis=-2)
+
+
+def _directions(n: int, ring: bool, tie: str) -> tuple[Ints, Ints, Bools, Bools]:
+    """Return for each leg its halves upwards and downwards, and whether it leads back, or forth: arrays, shape (n, n)."""
     a, b = np.ogrid[:n, :n]
     k = (b - a) % n
-    shares = np.where(2 * k < n, 2, np.where(2 * k > n, 0, _TIE_SHARE[tie](a)))
-    up = shares if ring else np.where(b > a, 2, 0)
-    upward, downward = legs * up, legs * (2 - up)
-    return np.stack([_around(upward, b < a) + _balance(upward).cumsum(axis=-1),
-                     _around(downward, b > a) + _balance(downward)[..., ::-1].cumsum(axis=-1)[..., ::-1]], axis=-2)
+    up = np.where(2 * k < n, 2, np.where(2 * k > n, 0, _TIE_SHARE[tie](a))) if ring else np.where(b > a, 2, 0)
+    return up, 2 - up, b < a, b > a
+
+
+_kept_directions = lru_cache(maxsize=64)(_directions)
 
 
 def _balance(legs: Ints) -> Ints:

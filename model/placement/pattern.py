@@ -64,7 +64,7 @@ class Pattern:
         >>> Pattern((("r", 2), ("c", 4))).index("r").tolist()
         [0, 1, 0, 1, 0, 1, 0, 1]
         """
-        return self._number([owner in letters for owner, _ in self.digits])
+        return _number(self, letters, True)
 
     def group(self, letters: str) -> np.ndarray:
         """Return for each node the number of its group: int array, shape (n,).
@@ -72,17 +72,7 @@ class Pattern:
         >>> Pattern((("r", 2), ("c", 4))).group("r").tolist()
         [0, 0, 1, 1, 2, 2, 3, 3]
         """
-        return self._number([owner not in letters for owner, _ in self.digits])
-
-    def _number(self, counts):
-        """Return the number made of the digits that count."""
-        node, index, stride = np.arange(self.n), np.zeros(self.n, dtype=np.int64), 1
-        for counted, (_, radix) in zip(counts, self.digits):
-            if counted:
-                index += node % radix * stride
-                stride *= radix
-            node = node // radix
-        return index
+        return _number(self, letters, False)
 
     def text(self, letters: str) -> str:
         """Return the digits as `parse_pattern` reads them with these letters."""
@@ -93,6 +83,19 @@ class Pattern:
 
     def __repr__(self) -> str:
         return f"Pattern({str(self)!r})"
+
+
+@lru_cache(maxsize=1024)
+def _number(pattern, letters, of_letters):
+    """Return the number of each node made of the digits of some letters, or of all other digits."""
+    node, index, stride = np.arange(pattern.n), np.zeros(pattern.n, dtype=np.int64), 1
+    for owner, radix in pattern.digits:
+        if (owner in letters) == of_letters:
+            index += node % radix * stride
+            stride *= radix
+        node = node // radix
+    index.setflags(write=False)
+    return index
 
 
 def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:

@@ -96,7 +96,7 @@ def product_of(mapping: Mapping) -> Product | None:
     origin = int(np.flatnonzero((places == 0).all(axis=1))[0])
     letters = grid.decomposition.letters
     images = {letter: places[_group_of(grid, letter, origin)] for letter in letters}
-    patterns = [pattern_of_images({letter: set(np.unique(image[:, i]).tolist()) for letter, image in images.items()}, n)
+    patterns = [pattern_of_images({letter: set(image[:, i].tolist()) for letter, image in images.items()}, n)
                 for i, n in enumerate((*torus.shape, mapping.tasks_per_node))]
     found = [pattern for pattern in patterns if pattern is not None]
     if len(found) < len(patterns):

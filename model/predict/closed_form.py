@@ -45,7 +45,7 @@ class ClosedForm:
         """The exchanges in the order of a forward transform."""
         if self.case.is_even or self.case.transform is None:
             return tuple(self.product.decomposition.exchanges)
-        return tuple(stage_blocks(self.product.grid, self.case.transform))
+        return stage_blocks(self.product.grid, self.case.transform)
 
     def load(self, stage: ExchangeStage | StageBlocks) -> ProductLoad | None:
         """The loads of one of the stages; None if the routing rule has no closed form."""

@@ -31,9 +31,10 @@ from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
-from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
+from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
 
 _LEGS_AT_ONCE = 1 << 21
+_DENSE = 1 << 24  # products of a matrix product that costs less than the import of sparse arrays
 _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
 
 
@@ -66,7 +67,7 @@ class DimensionOrder(Rule):
 
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
         """Return exact loads of a product placement with any blocks, from a line of each dimension."""
-        torus, exact = product.torus, ProductBlocks(product, blocks)
+        torus, exact = product.torus, product_blocks(product, blocks)
         order = self.dimensions(torus)
         lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]
         load = tuple(m_scale(Fraction(int(line.max()), 2 * cables), torus, blocks.total_bytes)
@@ -92,7 +93,7 @@ class DimensionOrder(Rule):
         units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
         classes = []
         for i, cables in enumerate(torus.cables):
-            lines = [ProductBlocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
+            lines = [product_blocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
             classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
@@ -200,33 +201,37 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
     """Return halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
     n = torus.shape[i]
     before, after = (sorted(order[some]) for some in (slice(order.index(i)), slice(order.index(i) + 1, None)))
-    even = exchange.is_even
+    even, groups = exchange.is_even, len(coordinates)
+    dense = groups * torus.n_nodes * n <= _DENSE and exchange.total_bytes < 1 << 53  # floats are exact then
     sources = _bytes_by_place(torus, coordinates, [i, *after], None if even else exchange.send_weight[None, :]
-                              * exchange.group_weight[:, None])
-    targets = _bytes_by_place(torus, coordinates, [i, *before], None if even else exchange.receive_weight[None, :])
+                              * exchange.group_weight[:, None], dense)
+    targets = _bytes_by_place(torus, coordinates, [i, *before], None if even else exchange.receive_weight[None, :],
+                              dense)
     loads = np.empty((sources.shape[1] // n, targets.shape[1] // n, 2, n), dtype=np.int64)
     for some_after, some_before in _blocks(*loads.shape[:2], n):
         legs = _columns(sources, some_after, n).T @ _columns(targets, some_before, n)
-        legs = legs.toarray().reshape(-1, n, some_before.stop - some_before.start, n).transpose(0, 2, 1, 3)
-        loads[some_after, some_before] = ring_link_loads(legs, torus.is_ring(i), tie)
+        legs = (legs.astype(np.int64) if dense else legs.toarray()).reshape(-1, n, some_before.stop - some_before.start, n)
+        loads[some_after, some_before] = ring_link_loads(legs.transpose(0, 2, 1, 3), torus.is_ring(i), tie)
     loads *= exchange.message_unit if even else exchange.unit_bytes
     return _by_node(torus, loads, i, before, after)
 
 
-def _bytes_by_place(torus, coordinates, dimensions, weights):
+def _bytes_by_place(torus, coordinates, dimensions, weights, dense):
     """Return the weight of the ranks of each group at each position in some dimensions, the first of them fastest.
 
-    `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is int64,
-    shape (groups, positions).
+    `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is a float
+    array if dense, else a sparse array of int64, shape (groups, positions).
     """
-    from scipy.sparse import coo_array  # slow to import, and closed forms do not need it
-
     place, stride = np.zeros(coordinates.shape[:2], dtype=np.int64), 1
     for j in dimensions:
         place += coordinates[..., j] * stride
         stride *= torus.shape[j]
     group = np.broadcast_to(np.arange(len(place))[:, None], place.shape)
     held = np.broadcast_to(np.int64(1) if weights is None else weights, place.shape)
+    if dense:
+        return np.bincount((group * stride + place).ravel(), held.ravel(), len(place) * stride).reshape(len(place), stride)
+    from scipy.sparse import coo_array  # slow to import, and few messages do not need it
+
     return coo_array((held.ravel(), (group.ravel(), place.ravel())), shape=(len(place), stride)).tocsc()
 
 

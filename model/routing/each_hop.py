@@ -8,13 +8,15 @@ Cost: O(L) for each target, L links.
 """
 
 from dataclasses import dataclass
+from functools import partial, singledispatch
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.routing.even_ways import even_loads_of_arcs
-from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
+from pencilmap.model.routing.host_links import loads_beyond_hosts, loads_beyond_leaves
 from pencilmap.model.routing.legs import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange
@@ -27,13 +29,14 @@ class EachHop(Rule):
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link."""
-        values = even_loads_of_arcs(router_arcs(network), between_routers(network, exchange, node_of_rank), by_hop=True)
-        return loads_of_arcs(network, exchange, node_of_rank, values)
+        return _loads(network, exchange, node_of_rank, partial(even_loads_of_arcs, by_hop=True))
 
     def legs(self, network: Network, routers: Ints) -> Legs:
         """Return the routes as a table."""
         return shortest_legs(network, routers, by_hop=True)
 
 
+_loads = singledispatch(loads_beyond_leaves)
+_loads.register(SwitchedNetwork, loads_beyond_hosts)
 RULE = without_argument("each-hop", "along shortest paths, split evenly over the cables at each hop (equal-cost routes)",
                         EachHop())

@@ -1,15 +1,16 @@
 """Loads of the links between hosts and switches, which no routing decides, and the network between the switches alone."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.network.network import Arcs, Network
+from pencilmap.model.network.network import Arcs, Network, leaves
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.traffic.counted import between, crossing
-from pencilmap.model.traffic.exchange import Exchange, messages_between
+from pencilmap.model.traffic.exchange import Exchange, messages_between, node_totals
+from pencilmap.model.traffic.known_loads import kept
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
 from pencilmap.model.traffic.pairs import Traffic, together
 
@@ -43,17 +44,11 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
 
 
-@singledispatch
-def between_routers(network: Network, exchange: Exchange, ends: np.ndarray) -> Traffic:
-    """Return the bytes from each router to each other router, all planes together."""
-    return messages_between(exchange, ends, network.n_nodes)
-
-
-@between_routers.register
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Traffic:
     """Return the bytes from each switch to each other switch, all planes together."""
     n, host = network.n_switches, host_of_end(network)
-    return together((between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes())
+    return kept(("switches", exchange.unit_bytes), network, exchange, ends, lambda: together(
+        (between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes()))
 
 
 @singledispatch
@@ -84,16 +79,25 @@ def _switch_arcs(network: SwitchedNetwork) -> Arcs:
     return Arcs(network.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links])
 
 
-@singledispatch
-def loads_of_arcs(network: Network, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
-    """Return the loads of all links from the loads of `router_arcs`."""
+def loads_beyond_leaves(network: Network, exchange: Exchange, ends: np.ndarray,
+                        even: Callable[[Arcs, Traffic], Floats]) -> LinkLoads:
+    """Return the loads of all links of a graph: those of leaves, which no routing decides, and the others by `even`."""
+    arcs = network.arcs()
+    is_leaf, home, inner = leaves(arcs, network.n_nodes)
+    values = np.zeros(len(arcs.source))
+    values[inner.index] = even(inner, messages_between(exchange, home[ends], inner.n_vertices))
+    for vertex, held in zip((arcs.source, arcs.target), node_totals(exchange, ends, network.n_nodes)):
+        links = np.flatnonzero(is_leaf[vertex])
+        values[links] = held[vertex[links]]
     flat = np.zeros(int(np.prod(network.link_shape)))
-    flat[network.arcs().index] = without_rounding(on_arcs)
+    flat[arcs.index] = without_rounding(values)
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
 
 
-@loads_of_arcs.register
-def _loads_with_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray, on_arcs: Floats) -> LinkLoads:
-    found = loads_with_hosts(network, exchange, ends, ())
-    found.values.reshape(-1)[network.place_of_link[_switch_arcs(network).index]] = without_rounding(on_arcs)
+def loads_beyond_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray,
+                       even: Callable[[Arcs, Traffic], Floats]) -> LinkLoads:
+    """Return the same for hosts on switches."""
+    arcs, found = _switch_arcs(network), loads_with_hosts(network, exchange, ends, ())
+    on_arcs = even(arcs, between_switches(network, exchange, ends))
+    found.values.reshape(-1)[network.place_of_link[arcs.index]] = without_rounding(on_arcs)
     return found

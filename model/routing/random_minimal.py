@@ -11,7 +11,7 @@ processes; the closed form is ours.
 Cost: O(n_i^2) for each dimension and point in time, and for each combination of distinct positions on the other axes.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import lgamma
 
 import numpy as np
@@ -27,6 +27,7 @@ _PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e
 _TAIL = 40.0                 # exp(-40) of the messages are still on their way at the end of the integral
 
 
+@lru_cache(maxsize=256)
 def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     """Return the largest expected load in each dimension under random minimal adaptive routing, on the m scale.
 
@@ -39,8 +40,9 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     ['1.360', '1.360', '1.360']
     """
     torus = product.torus
-    times, weights = _quadrature(sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions)))
-    axes = [_Axis(p, letters, torus.is_ring(i), times) for i, p in enumerate(product.dimensions)]
+    hops = sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions))
+    axes = [_axis(p, letters, torus.is_ring(i), hops) for i, p in enumerate(product.dimensions)]
+    weights = _quadrature(hops)[1]
     return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
 
 
@@ -55,8 +57,9 @@ def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoa
     ['9.438', '9.438', '9.438']
     """
     torus = product.torus
-    times, weights = _quadrature(sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions)))
-    axes = [[_Axis(p, some, torus.is_ring(i), times) for some in letters] for i, p in enumerate(product.dimensions)]
+    hops = sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions))
+    axes = [[_axis(p, some, torus.is_ring(i), hops) for some in letters] for i, p in enumerate(product.dimensions)]
+    weights = _quadrature(hops)[1]
     classes = []
     for i, cables in enumerate(torus.cables):
         rows = undominated(without_rounding(_joint(axes, i, weights)))
@@ -97,6 +100,12 @@ def _quadrature(hops):
     return (start + _PANEL * (x + 1) / 2).ravel(), np.tile(w * _PANEL / 2, panels)
 
 
+@lru_cache(maxsize=128)
+def _axis(pattern, letters, ring, hops):
+    """Return a dimension at the points in time for so many hops."""
+    return _Axis(pattern, letters, ring, _quadrature(hops)[0])
+
+
 class _Axis:
     """One dimension at the points in time of the quadrature.
 
@@ -116,6 +125,11 @@ class _Axis:
         arrived = _carry(legs) @ (1 - np.concatenate([np.zeros((1, times.size)), ticks.cumsum(axis=0)])[:-1])
         self.crossings, self.positions = moving.reshape(-1, times.size), (moving + arrived).sum(axis=0)
         self.pairs = pattern.extent(letters)
+
+    @cached_property
+    def different(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the crossings and the positions that differ."""
+        return _different(self.crossings), _different(self.positions)
 
 
 def _legs(pattern, letters, ring):
@@ -161,5 +175,5 @@ def _largest(axes, i, weights):
     lines = np.ones((1, weights.size))
     for j, axis in enumerate(axes):
         if j != i:
-            lines = (lines[:, None, :] * _different(axis.positions)[None, :, :] / axis.pairs).reshape(-1, weights.size)
-    return float(4 * ((_different(axes[i].crossings) * weights) @ lines.T).max()) / axes[i].pairs
+            lines = (lines[:, None, :] * axis.different[1][None, :, :] / axis.pairs).reshape(-1, weights.size)
+    return float(4 * ((axes[i].different[0] * weights) @ lines.T).max()) / axes[i].pairs

@@ -16,16 +16,16 @@ from functools import singledispatch
 import numpy as np
 
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.network import Network, leaves
+from pencilmap.model.network.network import Network
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.even_ways import even_loads_of_arcs
-from pencilmap.model.routing.host_links import between_routers, loads_of_arcs, router_arcs
+from pencilmap.model.routing.host_links import loads_beyond_hosts, loads_beyond_leaves
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.tree_loads import even_loads
 from pencilmap.model.routing.twisted_paths import twisted_loads
-from pencilmap.model.traffic.exchange import Exchange, messages_between, node_totals
-from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+from pencilmap.model.traffic.exchange import Exchange, messages_between
+from pencilmap.model.traffic.loads import LinkLoads
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,16 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
     exact : bool
         Whether loads are fractions instead of floats: for small cases.
     """
-    arcs, zero = network.arcs(), Fraction(0) if exact else 0.0
-    is_leaf, home, inner = leaves(arcs, network.n_nodes)
-    values, traffic = np.full(len(arcs.source), zero), messages_between(exchange, home[node_of_rank], inner.n_vertices)
-    values[inner.index] = _exact(inner, traffic) if exact else even_loads_of_arcs(inner, traffic)
-    for ends, held in zip((arcs.source, arcs.target), node_totals(exchange, node_of_rank, network.n_nodes)):
-        links = np.flatnonzero(is_leaf[ends])
-        values[links] = [Fraction(b) for b in held[ends[links]].tolist()] if exact else held[ends[links]]
-    flat = np.full(int(np.prod(network.link_shape)), zero)
-    flat[arcs.index] = values if exact else without_rounding(values)
+    if not exact:
+        return loads_beyond_leaves(network, exchange, node_of_rank, even_loads_of_arcs)
+    arcs = network.arcs()
+    flat = np.full(int(np.prod(network.link_shape)), Fraction(0))
+    flat[arcs.index] = _exact(arcs, messages_between(exchange, node_of_rank, arcs.n_vertices))
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
 
 
 def _between_switches(network, exchange, ends):
-    return loads_of_arcs(network, exchange, ends,
-                         even_loads_of_arcs(router_arcs(network), between_routers(network, exchange, ends)))
+    return loads_beyond_hosts(network, exchange, ends, even_loads_of_arcs)
 
 
 _loads = singledispatch(shortest_path_loads)  # host by host; kinds with faster ways are listed

@@ -55,7 +55,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
-from pencilmap.model.traffic.product_blocks import ProductBlocks, StageBlocks
+from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
 
 TIE = 1.01  # times the least time: models cannot tell which is faster within this ratio
 
@@ -254,7 +254,7 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
                 hop_length: Fraction) -> ExchangeWork:
     """Return the work of an exchange of a product placement with any block lengths, in closed form; as `product_work`."""
-    exact, size = ProductBlocks(product, blocks), len(blocks.send)
+    exact, size = product_blocks(product, blocks), len(blocks.send)
     sent = exact.sent_bytes()
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0

@@ -138,8 +138,9 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
         flat = [loads.values[i].reshape(-1) for loads in found]
         vectors: list[tuple[Fraction, ...]] = []
         for cables, links in network.links_by_cables(i):
-            rows = np.stack([values[links] for values in flat], axis=1)
-            rows = rows[rows.any(axis=1)] if rows.any() else rows[:1]
+            some = [values[links] for values in flat]
+            used = np.flatnonzero(np.logical_or.reduce([values != 0 for values in some]))
+            rows = np.stack([values[used if len(used) else slice(1)] for values in some], axis=1)
             kept = undominated(rows) if len(rows) else rows
             vectors += [tuple(as_fraction(x) * unit / cables for x, unit in zip(row, units)) for row in kept]
         classes.append(tuple(vectors))

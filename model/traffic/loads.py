@@ -79,9 +79,12 @@ def without_rounding(values: ArrayLike) -> Floats:
 
     So a load of 2 is 2, not 1.9999999999999998, and not below its bound.
     """
-    values = np.asarray(values, dtype=float)
-    shift = 40 - int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    return np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
+    found = np.array(values, dtype=float)
+    used = np.nonzero(found)  # a job uses few links of a large network
+    some = found[used]
+    shift = 40 - int(np.frexp(np.abs(some).max(initial=0.0))[1])
+    found[used] = np.ldexp(np.rint(np.ldexp(some, shift)), -shift)
+    return found
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:

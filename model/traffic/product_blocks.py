@@ -10,9 +10,9 @@ Cost: O(R + C + n_i^2) for dimension i.
 Needs: groups along one dimension of the grid, dimension order.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
 
@@ -30,7 +30,7 @@ from pencilmap.model.traffic.exchange import message_roots
 _LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python's integers are used
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StageBlocks:
     """The block lengths of an exchange.
 
@@ -48,14 +48,16 @@ class StageBlocks:
     total_bytes: int  #: D_T
 
 
-def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlocks]:
-    """Yield the block lengths of every exchange, in the order of a forward transform.
+@lru_cache(maxsize=64)
+def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, ...]:
+    """Return the block lengths of every exchange, in the order of a forward transform.
 
     >>> from pencilmap.model.placement.grid import parse_grid
     >>> row, column = stage_blocks(parse_grid("2x3"), Transform(5, 7, 4))
     >>> row.send.tolist(), row.receive.tolist(), row.groups["c"].tolist()
     ([4, 3], [2, 2], [2, 2, 1])
     """
+    found = []
     for stage, division in grid.decomposition.layouts():
         if not isinstance(stage, ExchangeStage):
             continue
@@ -71,8 +73,15 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlock
         for letter in grid.decomposition.letters:
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
-        yield StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups, unit_bytes=unit,
-                          total_bytes=transform.total_bytes)
+        found.append(StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups,
+                                 unit_bytes=unit, total_bytes=transform.total_bytes))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def product_blocks(product: Product, blocks: StageBlocks) -> "ProductBlocks":
+    """Return the blocks of an exchange on the digits of a product placement."""
+    return ProductBlocks(product, blocks)
 
 
 def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mapping[str, int],
@@ -107,10 +116,11 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
 
 
 class ProductBlocks:
-    """The blocks of an exchange on the digits of a product placement."""
+    """The blocks of an exchange on the digits of a product placement; `product_blocks` makes one."""
 
     def __init__(self, product: Product, blocks: StageBlocks) -> None:
         self.product, self.blocks = product, blocks
+        self._lines: dict[tuple[int, tuple[int, ...], str], Any] = {}
         self.exact = np.int64 if 2 * blocks.total_bytes * sum(product.torus.shape) < _LARGEST else object
 
     def line(self, i: int, order: Iterable[int], tie: str = "split") -> Any:
@@ -119,9 +129,14 @@ class ProductBlocks:
         No line of the dimension has more on any link; the form is that of `ring_link_loads`. `order` has the dimensions
         in the order of routing.
         """
+        key = i, tuple(order), tie
+        if key not in self._lines:
+            self._lines[key] = self._line(*key)
+        return self._lines[key]
+
+    def _line(self, i, order, tie):
         check_lines((self.product.torus.shape[i],))
-        before = list(order)
-        before = before[:before.index(i)]
+        before = order[:order.index(i)]
         after = [j for j in range(self.product.torus.n_dimensions) if j != i and j not in before]
         here = self.product.dimensions[i].index(self.blocks.letters)
         legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letters, self.blocks.send, i, before)[here][:, None] \

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from pencilmap.model.bounds import graph_cuts
 from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
 from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.network import host_hops
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.traffic.exchange import exchanges, node_totals, node_traffic
 
@@ -145,6 +146,30 @@ def hosts_on_switches(seed):
     return from_networkx(graph, f"hosts {seed}")
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_hops_between_hosts_are_those_of_the_whole_graph(seed):
+    graph = hosts_on_switches(seed)
+    hosts = range(graph.n_nodes)
+    assert host_hops(graph).tolist() == graph.arcs().distances(hosts)[:, hosts].tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 7, 64])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_worst_runs_of_an_all_to_all_need_as_long_as_any(seed, rows, monkeypatch):
+    """Each run is counted from the links that leave and enter the run."""
+    graph = hosts_on_switches(seed)
+    monkeypatch.setattr(graph_cuts, "ROWS", rows)
+    graph_cuts._all_to_all_runs.cache_clear()
+
+    def seconds(run):
+        hosts, cables = int((run < graph.n_nodes).sum()), graph_cuts._cables(graph, run)
+        return hosts * (graph.n_nodes - hosts) / (min(cables) or max(cables)) if any(cables) else 0
+
+    for order, found in zip(graph_cuts.orders_of(graph), graph_cuts._all_to_all_runs(graph)):
+        V = len(order)
+        assert seconds(found) == max(seconds(order[low:high]) for low in range(V) for high in range(low + 1, V + 1))
+
+
 @pytest.mark.parametrize("parts", [0, 2048])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_large_graph_is_bounded_without_its_leaves(seed, parts, monkeypatch):
@@ -165,12 +190,12 @@ def test_a_large_graph_is_bounded_without_its_leaves(seed, parts, monkeypatch):
         single = max(needed(graph, traffic, {host}) for host in range(graph.n_nodes))
         assert single <= found <= Fraction(least_load(graph, traffic)) * (1 + Fraction(1, 10**9))
         if parts:
-            assert found >= graph_cuts._hop_bound(graph, graph.arcs(), traffic)
+            assert found >= graph_cuts._hop_bound(graph, traffic)
             home = graph_cuts._parts(graph).home
             between = node_traffic(exchange, home[node], graph_cuts._parts(graph).inner.n_vertices).toarray()
             runs = graph_cuts._runs_of_parts(graph, out, into, between)
             assert found == max(*(needed(graph, traffic, set(run.tolist())) for run in runs),
-                                graph_cuts._hop_bound(graph, graph.arcs(), traffic))
+                                graph_cuts._hop_bound(graph, traffic))
     everybody = 1 - np.eye(graph.n_nodes, dtype=np.int64)
     assert graph_cuts.whole_bound(graph) <= Fraction(least_load(graph, everybody)) * (1 + Fraction(1, 10**9))
     all_to_all_cuts.cache_clear()

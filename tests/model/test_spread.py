@@ -85,9 +85,7 @@ def test_no_group_of_tasks_has_fewer_hops_than_the_cheapest_that_there_can_be(sh
             length = max(length, *(line_length(torus, where, i) for i in (first, last)))
             if first == last:
                 length = max(length, Fraction(4 * size * mean[first]) / (2 * torus.cable_positions(first)))
-            ends, lines, alone = zip(*(kinds.allowed(float(length) + 1e-9) for kinds in weighed.kinds))
-            needs = {(k, m): between.needs(lines[k], lines[m]) for (k, m), between in weighed.between.items()}
-            found = weighed._cheapest(ends, alone, needs, prices)
+            found = weighed._cheapest(*weighed._limits(float(length) + 1e-9), prices)
             assert found is not None and prices @ found <= cost + 1e-9, (where.tolist(), first, last)
 
 
