@@ -13,11 +13,11 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.command_line.tables import print_json, say
 
 
-def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], notes: Iterable[str],
-                 as_json: bool) -> None:
+def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], formats: str,
+                 notes: Iterable[str], as_json: bool) -> None:
     """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
 
-    `about` are the file, its format, and the launchers that accept the file.
+    `about` are the file, its format, and the launchers that accept the file; `formats` are the formats in words.
     """
     site, counts = replace(where.site, idle=True), np.unique(mapping.node_of_rank, return_counts=True)[1]
     least, most = int(counts.min()), int(counts.max())
@@ -28,7 +28,7 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
                     "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
         return
     file = about["file"]
-    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {about['format']}), {mapping.n_tasks} ranks on "
+    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {formats}), {mapping.n_tasks} ranks on "
         f"{counts.size} of {site.allocation.n_nodes} nodes, {least if least == most else f'{least} to {most}'} on each")
     for note in notes:
         say(note)

@@ -102,10 +102,11 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
             "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
 
 
-def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], as_json: bool) -> None:
-    """Print the loads of a placement file beside those of the launcher's order."""
+def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], formats: str,
+                  as_json: bool) -> None:
+    """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
     if as_json:
         print_json({**more, **_as_dict(path, found)})
         return
     show_program(path, where, found)
-    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {more['format']}), {found.traffic.n_ranks} ranks")
+    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), {found.traffic.n_ranks} ranks")
