@@ -176,6 +176,8 @@ class Setting(Where):
             The program in the launch line.
         """
         names = _hosts(hosts, self)
+        if not (names.is_default or self.site.idle):
+            names.names(self.site.allocation.nodes)
         per_host = tasks_of_host(self.tasks_per_node, names)
         cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
         return Job(self.site, names, cores * names.per_node, program)

@@ -90,6 +90,20 @@ def test_units_are_listed_and_each_is_understood(pencilmap):
         assert all(parse(f"2 {unit}", kind) > 0 for unit in spellings)
 
 
+@pytest.mark.parametrize("lines, words, part", [
+    ("pi1\npi2\n", ("--hosts",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
+    ("pi1\npi2\n", ("--nodes",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
+    ("a 0 0\nb 1 0\n", ("--hosts",), "node (0, 1) has no host name; add its line to the list"),
+])
+def test_hosts_are_checked_before_a_search(pencilmap, monkeypatch, tmp_path, lines, words, part):
+    searched = "pencilmap.scripts.command_line.commands.map.plan"
+    monkeypatch.setattr(searched, lambda *given, **named: pytest.fail("searched"))
+    (tmp_path / "hosts").write_text(lines)
+    status, _, err = pencilmap("map", "--network", "2x2", *words, tmp_path / "hosts", "--grid", "2x2", "-f", "openmpi5", "-o",
+                               tmp_path / "ranks")
+    assert status == 1 and part in " ".join(err.split())
+
+
 def test_the_reference_lists_the_same_units():
     text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
     assert "| " + " | ".join(", ".join(spellings) for spellings in UNITS.values()) + " |" in text

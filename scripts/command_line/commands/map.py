@@ -69,6 +69,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         job = where.job(hosts, cores_per_task, hwloc, program)
         map_program(where, traffic, placement, effort, output, form, job, as_json)
         return
+    if not where.shapes:  # wrong names of hosts are told before the search
+        where.job(hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
     with hearing():
         here, chosen, best = _chosen(where, grid, placement, schedule, effort, limit)
