@@ -124,6 +124,14 @@ def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
             "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
 
 
+def launch_as_before(best: Prediction, launch: Launched) -> list[str]:
+    """Return a sentence if the best is no faster than any possible launch order."""
+    ratios = [max(gains(best, other) or [gain(best, other) or 0.0]) for _, other in launch.orders]
+    if not ratios or not 0 < min(ratios) <= max(ratios) < 1 + SAME:
+        return []
+    return [f"no gain: launch as before, without the file, on grid {best.grid}"]
+
+
 def ways_faster(where: Where, found: Prediction, schedule: str | None, command: str,
                 routing: str | None = None) -> list[str]:
     """Return a sentence if the best placement of the grid is much faster by a quick look, and one for the best other grid.

@@ -21,6 +21,7 @@ from pencilmap.scripts.command_line.predictions import percent, to_limit
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
+SAME = 0.01  # a smaller gain counts as none
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program from its traffic: lines FROM TO BYTES, a matrix, "
                        "or what pencilmap trace writes.")
@@ -59,6 +60,8 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
         say(f"{best.placement}: {note}")
     say(f"wrote {output} ({found.traffic.n_ranks} ranks, {form})")
     show_launch(launch, form)
+    if (best.gain(found.predictions[0]) or 1) < 1 + SAME:
+        say("no gain: launch as before, without the file")
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,

@@ -99,8 +99,8 @@ def test_hosts_are_checked_before_a_search(pencilmap, monkeypatch, tmp_path, lin
     searched = "pencilmap.scripts.command_line.commands.map.plan"
     monkeypatch.setattr(searched, lambda *given, **named: pytest.fail("searched"))
     (tmp_path / "hosts").write_text(lines)
-    status, _, err = pencilmap("map", "--network", "2x2", *words, tmp_path / "hosts", "--grid", "2x2", "-f", "openmpi5", "-o",
-                               tmp_path / "ranks")
+    status, _, err = pencilmap("map", "--network", "2x2", *words, tmp_path / "hosts", "--grid", "2x2", "-f", "openmpi5",
+                               "-o", tmp_path / "ranks")
     assert status == 1 and part in " ".join(err.split())
 
 

@@ -18,7 +18,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes, ways_faster
+from pencilmap.scripts.command_line.answers import answer, launch_as_before, launched, schedule_notes, ways_faster
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
@@ -99,6 +99,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
             f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; "
             "others: docs/howto/your-grid.md")
+    for line in launch_as_before(best, launch):
+        say(line)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
