@@ -84,8 +84,8 @@ def test_map_gives_the_grid_in_the_words_of_libraries(told, pencilmap_json, tmp_
 
 @pytest.mark.parametrize("placement, is_told", [("default", True), ("default:yxt", False), ("best", False)])
 def test_map_says_if_its_file_gains_nothing(pencilmap, tmp_path, placement, is_told):
-    words = ("--network", "8x2", "--bandwidth", "1 GB/s", "-n", "32", "-g", "4x4", "-f", "hostfile", "-o", tmp_path / "hosts")
-    out = pencilmap("map", *words, "-p", placement)[1]
+    words = ("--network", "8x2", "--bandwidth", "1 GB/s", "-n", "32", "-g", "4x4", "-f", "hostfile")
+    out = pencilmap("map", *words, "-p", placement, "-o", tmp_path / "hosts")[1]
     assert ("no gain: launch as before, without the file, on grid 4x4" == out.splitlines()[-1]) == is_told
 
 
