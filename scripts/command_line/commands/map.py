@@ -11,6 +11,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
 from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -92,7 +93,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
                  *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else [])):
         say(line)
-    say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
+    say(f"wrote {output} ({counted(best.grid.n_tasks, 'rank')}, {form})")
     show_launch(how, form)
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
