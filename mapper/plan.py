@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements import as_mapping, check_name
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
@@ -39,12 +39,14 @@ from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
 DEFAULT = "default"
+QUICK = "quick"      # name of a placement that a longer search of its grid may improve
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
 MOST_IN_ROUNDS = 2048  # slots: above this number only effort long routes the rounds of exchanges that are not named
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
+BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
@@ -54,7 +56,6 @@ ROUNDS_ON_SWITCHES = ((2, 36), (1, 6))       # the same for networks without pro
 ROUNDS_OF_ONE = ((1, 1),)                    # the same if there is only one grid
 FREE = 2                                     # divides these too with holes, for schedules that are free: swaps take longer
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
-BRIEF = ("this grid was searched briefly; name it with `grid` to search it longer",)
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,15 @@ class Choice:
         Its `placement` is the name as given, ``best`` or ``default``.
     by : {"transform", "exchanges"}
         Objective of the plan.
+    is_brief : bool
+        Whether the plan searched placements of this grid briefly or not at all; False for the first choice.
     """
 
     where: Where
     placed: Product | Mapping
     prediction: Prediction
     by: str = TRANSFORM
+    is_brief: bool = False
 
     @property
     def network(self) -> Network:
@@ -96,7 +100,12 @@ class Choice:
             return self.prediction.placement
         if isinstance(self.placed, Product):
             return str(self.placed)
-        return self.placed.name if self.placed.name.startswith(("search:", "lattice:")) else BEST
+        return self.placed.name if self.placed.name.startswith(("search:", "lattice:", DEFAULT)) else BEST
+
+    @property
+    def name(self) -> str:
+        """Name of the placement: `QUICK` in place of ``best`` if a longer search of the grid may find a better placement."""
+        return QUICK if self.is_brief and (self.certificate or TIE) >= TIE else self.prediction.placement
 
     @property
     def exchange(self) -> str:
@@ -252,13 +261,16 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
                      exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
     limit = limit or Limit(seed, seconds)
-    found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
-                               top or TOP[effort])
+    with part(0, BEFORE_SEARCH if wanted.searches else 1):
+        found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
+                                     top or TOP[effort])
     leaders = wanted.leaders(found)
     best = wanted.ranked(found)[0]
     found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
              *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
-    found = wanted.searched(found, limit)
+    if wanted.searches:
+        with part(BEFORE_SEARCH, 1):
+            found = wanted.searched(found, limit)
     return Plan(where, tuple(wanted.distinct(found)), by, effort, limit.cut_short, left_out)
 
 
@@ -282,7 +294,8 @@ def _of_shapes(wanted, shapes, top):
             left_out.append(here.network)
             continue
         try:
-            some = wanted.first(here)
+            with part(number / len(order), (number + 1) / len(order)):
+                some = wanted.first(here)
         except PencilmapError as error:
             refusal = error
             continue
@@ -325,11 +338,13 @@ class _Wanted:
         return ranked_by(lambda choice: choice.prediction, found, self.by)
 
     def distinct(self, found: Iterable[Choice]) -> list[Choice]:
-        """Return the choices in order, each once."""
+        """Return the first choice, then the other choices by their times, each once."""
         kept: dict[tuple[object, ...], Choice] = {}
         for choice in sorted(found, key=lambda choice: order(choice.prediction, self.by)):
-            kept.setdefault(choice.key, choice)
-        return self.ranked(kept.values())
+            same = kept.setdefault(choice.key, choice)
+            kept[choice.key] = replace(same, is_brief=same.is_brief and choice.is_brief)
+        first = replace(self.ranked(kept.values())[0], is_brief=False)
+        return [first, *(choice for key, choice in kept.items() if key != first.key)]
 
     @property
     def question(self) -> Question:
@@ -351,6 +366,7 @@ class _Wanted:
         found = list(self._of_grids(where, grids, texts[:1] if lazy else texts, refusals))
         if lazy:
             found += self._launched(found, refusals)
+        found = _none_after_launch_order(found)
         if not found:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
         return found
@@ -472,22 +488,30 @@ class _Wanted:
 
     # search
 
+    @property
+    def searches(self) -> bool:
+        """Whether placements are searched."""
+        return EFFORTS[self.effort] > 0 and (self.placements is None or BEST in self.placements)
+
     def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
-        if not EFFORTS[self.effort]:
-            return found
         rounds: Sequence[tuple[int, int]] = (
+            ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else
             ROUNDS_ON_SWITCHES if not self.where.network.has_products else
             ROUNDS if self.where.site.allocation.is_complete else ROUNDS_WITH_HOLES)
-        rounds = ROUNDS_OF_ONE if len({choice.kind for choice in found}) == 1 else rounds
         has_holes = self.where.network.has_products and not self.where.site.allocation.is_complete
+        found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
+        done, work = 0.0, sum(count / divisor for count, divisor in rounds)
         for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
                     slow = rounds is ROUNDS_OF_ONE and has_holes and self._schedule(leader) == BEST
-                    share = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort])
-                    found = [*found, self._searched(leader, share, limit, has_holes or number < len(rounds))]
-        return self._noted(found)
+                    share, last = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort]), number == len(rounds)
+                    with part(done / work, (done + 1 / divisor) / work):
+                        choice = self._searched(leader, share, limit, has_holes or not last)
+                    done += 1 / divisor
+                    found = [*found, replace(choice, is_brief=not last)]
+        return found
 
     def _searched(self, leader, share, limit, brief):
         """Return the choice that a search finds for a grid."""
@@ -513,14 +537,13 @@ class _Wanted:
         alone = len({choice.kind for choice in order}) == 1
         return [choice for choice in first.values() if alone or _least(choice) < order[0].worth * SURE]
 
-    def _noted(self, found):
-        """Return the choices; on a site with holes, with a note for grids that were searched briefly."""
-        if not self.where.network.has_products:
-            return found
-        last = [choice.kind for choice in self._to_search(found)[:ROUNDS[-1][0]]]
-        return [replace(choice, prediction=replace(choice.prediction, notes=(*choice.prediction.notes, *BRIEF)))
-                if not choice.where.site.allocation.is_complete and choice.prediction.placement == BEST
-                and _is_searched(choice) and choice.kind not in last else choice for choice in found]
+
+def _none_after_launch_order(found):
+    """Return the choices; the best placement of a grid is the launch order if that is faster."""
+    launch = {choice.kind: choice for choice in found if choice.prediction.placement == DEFAULT}
+    return [replace(other, prediction=replace(other.prediction, placement=BEST))
+            if choice.prediction.placement == BEST and (other := launch.get(choice.kind)) and other.worth < choice.worth
+            else choice for choice in found]
 
 
 def _first_of(given, usual):

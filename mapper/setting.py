@@ -15,6 +15,7 @@ import numpy as np
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, network_text
@@ -104,7 +105,11 @@ class Setting(Where):
             routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, question, effort, limit)]
+            found = list[Prediction]()
+            for text, step in zip(placements, parts(len(placements))):
+                with step:
+                    found += self._predictions(text, one, question, effort, limit)
+            return found
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         assert isinstance(question.exchange, str)
@@ -171,6 +176,8 @@ class Setting(Where):
             The program in the launch line.
         """
         names = _hosts(hosts, self)
+        if not (names.is_default or self.site.idle):
+            names.names(self.site.allocation.nodes)
         per_host = tasks_of_host(self.tasks_per_node, names)
         cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
         return Job(self.site, names, cores * names.per_node, program)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pencilmap.mapper.base.hosts import first_hosts
-from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.progress import now_and_then, parts, say
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
@@ -151,16 +151,21 @@ class Where:
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
         several = objectives("overlap" if brief and schedule == BEST else schedule, grid)
-        for i, wanted in enumerate(several if not brief or self._is_whole(grid) else several[:1]):
+        several = several if not brief or self._is_whole(grid) else several[:1]
+        steps = parts(len(several) * (1 + self.robust + (self.halo is not None)))
+        for i, wanted in enumerate(several):
             effort = share * (len(several) if i or schedule == BEST else 1)  # the objective of the schedule gets most
             if brief:
                 effort = 0 if i else share  # further objectives may have better products
-            found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
-                      if not (isinstance(placed, Product) and placed in found)]
+            with next(steps):
+                found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
+                          if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
-                found += robust_search(self.site, grid, wanted, effort, limit)
+                with next(steps):
+                    found += robust_search(self.site, grid, wanted, effort, limit)
             if self.halo and self.transform:
-                found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
+                with next(steps):
+                    found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
         return self._fastest(found, schedule, BEST)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str,

@@ -13,6 +13,7 @@ from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
 from pencilmap.mapper.graphs.processor_sets import allowed, closest
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import parse_xml, reading
+from pencilmap.model.base.units import counted
 
 MAX_CORES = 1 << 16
 
@@ -39,7 +40,8 @@ def find(document: Document) -> Found:
                  if info.get("name") == "HostName"), "the node")
     numa = max(1, sum(each.get("type") == "NUMANode" for each in root.iter("object")))  # hwloc 1 writes no single node
     packages = len({core.package for core in cores})
-    facts = (Fact(f"processors of {name}", f"{packages} packages, {numa} NUMA nodes, {len(cores)} cores", document.label),)
+    told = ", ".join((counted(packages, "package"), counted(numa, "NUMA node"), counted(len(cores), "core")))
+    facts = (Fact(f"processors of {name}", told, document.label),)
     return Found(facts, cores=cores)
 
 

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from pencilmap.mapper.allocations.found import NO_TORUS, Fact, Found, shortened
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.reading import check_xml, parse_xml
+from pencilmap.model.base.units import counted
 
 HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 
@@ -27,7 +28,8 @@ def find(document: Document) -> Found:
     hosts, switches = _graphml(document) if "<graphml" in document.text[:4000] else _xml(document)
     if not hosts:
         raise document.refuse("has no node of type host")
-    facts = (Fact("network", f"{len(hosts)} hosts, {switches} switches, no coordinates", document.label),
+    facts = (Fact("network", f"{counted(len(hosts), 'host')}, {counted(switches, 'switch')}, no coordinates",
+                  document.label),
              Fact("hosts", shortened(hosts), document.label))
     return Found(facts, hosts=tuple(hosts), missing=f"{NO_TORUS}give this file with `network`" if switches else None)
 

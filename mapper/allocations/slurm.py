@@ -17,6 +17,7 @@ from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_h
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.slurm_conf import UNITS, Configuration, read_configuration
 from pencilmap.model.base.reading import MOST_HOSTS
+from pencilmap.model.base.units import counted
 
 _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
@@ -127,10 +128,10 @@ def _network(document, found: Configuration):
         switches = f"{len(units)} switch{'es' * (len(units) > 1)}"
         what = (f"a tree of {switches} in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
                 else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
-        facts.append(Fact("network", f"{what} {hosts} hosts", document.label))
+        facts.append(Fact("network", f"{what} {counted(hosts, 'host')}", document.label))
     if found.torus:
         facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
-    return facts or [Fact("network", f"{hosts} hosts, no switches", document.label)]
+    return facts or [Fact("network", f"{counted(hosts, 'host')}, no switches", document.label)]
 
 
 def _partitions(document, found):

@@ -7,6 +7,7 @@ shape and the places. The first torus3d counts, and the default topology comes f
 from pencilmap.mapper.allocations.found import Fact, Found, shortened
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.slurm_yaml import all_hosts, children_of, hosts_of, line_of, short_name, topologies, units_of
+from pencilmap.model.base.units import counted
 
 
 def find(document: Document) -> Found:
@@ -26,7 +27,7 @@ def _tree(document, inside):
     for name in switches:
         children_of(document, switches, name)
     hosts = all_hosts(document, switches)
-    return Found((Fact("network", f"a tree of {len(switches)} switch{'es' * (len(switches) != 1)} and {len(hosts)} hosts",
+    return Found((Fact("network", f"a tree of {counted(len(switches), 'switch')} and {counted(len(hosts), 'host')}",
                        document.label), *_named_hosts(document, hosts)), hosts=hosts)
 
 
@@ -35,14 +36,15 @@ def _blocks(document, inside):
     hosts = all_hosts(document, blocks)
     sizes = inside.get("block_sizes")
     sizes = f" of sizes {', '.join(map(str, sizes))}"[:60] if isinstance(sizes, list) else ""
-    return Found((Fact("network", f"{len(blocks)} blocks{sizes}, {len(hosts)} hosts", document.label),
+    return Found((Fact("network", f"{counted(len(blocks), 'block')}{sizes}, {counted(len(hosts), 'host')}", document.label),
                   *_named_hosts(document, hosts)), hosts=hosts)
 
 
 def _rings(document, inside):
     rings = units_of(document, inside, "ring")
     hosts = all_hosts(document, rings)
-    facts = (Fact("network", f"{len(rings)} rings, {len(hosts)} hosts", document.label), *_named_hosts(document, hosts))
+    facts = (Fact("network", f"{counted(len(rings), 'ring')}, {counted(len(hosts), 'host')}", document.label),
+             *_named_hosts(document, hosts))
     if len(rings) > 1:
         return Found(facts, hosts=hosts)
     return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})

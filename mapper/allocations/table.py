@@ -116,6 +116,9 @@ def _from_name(document, number, word, network):
         _check_name(document, number, word)
     node = hosts.node(word[0])
     if node is None:
+        if hosts.is_default and hosts.coordinates_in(word[0]) is None:
+            raise document.refuse(f"host {word[0][:40]!r} has no coordinates; write NAME {' '.join(network.axes)} in each "
+                                  f"line, e.g. {word[0][:40]}{' 0' * network.n_dimensions}", number, word[1])
         raise document.refuse(hosts.why_not(word[0]), number, word[1])
     return node
 

@@ -132,8 +132,8 @@ class Hosts:
     def _listed(self, table: dict[int, str], node: int) -> str:
         if node not in table:
             where = tuple(self.network.coordinates(node).tolist())
-            raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is "
-                               "used")
+            raise MapfileError(f"node {where} has no host name; add its line to the list of hosts, or leave the node out "
+                               "with `nodes` or `failed`")
         return table[node]
 
     @cached_property

@@ -4,12 +4,13 @@ The command line listens (`pencilmap.scripts.command_line.progress`); a library 
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_PART: ContextVar[tuple[float, float]] = ContextVar("part", default=(0.0, 1.0))  # of the work, in which shares count
 
 
 @contextmanager
@@ -27,10 +28,31 @@ def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
+@contextmanager
+def part(begin: float, end: float) -> Iterator[None]:
+    """Let the shares that are said inside go from `begin` to `end`: a step of longer work.
+
+    >>> with heard_by(print), part(0.5, 1), part(0, 0.5):
+    ...     say("third of four steps", 0.2)
+    55 %: third of four steps
+    """
+    first, last = _PART.get()
+    token = _PART.set((first + begin * (last - first), first + end * (last - first)))
+    try:
+        yield
+    finally:
+        _PART.reset(token)
+
+
+def parts(number: int) -> Iterator[AbstractContextManager[None]]:
+    """Yield a `part` for each of a number of equal steps."""
+    return (part(k / number, (k + 1) / number) for k in range(number))
+
+
 def say(line: str, share: float | None = None) -> None:
     """Report one line of text; without a listener nothing happens.
 
-    `share` is the part that is done, from 0 to 1.
+    `share` is the share that is done, from 0 to 1.
 
     >>> with heard_by(print):
     ...     say("grid 8x64", 0.25)
@@ -38,7 +60,8 @@ def say(line: str, share: float | None = None) -> None:
     """
     listener = _LISTENER.get()
     if listener is not None:
-        listener(line if share is None else f"{100 * min(share, 1):.0f} %: {line}")
+        first, last = _PART.get()
+        listener(line if share is None else f"{100 * (first + min(share, 1) * (last - first)):.0f} %: {line}")
 
 
 def now_and_then(say_line: Callable[..., None], seconds: float = 5.0) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, sbatch, shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.base.errors import MapfileError
@@ -53,8 +53,8 @@ def read(document: Document, job: Job) -> Places:
         for word in _WORD.finditer(line):
             for rank in _ranks(document, number, word, job.site.n_slots):
                 if len(entries) == job.site.n_slots:
-                    raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}", number,
-                                          word.start() + 1)
+                    raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}; {MORE_SLOTS}",
+                                          number, word.start() + 1)
                 i = len(entries)
                 entries.append((rank, int(nodes[i // T]), i % T, number))
     return by_rank(document, entries)

@@ -16,7 +16,7 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.formats.brackets import check_json, leaves
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
 from pencilmap.model.base.errors import MapfileError
@@ -80,7 +80,8 @@ def _expanded(document, job, found):
         index += more
         numbers += [leaf.line] * len(more)
         if len(index) > job.site.n_slots:
-            raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}", leaf.line, leaf.column)
+            raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}; {MORE_SLOTS}", leaf.line,
+                                  leaf.column)
     return Places(job.site.allocation.nodes[np.array(index, dtype=np.int64)], None, numbers)
 
 

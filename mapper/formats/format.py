@@ -40,6 +40,9 @@ class Places(NamedTuple):
     row: int | None = None
 
 
+MORE_SLOTS = "name a larger network, or give more `tasks_per_node`"  # end of an error about too many ranks
+
+
 @dataclass(frozen=True)
 class Launch:
     """The launch command for a placement file.

@@ -14,7 +14,7 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, sbatch, shell
 from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
@@ -138,7 +138,7 @@ def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, 
     for number, column, name, count in entries:
         node = known.node(name, number, column)
         if len(nodes) + count > most:
-            raise document.refuse(f"more ranks than the {most} slots of {job.site}", number)
+            raise document.refuse(f"more ranks than the {most} slots of {job.site}; {MORE_SLOTS}", number)
         nodes += [node] * count
         numbers += [number] * count
     if not nodes:

@@ -21,14 +21,17 @@ def slots_in_order(node: Ints) -> Ints:
     return slot
 
 
+_FIT = "give the grid of the file, or another file"
+
+
 def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
     """Refuse a file with more or fewer ranks than the grid."""
     P, found = grid.n_tasks, len(places.line)
     if found > P:
-        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}",
+        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}: {_FIT}",
                               places.line[P])
     if found < P:
-        raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks")
+        raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks, the file places {found}: {_FIT}")
 
 
 def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> None:
@@ -48,4 +51,5 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
         first = int(np.flatnonzero(place == place[second])[0])
         where = tuple(job.network.coordinates(node[second]).tolist())
         raise document.refuse(f"rank {second} takes node {where} slot {slot[second]}, which rank {first} in line "
-                              f"{number[first]} already has; every slot takes one rank", number[second])
+                              f"{number[first]} already has; every slot takes one rank: correct one of both lines",
+                              number[second])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches import network_search
@@ -135,14 +135,17 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
         return [product, tried[1]] if tried[0] < cost else [product]
     if not share or not is_searched(site, grid) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
         return [product]
-    found, in_turn = [product], wanted == in_sequence(2)
-    if in_turn and _has_rings(torus):
-        tiling = _tiling(torus, grid, T, float(cost), share, limit)
+    found, begin = [product], 0.0
+    if wanted == in_sequence(2) and _has_rings(torus):
+        begin = 0.5
+        with part(0, begin):
+            tiling = _tiling(torus, grid, T, float(cost), share, limit)
         if tiling is not None:
             found, share = [product, tiling], share * AFTER_TILING
     if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not limit.is_over():
         swaps = _swapped if limit.seconds is None else _swapped.__wrapped__
-        swapped = swaps(_Swaps(site, grid, wanted, found[1:], share, limit, uneven))
+        with part(begin, 1):
+            swapped = swaps(_Swaps(site, grid, wanted, found[1:], share, limit, uneven))
         found += [swapped] if swapped is not None else []
     return found
 
@@ -295,7 +298,7 @@ def _swapped(asked):
     from pencilmap.mapper.searches import annealing
 
     grid, limit = asked.grid, asked.limit
-    report = now_and_then(lambda line, part=None: say(f"search of grid {grid}: {line}", part))
+    report = now_and_then(lambda line, share=None: say(f"search of grid {grid}: {line}", share))
     found = annealing.search(asked.site, grid, limit.seed, annealing.Budget(_steps(grid, asked.share), limit.left),
                              report=report, wanted=asked.wanted, transform=asked.transform, known=asked.known)
     limit.cut_short |= found.cut == "seconds"

@@ -51,10 +51,10 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     seed = options.pop("seed", 1)
     if "evaluations" in options:
         options.setdefault("seconds", None)  # a busy machine gives the same answer
-    report = now_and_then(lambda line, share=None: say(f"search: {line}", share))
+    report = now_and_then(lambda line, share=None: say(f"search of grid {grid}: {line}", share))
     found = annealing.search(site, grid, seed, annealing.Budget(**options), report=report, wanted=wanted,
                              rules=annealing.TIED if robust else annealing.USUAL, transform=transform)
-    say(str(found))
+    report(str(found), 1.0)
     return found.mapping
 
 

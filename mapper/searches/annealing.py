@@ -83,7 +83,7 @@ class Found:
     cut: str | None  #: reason for an early end: "seconds", "interrupt", or None if all evaluations were used
 
     def __str__(self) -> str:
-        text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launch order "
+        text = (f"load {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launch order "
                 f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
         return f"{text}; {ENDS[self.cut]}" if self.cut else text
 
@@ -326,11 +326,11 @@ class _Run:
             kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
-            self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start})")
+            self.report(f"{self.routed} starts, best load {self.start_cost:.4g} ({self.start})", 0.0)
             if self.launcher_cost is not None:
                 self._look()
-        self.report(f"{self.routed} starts, best {self.start_cost:.4g} ({self.start}), launch order "
-                    f"{self.launcher_cost:.4g}")
+        self.report(f"{self.routed} starts, best load {self.start_cost:.4g} ({self.start}), launch order "
+                    f"{self.launcher_cost:.4g}", 0.0)
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
@@ -368,7 +368,7 @@ class _Run:
             routed_swaps.refresh(state)
             done += piece
             self.used += piece
-            self.report(f"best {state.best[0]:.4g} (from {name})", self.used / self.budget.evaluations)
+            self.report(f"best load {state.best[0]:.4g} (from {name})", self.used / self.budget.evaluations)
             self._look()
             piece = min(steps - done, 1000)
 

@@ -156,7 +156,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
                     left -= steps * len(run.start)
             if run.cost < cost - 1e-9:
                 best, cost, idle = run.tiling(), run.cost, 0
-        report(f"tilings of grid {grid}: best {cost:.4g}", 1 - max(left, 0) / budget)
+        report(f"tilings of grid {grid}: best load {cost:.4g}", 1 - max(left, 0) / budget)
         kept, times, steps = next(rounds, (kept, times, steps))
     return best, cost
 

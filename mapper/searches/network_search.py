@@ -487,7 +487,7 @@ class _Search:
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
-        self.report(f"cost {swaps.state.best[0]:.4g}")
+        self.report(f"load {swaps.state.best[0]:.4g}")
         return found
 
     def _is_best(self, slots):

@@ -168,3 +168,12 @@ def amount(n_bytes: float) -> str:
         if n_bytes >= unit:
             return f"{n_bytes / unit:.4g} {name}"
     return f"{n_bytes:.4g} B"
+
+
+def counted(number: int, word: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "package"), counted(2, "switch")
+    ('1 package', '2 switches')
+    """
+    return f"{number} {word}{'' if number == 1 else 'es' if word.endswith('ch') else 's'}"

@@ -14,7 +14,7 @@ from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import TRANSFORM, quick, ranked, worth
+from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.scripts.command_line.predictions import (
     certificate_of,
@@ -58,17 +58,17 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
         return Launched(unknown=f"{launch.title}, {launch.reason}")
     if like.grid.n_tasks < site.n_slots:  # launchers differ in the slots that they leave idle
         site = replace(site, launch=replace(launch, certain=False))
-    for k, order in enumerate(launch.orders):
-        name = f"{DEFAULT}:{order}" if k else DEFAULT
+    for k, text in enumerate(launch.orders):
+        name = f"{DEFAULT}:{text}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
             shown = where.shown(placed, question, name)
-            found.append((site.launch_phrase(order), quick(shown) if is_quick else shown))
+            found.append((site.launch_phrase(text), quick(shown) if is_quick else shown))
     return Launched(tuple(found))
 
 
 def answer(predictions: Sequence[Prediction], launch: Launched | None = None, start: str | None = None,
-           by: str = TRANSFORM, effort: str = "") -> str:
+           by: str = TRANSFORM, effort: str = "", best: Prediction | None = None) -> str:
     """Return the line for the best of some predictions of one routing.
 
     It says what to take, its time, its gain over the launch order, and its distance to the proved limit.
@@ -83,8 +83,10 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         Which time counts.
     effort : str
         Name of the effort of the search behind the predictions; "" if nothing was asked to search.
+    best : Prediction, optional
+        The best, if it is known.
     """
-    best = ranked(predictions, by)[0]
+    best = best or ranked(predictions, by)[0]
     schedule = exchanges_of(best).schedule
     scheduled = f", {schedule}" if is_scheduled(best) else ""
     exchange = best.stages[0].algorithm
@@ -96,7 +98,7 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions, by))
-    clauses += [_proof(best) + _unsearched(best, effort), decided_by_messages(best, predictions)]
+    clauses += [_proof(best) + _unsearched(best, effort), decided_in_tie(best, predictions, by)]
     return ", ".join(clause for clause in clauses if clause)
 
 
@@ -120,6 +122,14 @@ def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
         return []
     return [f"note: only a code that has schedule {exchanges_of(best).schedule} takes this time; if yours makes one "
             "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
+
+
+def launch_as_before(best: Prediction, launch: Launched) -> list[str]:
+    """Return a sentence if the best is no faster than any possible launch order."""
+    ratios = [max(gains(best, other) or [gain(best, other) or 0.0]) for _, other in launch.orders]
+    if not ratios or not 0 < min(ratios) <= max(ratios) < 1 + SAME:
+        return []
+    return [f"no gain: launch as before, without the file, on grid {best.grid}"]
 
 
 def ways_faster(where: Where, found: Prediction, schedule: str | None, command: str,
@@ -220,12 +230,15 @@ def _likely(best, other, by):
     return (low * mine + computing) / whole, (high * mine + computing) / whole
 
 
-def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
-    """Explain a best prediction that is not reliably the fastest: it sends fewer, larger messages."""
-    fastest = min(predictions, key=lambda p: p.order)
-    if fastest.worth >= best.worth or fastest.n_messages == best.n_messages:
+def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str = TRANSFORM) -> str:
+    """Explain a best prediction that is not the fastest: it leaves fewer tasks idle, or sends fewer, larger messages."""
+    fastest = min(predictions, key=lambda p: order(p, by))
+    if worth(fastest, by) >= worth(best, by):
         return ""
-    return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
+    reason = ("with fewer idle tasks" if best.idle_tasks < fastest.idle_tasks else
+              f"in {best.n_messages} messages of each task in place of {fastest.n_messages}"
+              if best.n_messages < fastest.n_messages else "too near to be sure which is faster")
+    return f"within 1 % of {fastest.grid}, {reason}"
 
 
 def _proof(best):

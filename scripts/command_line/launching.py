@@ -50,6 +50,11 @@ def formats_of(document: Document, where: Setting) -> list[str]:
     return matching(document, known.names if known else ())
 
 
+def is_launcher_known(where: Setting) -> bool:
+    """Return whether the machine or the job around this command has a launcher of its own."""
+    return expected(_machine(where), os.environ) is not None
+
+
 def _machine(where):
     return load_machine(where.machine) if where.machine else None
 

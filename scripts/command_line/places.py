@@ -9,15 +9,16 @@ import numpy as np
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.base.units import counted
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.command_line.tables import print_json, say
 
 
-def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], notes: Iterable[str],
-                 as_json: bool) -> None:
+def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], formats: str,
+                 notes: Iterable[str], as_json: bool) -> None:
     """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
 
-    `about` are the file, its format, and the launchers that accept the file.
+    `about` are the file, its format, and the launchers that accept the file; `formats` are the formats in words.
     """
     site, counts = replace(where.site, idle=True), np.unique(mapping.node_of_rank, return_counts=True)[1]
     least, most = int(counts.min()), int(counts.max())
@@ -28,7 +29,7 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
                     "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
         return
     file = about["file"]
-    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {about['format']}), {mapping.n_tasks} ranks on "
+    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {formats}), {counted(mapping.n_tasks, 'rank')} on "
         f"{counts.size} of {site.allocation.n_nodes} nodes, {least if least == most else f'{least} to {most}'} on each")
     for note in notes:
         say(note)
@@ -36,8 +37,8 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
         phrase = site.launch_phrase(order)
         if ranks.size:
             here, there = job.hosts.names([nodes[ranks[0]] for nodes in (mapping.node_of_rank, orders[order])])
-            say(f"{file}: {ranks.size} ranks are on other nodes than in {phrase}, the first is rank {ranks[0]}: {here}, not "
-                f"{there}")
+            say(f"{file}: {counted(ranks.size, 'rank')} on other nodes than in {phrase}, the first is rank "
+                f"{ranks[0]}: {here}, not {there}")
         else:
             say(f"{file}: each node has the same ranks as in {phrase}")
     say("only the places are checked; for loads and gains give --traffic FILE of the program, or --grid "

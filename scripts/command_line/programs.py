@@ -21,6 +21,7 @@ from pencilmap.scripts.command_line.predictions import percent, to_limit
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
+SAME = 0.01  # a smaller gain counts as none
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program from its traffic: lines FROM TO BYTES, a matrix, "
                        "or what pencilmap trace writes.")
@@ -59,6 +60,8 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
         say(f"{best.placement}: {note}")
     say(f"wrote {output} ({found.traffic.n_ranks} ranks, {form})")
     show_launch(launch, form)
+    if (best.gain(found.predictions[0]) or 1) < 1 + SAME:
+        say("no gain: launch as before, without the file")
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,
@@ -102,10 +105,11 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
             "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
 
 
-def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], as_json: bool) -> None:
-    """Print the loads of a placement file beside those of the launcher's order."""
+def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], formats: str,
+                  as_json: bool) -> None:
+    """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
     if as_json:
         print_json({**more, **_as_dict(path, found)})
         return
     show_program(path, where, found)
-    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {more['format']}), {found.traffic.n_ranks} ranks")
+    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), {found.traffic.n_ranks} ranks")

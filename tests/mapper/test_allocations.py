@@ -118,7 +118,7 @@ SLURM_FILES = {  # text, and its facts; examples from Slurm's own pages if there
                    "a tree of 8 switches in 2 levels and 16 hosts"),
     "shown tree": (SHOWN_TOPOLOGY, "a tree of 3 switches in 2 levels and 8 hosts"),
     "shown nodes": (SHOWN_NODES, "2 hosts, no switches"),
-    "shown nodes in a line": (" ".join(SHOWN_NODES.partition("\n\n")[0].split()) + "\n", "1 hosts, no switches"),
+    "shown nodes in a line": (" ".join(SHOWN_NODES.partition("\n\n")[0].split()) + "\n", "1 host, no switches"),
     "all": ("NodeName=DEFAULT CPUs=4\nNodeName=linux[1-32]\nPartitionName=p Nodes=ALL\n", "32 hosts, no switches"),
     "continued": ("NodeName=a[1-2] \\\n  CPUs=4 # NodeName=b\nNodeName=c\\\n\n", "3 hosts, no switches"),
     "partitions alone": ("PartitionName=p Nodes=a[1-2]\nPartitionName=q Nodes=a1\n", "2 hosts, no switches"),
@@ -478,7 +478,7 @@ def test_netloc_exports_give_hosts(tmp_path, text):
     if text == NETLOC_XML:
         text = text.replace("topology", "machine")
     picture = around(torus="2x2", tmp_path=tmp_path, export=text)
-    assert coordinates(picture) == [[1, 0], [0, 1]] and "2 hosts, 1 switches" in picture.facts[0].value
+    assert coordinates(picture) == [[1, 0], [0, 1]] and "2 hosts, 1 switch," in picture.facts[0].value
 
 
 def test_what_is_missing_is_said():

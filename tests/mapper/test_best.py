@@ -111,8 +111,8 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
     found = setting(machine="bluegene-q", network="4x4x4x4x2").predictions(placements=("default",))
     times = [p.worth for p in found]
     first = [p for p in found if p.worth <= min(times) * TIE]
-    assert found[:len(first)] == first
-    assert [p.n_messages for p in first] == sorted(p.n_messages for p in first)
+    assert found[0].n_messages == min(p.n_messages for p in first) < max(p.n_messages for p in first)
+    assert [p.worth for p in found[1:]] == sorted(p.worth for p in found[1:])
     assert ranked(found[::-1])[0].n_messages == found[0].n_messages
 
 
@@ -132,12 +132,6 @@ def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searc
         where.site.check_mapping(found)
         assert where.predict(found).cost <= where.predict(where.place("default", parse_grid(grid))).cost
     assert len(where.predictions()) == 7
-
-
-def test_grids_that_were_searched_briefly_are_said_to_be():
-    found = setting(network="5x5", failed="0-0").predictions()
-    assert len(found) == 9 and any("searched briefly" in note for p in found for note in p.notes)
-    assert not any("searched" in note for p in setting(network="5x5", failed="0-0").predictions("4x6") for note in p.notes)
 
 
 @pytest.mark.thorough

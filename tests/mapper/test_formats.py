@@ -289,8 +289,10 @@ def test_the_jax_program_finds_the_devices(tmp_path):
 
 GOOD = "".join(f"{x} {y} {z} 0\n" for z in range(3) for y in range(2) for x in range(4))
 BROKEN = {
-    "a rank too many": (GOOD + "0 0 0 0\n", "line 25: rank 24 is one too many"),
-    "a rank too few": (GOOD.replace("3 1 2 0\n", ""), "ends after rank 22; grid 4x6 needs 24"),
+    "a rank too many": (GOOD + "0 0 0 0\n",
+                        "line 25: rank 24 is one too many; grid 4x6 has 24 ranks, the file places 25: give the grid"),
+    "a rank too few": (GOOD.replace("3 1 2 0\n", ""),
+                       "grid 4x6 needs 24 ranks, the file places 23: give the grid of the file"),
     "a node twice": (GOOD.replace("1 0 0 0", "0 0 0 0"),
                      "line 2: rank 1 takes node (0, 0, 0) slot 0, which rank 0 in line 1"),
     "outside": (GOOD.replace("3 1 2 0", "4 1 2 0"), "line 24: node (4, 1, 2) is outside torus 4x2x3; x must be 0..3"),
@@ -323,7 +325,7 @@ BROKEN_OTHERS = [
     ("slurm", "node-0-0-0\nnode-0-0-0*0", "line 2 column 1: 'node-0-0-0*0' has no ranks"),
     ("slurm", "node-0-0-0,node-1-0-0*x", "line 1 column 12: 'node-1-0-0*x' is not HOST or HOST*COUNT"),
     ("hostfile", "node-0-0-0:0", "line 1 column 1: '0' is not a number of ranks"),
-    ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
+    ("hostfile", "node-0-0-0:99999999", "name a larger network, or give more `tasks_per_node`"),
     ("slurm", "node-0-0-0\nnode-0-0-[0-1]", "line 2 column 1: 'node-0-0-[0-1]' has brackets, which srun takes for the name "
      "of one host; write node-0-0-0,node-0-0-1"),
     ("slurm", "node-0-0-[0-99999999]", "write every host"),

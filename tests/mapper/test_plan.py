@@ -266,6 +266,26 @@ def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
     assert searched == sorted(searched, reverse=True) and searched.count(min(searched)) == 1 < searched.count(max(searched))
 
 
+@pytest.mark.usefixtures("brief")
+def test_placements_that_were_searched_briefly_or_not_at_all_are_called_quick():
+    where = setting(network="5x5", failed="0-0", fft="50", bandwidth="1 GB/s")
+    first, *others = plan(where, schedules=["sequence"]).choices
+    assert first.name == "best" and {c.name for c in others} == {"best", "quick", "default"}
+    for choice in others:
+        assert (choice.name == "quick") == (choice.is_brief and choice.certificate > 1.01)
+        assert choice.name != "quick" or min(choice.grid.shape) > 1
+    assert not any(c.is_brief for c in plan(where, effort="quick").choices)
+
+
+def test_the_best_placement_of_a_grid_is_its_launch_order_if_that_is_faster(monkeypatch):
+    monkeypatch.setattr(_Wanted, "_quick", lambda self, here, grid: here.place("default:yxt", grid))
+    where = setting(network="8x2", fft="32", bandwidth="1 GB/s")
+    found = {(c.kind, c.prediction.placement): c for c in plan(where, effort="quick", schedules=["sequence"]).choices}
+    pairs = [(found[kind, "best"], c) for (kind, name), c in found.items() if name == "default"]
+    assert all(best.worth <= default.worth for best, default in pairs)
+    assert any(best.placement == "default" for best, _ in pairs)
+
+
 def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_extents_both():
     def grids(**given):
         where = setting(bandwidth="1 GB/s", **given)

@@ -85,15 +85,19 @@ def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap
     (tmp_path / "hosts").write_text("\n".join(hosts))
     (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
     _, out, _ = pencilmap("check", tmp_path / "hosts", *setting)
-    assert "hosts: valid for SimGrid 3.32 (format hostfile), 4 ranks" in out
+    assert "hosts: valid for Slurm 22.05, SimGrid 3.32 (format slurm), 4 ranks" in out
     assert "hosts: not valid for Open MPI 5.0 --map-by seq: it stops at line 4, which has no end of line" in out
-    assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["SimGrid 3.32"]
+    assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["Slurm 22.05", "SimGrid 3.32"]
     for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
         _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form)
         assert f"ranks: valid for {launcher} (format {form}), 4 ranks" in out
     (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=0\n" for rank, host in enumerate(hosts)))
     _, out, _ = pencilmap("check", tmp_path / "ranks", *setting)
-    assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5)" in " ".join(out.split())
+    alone = pencilmap("check", tmp_path / "ranks", *setting[:2])[1]
+    (tmp_path / "traffic").write_text("0 3 100\n")
+    by_traffic = pencilmap("check", tmp_path / "ranks", *setting[:2], "--traffic", tmp_path / "traffic")[1]
+    for said in (out, alone, by_traffic):
+        assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5), 4 ranks" in " ".join(said.split())
 
 
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):

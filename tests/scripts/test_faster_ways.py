@@ -65,7 +65,7 @@ def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pen
     file.write_text("n0\nn1\nn0\nn1\nn2\nn2\nn3\n")
     out = told("check", file, *words)
     assert "7 ranks on 4 of 4 nodes, 1 to 2 on each" in out
-    assert "2 ranks are on other nodes than in Slurm's block order" in out and "the first is rank 1: n1, not n0" in out
+    assert "2 ranks on other nodes than in Slurm's block order" in out and "the first is rank 1: n1, not n0" in out
     assert "--traffic FILE" in out and "--grid RxC" in out
     found = pencilmap_json.one("check", file, *words)
     assert found["ranks"] == 7 and found["ranks_on_a_node"] == [1, 2] and found["moved"] == {"tn": 2}
@@ -80,3 +80,18 @@ def test_map_gives_the_grid_in_the_words_of_libraries(told, pencilmap_json, tmp_
     assert pencilmap_json.one("map", *words)["grid_words"] == {"p_row": 2, "p_col": 8, "iproc": 8, "jproc": 2}
     assert "p_row=2, p_col=8; P3DFFT iproc=8, jproc=2" in told("map", *words)
     assert pencilmap_json.one("map", *words[:-1], "1x16")["grid_words"] == {}
+
+
+@pytest.mark.parametrize("placement, is_told", [("default", True), ("default:yxt", False), ("best", False)])
+def test_map_says_if_its_file_gains_nothing(pencilmap, tmp_path, placement, is_told):
+    words = ("--network", "8x2", "--bandwidth", "1 GB/s", "-n", "32", "-g", "4x4", "-f", "hostfile")
+    out = pencilmap("map", *words, "-p", placement, "-o", tmp_path / "hosts")[1]
+    assert (out.splitlines()[-1] == "no gain: launch as before, without the file, on grid 4x4") == is_told
+
+
+@pytest.mark.parametrize("traffic, is_told", [("0 1 9\n1 2 9\n2 3 9\n3 0 9\n", True), ("0 2 9\n1 3 9\n", False)])
+def test_map_says_if_a_program_gains_nothing(pencilmap, tmp_path, traffic, is_told):
+    (tmp_path / "traffic").write_text(traffic)
+    out = pencilmap("map", "--network", "4:mesh", "--traffic", tmp_path / "traffic", "-f", "hostfile", "-o",
+                    tmp_path / "hosts")[1]
+    assert (out.splitlines()[-1] == "no gain: launch as before, without the file") == is_told

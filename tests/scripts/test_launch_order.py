@@ -67,7 +67,7 @@ LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel"
              "slurm": [FILLS, (filled, last_axis_fastest)],
              "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
-ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats that share their files with another launcher
+ALIKE = ("openmpi5", "rankmap", "intel", "hostfile", "cray")  # formats that share their files with another launcher
 SETTINGS = [  # variables of a job, and the loops of its launcher; None if no order can express these loops
     ("SLURM_DISTRIBUTION=cyclic:block", in_turn), ("SLURM_DISTRIBUTION=block,Pack", filled),
     ("SLURM_DISTRIBUTION=*:cyclic", filled), ("SLURM_DISTRIBUTION=NoPack", filled), ("SLURM_DISTRIBUTION=plane=2", by_two),
@@ -214,12 +214,12 @@ def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(p
 
 
 def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(pencilmap, monkeypatch, tmp_path):
-    """Open MPI and Slurm read the same lines: inside a job of Slurm srun is meant, elsewhere the other one is named."""
+    """Open MPI, Slurm and SimGrid read the same lines: srun is meant unless a machine or a job has another launcher."""
     (tmp_path / "hosts").write_text("".join(f"node-{k}\n" for k in (0, 2, 1, 3)))
     (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
     words = ("--network", "4", "-g", "2x2")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format hostfile)" in out and "--format slurm" in out
+    assert "(format slurm)" in out and "--format hostfile" in out and "Slurm's block order" in out
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]

@@ -14,7 +14,7 @@ from pencilmap.model.base.units import to_limit
 from pencilmap.model.predict.reasons import uncounted
 from pencilmap.model.predict.results import likely_ratio
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_by_messages, launched
+from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_in_tie, launched
 from pencilmap.scripts.command_line.commands import validate
 from pencilmap.scripts.networks.namespaces.experiment import Result
 from pencilmap.scripts.networks.namespaces.network import LinkCheck
@@ -191,10 +191,12 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
     row, column = pencilmap_json(*asked)[0]["stages"]
     assert [(s["messages"], round(s["message_bytes"], 6)) for s in (row, column)] == [(7, 65536), (63, 8192)]
     assert re.search(r" 7 +65536 .* 63 +8192 ", pencilmap(*asked, "--wide")[1])
-    few, many, slow = (SimpleNamespace(grid=grid, order=(False, time), worth=time, n_messages=n)
-                       for grid, time, n in (("8x64", 1.005, 70), ("1x512", 1.0, 511), ("2x256", 1.2, 256)))
-    assert decided_by_messages(few, [many, few, slow]) == "within 1 % of 1x512, in 70 messages of each task in place of 511"
-    assert decided_by_messages(many, [many, few, slow]) == ""
+    few, many, slow, idle = (SimpleNamespace(grid=grid, order=(False, time), worth=time, n_messages=n, idle_tasks=idle)
+                             for grid, time, n, idle in (("8x64", 1.005, 70, 0), ("1x512", 1.0, 511, 0),
+                                                         ("2x256", 1.2, 256, 0), ("512", 1.0, 60, 9)))
+    assert decided_in_tie(few, [many, few, slow]) == "within 1 % of 1x512, in 70 messages of each task in place of 511"
+    assert decided_in_tie(many, [many, few, slow]) == ""
+    assert decided_in_tie(few, [few, idle]) == "within 1 % of 512, with fewer idle tasks"
 
 
 @pytest.mark.parametrize("columns, rows", [

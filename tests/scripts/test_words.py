@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 
 import click
 import pytest
@@ -87,6 +88,20 @@ def test_units_are_listed_and_each_is_understood(pencilmap):
     assert all(unit in err for unit in UNITS["byte/s"])
     for kind, spellings in UNITS.items():
         assert all(parse(f"2 {unit}", kind) > 0 for unit in spellings)
+
+
+@pytest.mark.parametrize("lines, words, part", [
+    ("pi1\npi2\n", ("--hosts",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
+    ("pi1\npi2\n", ("--nodes",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
+    ("a 0 0\nb 1 0\n", ("--hosts",), "node (0, 1) has no host name; add its line to the list"),
+])
+def test_hosts_are_checked_before_a_search(pencilmap, monkeypatch, tmp_path, lines, words, part):
+    searched = "pencilmap.scripts.command_line.commands.map.plan"
+    monkeypatch.setattr(searched, lambda *given, **named: pytest.fail("searched"))
+    (tmp_path / "hosts").write_text(lines)
+    status, _, err = pencilmap("map", "--network", "2x2", *words, tmp_path / "hosts", "--grid", "2x2", "-f", "openmpi5",
+                               "-o", tmp_path / "ranks")
+    assert status == 1 and part in " ".join(err.split())
 
 
 def test_the_reference_lists_the_same_units():
@@ -192,6 +207,17 @@ def test_a_long_ranking_says_where_it_is(pencilmap, monkeypatch):
     _, _, err = pencilmap("plan", "--network", "4x4", "--effort", "quick", "--decomposition", "pencil", "-p", "line")
     assert [re.sub(r"^\d+ s, ", "", line) for line in err.splitlines()] == [
         f"{20 * k} %: grid {r}x{16 // r}, placement line" for k, r in enumerate((1, 2, 4, 8, 16))]
+
+
+@pytest.mark.usefixtures("brief_searches")
+@pytest.mark.parametrize("words", [("plan", "--schedule", "sequence"),
+                                   ("predict", "-g", "4x6", "-p", "best", "-p", "search")])
+def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
+    for name in ("plan", "placements.best", "placements.search", "searches.lattice_search"):  # every message is shown
+        monkeypatch.setattr(import_module(f"pencilmap.mapper.{name}"), "now_and_then", lambda say_line: say_line)
+    _, _, err = pencilmap(*words, "--network", "5x5", "--failed", "0-0", "--bandwidth", "1 GB/s", "--fft", "50")
+    shares = [int(share) for share in re.findall(r"(?m)^\d+ s, (\d+) %: ", err)]
+    assert len(set(shares)) > 3 and shares == sorted(shares) and "best load" in err
 
 
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):

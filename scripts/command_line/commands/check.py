@@ -18,7 +18,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.answers import Launched, answer, launched, ways_faster
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, of_launcher
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, is_launcher_known, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
@@ -28,6 +28,8 @@ from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
+
+SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
@@ -59,20 +61,22 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     alike = _read_alike(document, job, mapping, also)
+    if format_name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
+        format_name, where, alike = REAL, of_launcher(where, REAL), [SIMULATED, *(o for o in alike if o != REAL)]
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = FORMATS[format_name].judged(document)
-    for other in same:
+    for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
         judged |= FORMATS[other].judged(document)
     formats = " or ".join([format_name, *same])
     accepted = [launcher for launcher, why in judged.items() if not why]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, as_json)
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, formats, as_json)
         return
     notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
                                   and other not in same])
     if grid is None:
-        check_places(where, job, mapping, about, notes, as_json)
+        check_places(where, job, mapping, about, formats, notes, as_json)
         return
     question = Question(routing, schedule=schedule)
     with hearing():

@@ -11,6 +11,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
 from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
@@ -18,7 +19,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, schedule_notes, ways_faster
+from pencilmap.scripts.command_line.answers import answer, launch_as_before, launched, schedule_notes, ways_faster
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
@@ -69,6 +70,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         job = where.job(hosts, cores_per_task, hwloc, program)
         map_program(where, traffic, placement, effort, output, form, job, as_json)
         return
+    if not where.shapes:  # wrong names of hosts are told before the search
+        where.job(hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
     with hearing():
         here, chosen, best = _chosen(where, grid, placement, schedule, effort, limit)
@@ -90,13 +93,15 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
                  *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else [])):
         say(line)
-    say(f"wrote {output} ({best.grid.n_tasks} ranks, {form})")
+    say(f"wrote {output} ({counted(best.grid.n_tasks, 'rank')}, {form})")
     show_launch(how, form)
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
         say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
             f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; "
             "others: docs/howto/your-grid.md")
+    for line in launch_as_before(best, launch):
+        say(line)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:

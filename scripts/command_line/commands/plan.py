@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.plan import DEFAULT, Choice, Plan, plan
+from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.plan import DEFAULT, QUICK, Choice, Plan, plan
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.mapper.where import Where
@@ -68,14 +69,16 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
 
     def planned(here: Where) -> Plan:
-        return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
-                    placements=placement or None, exchanges=(exchange,) if exchange else None,
-                    schedules=(schedule,) if schedule else None, routing=routing, direction=direction,
-                    top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
+        with next(steps):
+            return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
+                        placements=placement or None, exchanges=(exchange,) if exchange else None,
+                        schedules=(schedule,) if schedule else None, routing=routing, direction=direction,
+                        top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
 
+    numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
+    steps = parts(1 + len(numbers))
     with hearing():
         found = planned(where)
-        numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
     launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
@@ -83,14 +86,14 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    rows = [Row(choice.prediction if choice is found.best else without_bracket(choice.prediction), launch.first)
-            for choice in listed]
+    rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
     halo_table([choice.prediction for choice in listed])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    for line in (*_runs(found), *_why(found), *_ungained(found, launch), *schedule_notes(found.best.prediction, schedule),
-                 answer([found.best.prediction], launch, _take(found), by, effort),
+    for line in (*_brief(listed), *_runs(found), *_why(found), *_ungained(found, launch),
+                 *schedule_notes(found.best.prediction, schedule),
+                 answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
                  *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
         say(line)
 
@@ -134,6 +137,17 @@ def _take(found: Plan) -> str:
     return "take " + ", ".join(parts)
 
 
+def _named(choice: Choice) -> Prediction:
+    """The prediction of a row below the first, with the name of its placement."""
+    return replace(without_bracket(choice.prediction), placement=choice.name)
+
+
+def _brief(listed: list[Choice]) -> list[str]:
+    """Sentence about the rows whose placement a longer search may improve."""
+    grids = [choice.grid for choice in listed if choice.name == QUICK]
+    return [f"{QUICK}: searched briefly or not at all; pencilmap map --grid {grids[0]} searches longer"] if grids else []
+
+
 def _why(found: Plan) -> list[str]:
     said = [CUT] if found.cut_short else []
     if found.best.seconds is not None:
@@ -157,13 +171,13 @@ def _ungained(found: Plan, launch: Launched) -> list[str]:
 
 
 def _way(choice: Choice) -> str:
-    return f"{choice.decomposition.name} {choice.grid} {choice.prediction.placement}"
+    return f"{choice.decomposition.name} {choice.grid} {choice.name}"
 
 
 def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:
     """A prediction, and the texts with which other commands make the same choice."""
     term, share = found.term if found.best.seconds is not None else (None, None)
-    return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
+    return {**choice.prediction.as_dict(), "placement": choice.name, "exchange": choice.exchange, "way": choice.placement,
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
             "gain": gain(choice.prediction, launch.first, by), "deciding_term": term, "deciding_share": share,
             "unknown": found.unknown}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import click
 
+from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
@@ -11,6 +12,7 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import answer, launched, wrapped
 from pencilmap.scripts.command_line.halos import HALO, halo_table
@@ -79,8 +81,11 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     question = Question(routing, exchange, schedule, direction)
     in_sequence = replace(question, schedule=SEQUENCE)
     limit = Limit(seed, time_limit)
+    found, wraps = list[Prediction](), where.each_wrap
     with hearing():
-        found = [p for here in where.each_wrap for p in here.answers(question, grid, placement, effort, limit)]
+        for here, step in zip(wraps, parts(len(wraps))):
+            with step:
+                found += here.answers(question, grid, placement, effort, limit)
     launches = {} if routing == ALL_ROUTINGS else {
         here.network: launched(here, ranked([p for p in found if p.network == here.network])[0], in_sequence)
         for here in where.each_wrap}
