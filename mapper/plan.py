@@ -35,6 +35,7 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 

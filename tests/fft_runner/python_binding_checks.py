@@ -10,6 +10,7 @@ from mpi4py import MPI
 from pencilfft import (
     BACKWARD,
     FORWARD,
+    LARGE_PAGE,
     BrickLinesPlan,
     LinePlan,
     PencilfftError,
@@ -463,8 +464,8 @@ def check_slices_of_larger_arrays(grid):
 def check_large_pages():
     with Plan((64 * comm.size, 64, 32), (1, comm.size), comm, rigor="estimate") as plan:
         for array in ("input", "output"):
-            assert plan.empty(array).nbytes >= pencilfft.LARGE_PAGE
-            assert plan.empty(array).ctypes.data % pencilfft.LARGE_PAGE == 0
+            assert plan.empty(array).nbytes >= LARGE_PAGE
+            assert plan.empty(array).ctypes.data % LARGE_PAGE == 0
 
 
 def check_wisdom(grid, folder):
