@@ -109,10 +109,14 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
                      shapes: bool = False) -> None:
     """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
 
-    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound; `shapes` adds the network.
+    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound, in one table for each set of
+    exchanges; `shapes` adds the network.
     """
     predictions = [row.prediction for row in rows]
-    columns, cells = _wide(predictions, shapes) if wide else _narrow(rows, by, shapes)
+    *others, (columns, cells) = _wide_tables(predictions, shapes) if wide else [_narrow(rows, by, shapes)]
+    for some in others:
+        print_table(title, *some)
+        title = None
     print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
                                         *idle_lines(predictions), *likely_lines(predictions),
                                         *bracket_lines(predictions, by),
@@ -257,6 +261,14 @@ def _once(rows, by):
     return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), same[0]) for same in found.values()]
 
 
+def _wide_tables(predictions, networks):
+    """Columns and cells of one table for each set of exchanges."""
+    alike: dict[tuple[str, ...], list[Prediction]] = {}
+    for p in predictions:
+        alike.setdefault(tuple(stage.name for stage in p.moves), []).append(p)
+    return [_wide(some, networks) for some in alike.values()]
+
+
 def _wide(predictions, networks):
     several, scheduled = len({p.routing for p in predictions}) > 1, any(is_scheduled(p) for p in predictions)
     names = [stage.name for stage in predictions[0].moves]
@@ -278,9 +290,9 @@ def _wide(predictions, networks):
                          milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
                      "-" if p.total_s is None else milliseconds(p.total_s), to_limit(p.certificate),
-                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint), milliseconds(found.t_s),
-                        milliseconds(found.time_s),
-                        to_limit(found.certificate)] if scheduled and p.schedule else []), slowest(p)])
+                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint) if p.schedule else "-",
+                        milliseconds(found.t_s), milliseconds(found.time_s),
+                        to_limit(found.certificate)] if scheduled else []), slowest(p)])
     return columns, rows
 
 

@@ -122,3 +122,9 @@ def test_the_reference_documents_statuses_commands_and_the_schema():
     schema = json.loads((ROOT / "scripts" / "command_line" / "answers.schema.json").read_text("utf-8"))
     named = {name.split()[0] for name in schema["properties"]["command"]["enum"]}
     assert [name for name in named if f"`{name}`" not in text] == [] and "answers.schema.json" in text
+
+
+def test_a_wide_plan_has_a_table_for_each_set_of_exchanges(pencilmap):
+    _, out, _ = pencilmap("plan", "--network", "8x8", "--fft", "64", "--effort", "quick", "--wide")
+    heads = [line.split() for line in out.splitlines() if "lower bound" in line]
+    assert len(heads) == 2 and ["row" in head for head in heads].count(True) == 1

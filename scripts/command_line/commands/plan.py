@@ -171,7 +171,7 @@ def _ungained(found: Plan, launch: Launched) -> list[str]:
 
 
 def _way(choice: Choice) -> str:
-    return f"{choice.decomposition.name} {choice.grid} {choice.name}"
+    return f"{choice.decomposition.name} {choice.grid} {choice.prediction.placement}"
 
 
 def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:

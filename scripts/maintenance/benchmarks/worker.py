@@ -21,6 +21,7 @@ from random import Random
 from time import perf_counter, sleep
 from typing import Any
 
+import mpi4py
 import numpy as np
 
 from pencilfft import PencilfftError
@@ -205,6 +206,7 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
 
 
 def main(request: str, result: str) -> None:
+    mpi4py.rc.thread_level = "funneled"  # as FFT codes start MPI; mpi4py's usual level is multiple
     from mpi4py import MPI  # starts MPI
 
     comm = MPI.COMM_WORLD
