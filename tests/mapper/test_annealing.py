@@ -350,13 +350,14 @@ def test_best_takes_the_exact_search_where_products_exist(text, kind):
     assert isinstance(place(text, Site(Torus((4, 4))), ProcessGrid(4, 4)), kind)
 
 
-def test_best_searches_where_there_are_no_products():
+def test_best_searches_where_there_are_no_products(monkeypatch):
+    monkeypatch.setattr(import_module("pencilmap.mapper.placements.search"), "now_and_then", lambda report: report)
     site, grid = SITES[5]
     heard = []
     with heard_by(heard.append):
         mapping = place("best", site, grid)
     assert predict(mapping).cost <= predict(default("", site, grid)).cost
-    assert heard[-1].startswith("search:") and "launch order" in heard[-1]
+    assert heard[-1].startswith(f"100 %: search of grid {grid}: load ") and "launch order" in heard[-1]
 
 
 @pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
@@ -380,7 +381,7 @@ def test_progress_tells_the_share_of_evaluations_and_the_best_cost_so_far():
     site, grid = SITES[5]
     heard = []
     found = search(site, grid, budget=SHORT, report=lambda line, share=None: heard.append((line, share)))
-    told = [(re.fullmatch(r"best (\S+) \(from .+\)", line), share) for line, share in heard]
+    told = [(re.fullmatch(r"best load (\S+) \(from .+\)", line), share) for line, share in heard]
     shares, best = zip(*((share, float(one[1])) for one, share in told if one))
     assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT.evaluations <= found.evaluations
     assert min(best) == pytest.approx(found.cost, rel=1e-3), "the same as of what is returned"

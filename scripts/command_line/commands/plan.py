@@ -177,7 +177,7 @@ def _way(choice: Choice) -> str:
 def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:
     """A prediction, and the texts with which other commands make the same choice."""
     term, share = found.term if found.best.seconds is not None else (None, None)
-    return {**choice.prediction.as_dict(), "placement": choice.name, "exchange": choice.exchange, "way": choice.placement,
+    return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
             "gain": gain(choice.prediction, launch.first, by), "deciding_term": term, "deciding_share": share,
             "unknown": found.unknown}
