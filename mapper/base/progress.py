@@ -52,7 +52,7 @@ def parts(number: int) -> Iterator[AbstractContextManager[None]]:
 def say(line: str, share: float | None = None) -> None:
     """Report one line of text; without a listener nothing happens.
 
-    `share` is the share that is done, from 0 to 1.
+    `share` is the done part of the work, from 0 to 1.
 
     >>> with heard_by(print):
     ...     say("grid 8x64", 0.25)
