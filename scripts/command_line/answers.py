@@ -158,14 +158,15 @@ def _against_launch(best, launch, by, suffix, effort):
     if best.placement == DEFAULT and not suffix and launch.orders:
         (phrase, _), *others = launch.orders
         return [f"this is {phrase}", *(_against(best, other, name, by) for name, other in others)]
-    enough = _if_same(best, effort) if not suffix and len(launch.orders) == 1 else ""
-    return [_against(best, other, phrase + suffix, by, enough) for phrase, other in launch.orders]
+    alone = not suffix and len(launch.orders) == 1
+    return [_against(best, other, phrase + suffix, by, _if_same(best, other, effort) if alone else "")
+            for phrase, other in launch.orders]
 
 
-def _if_same(best, effort):
-    """The consequence if the best placement is as fast as the launch order."""
+def _if_same(best, other, effort):
+    """The consequence if the best placement is as fast as a launch order, perhaps of another grid."""
     if _is_at_limit(best):
-        return ": no mapfile is needed"
+        return ": no mapfile is needed" if other.grid == best.grid else ", which needs no mapfile"
     return ": the search found no faster placement" if EFFORTS.get(effort) else ""
 
 

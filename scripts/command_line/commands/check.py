@@ -119,7 +119,7 @@ def _ways_faster(where, mapping, found, launch, question, says_grid):
     is_turned = turned and ratio and ratio >= MUCH
     if is_turned:
         yield f"on grid {turned.grid} this file is {percent(ratio)} faster: is --grid in the order of your code?"
-    if (gain(found, launch.first) or 1) < 1:
+    if (gain(found, launch.first) or 1) < 1 - SAME:
         yield "the launch order is faster: launch without the file, or let pencilmap map write a better one"
     if not is_turned:
         yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
