@@ -40,7 +40,7 @@ from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
 DEFAULT = "default"
-QUICK = "quick"      # name of a placement that a longer search of its grid may improve
+SO_FAR = "best so far"  # name of a placement that a longer search of its grid may improve
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 SMALL = 128          # slots: up to this number products are also searched for each schedule
 MOST_IN_ROUNDS = 2048  # slots: above this number only effort long routes the rounds of exchanges that are not named
@@ -105,8 +105,8 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """Name of the placement: `QUICK` in place of ``best`` if a longer search of the grid may find a better placement."""
-        return QUICK if self.is_brief and (self.certificate or TIE) >= TIE else self.prediction.placement
+        """Name of the placement: `SO_FAR` in place of ``best`` if a longer search of the grid may find a better one."""
+        return SO_FAR if self.is_brief and (self.certificate or TIE) >= TIE else self.prediction.placement
 
     @property
     def exchange(self) -> str:

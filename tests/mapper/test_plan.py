@@ -267,13 +267,13 @@ def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
 
 
 @pytest.mark.usefixtures("brief")
-def test_placements_that_were_searched_briefly_or_not_at_all_are_called_quick():
+def test_placements_that_were_searched_briefly_or_not_at_all_are_called_best_so_far():
     where = setting(network="5x5", failed="0-0", fft="50", bandwidth="1 GB/s")
     first, *others = plan(where, schedules=["sequence"]).choices
-    assert first.name == "best" and {c.name for c in others} == {"best", "quick", "default"}
+    assert first.name == "best" and {c.name for c in others} == {"best", "best so far", "default"}
     for choice in others:
-        assert (choice.name == "quick") == (choice.is_brief and choice.certificate > 1.01)
-        assert choice.name != "quick" or min(choice.grid.shape) > 1
+        assert (choice.name == "best so far") == (choice.is_brief and choice.certificate > 1.01)
+        assert choice.name != "best so far" or min(choice.grid.shape) > 1
     assert not any(c.is_brief for c in plan(where, effort="quick").choices)
 
 

@@ -128,3 +128,9 @@ def test_a_wide_plan_has_a_table_for_each_set_of_exchanges(pencilmap):
     _, out, _ = pencilmap("plan", "--network", "8x8", "--fft", "64", "--effort", "quick", "--wide")
     heads = [line.split() for line in out.splitlines() if "lower bound" in line]
     assert len(heads) == 2 and ["row" in head for head in heads].count(True) == 1
+
+
+def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
+    _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--network", "8x8x8", "--fft", "512", *QUICK)
+    last = " ".join(out.split()).rpartition("take ")[2]
+    assert last.startswith("4x512 best") and "on grid 512x4, which needs no mapfile" in last

@@ -17,7 +17,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.answers import Launched, answer, launched, ways_faster
+from pencilmap.scripts.command_line.answers import SAME, Launched, answer, launched, ways_faster
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, is_launcher_known, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page

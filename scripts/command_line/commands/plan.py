@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.progress import parts
-from pencilmap.mapper.plan import DEFAULT, QUICK, Choice, Plan, plan
+from pencilmap.mapper.plan import DEFAULT, SO_FAR, Choice, Plan, plan
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.mapper.where import Where
@@ -144,8 +144,8 @@ def _named(choice: Choice) -> Prediction:
 
 def _brief(listed: list[Choice]) -> list[str]:
     """Sentence about the rows whose placement a longer search may improve."""
-    grids = [choice.grid for choice in listed if choice.name == QUICK]
-    return [f"{QUICK}: searched briefly or not at all; pencilmap map --grid {grids[0]} searches longer"] if grids else []
+    grids = [choice.grid for choice in listed if choice.name == SO_FAR]
+    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map --grid {grids[0]} searches longer"] if grids else []
 
 
 def _why(found: Plan) -> list[str]:
