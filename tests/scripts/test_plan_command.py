@@ -3,13 +3,16 @@
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.plan import plan
+from pencilmap.mapper.plan import Choice, plan
 from pencilmap.mapper.setting import setting
+from pencilmap.model.decompositions import SLAB
 from pencilmap.scripts.command_line import tables
+from pencilmap.scripts.command_line.commands.plan import _brief
 from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
 from tests.mapper.run_records import record
@@ -128,3 +131,16 @@ def test_a_wide_plan_has_a_table_for_each_set_of_exchanges(pencilmap):
     _, out, _ = pencilmap("plan", "--network", "8x8", "--fft", "64", "--effort", "quick", "--wide")
     heads = [line.split() for line in out.splitlines() if "lower bound" in line]
     assert len(heads) == 2 and ["row" in head for head in heads].count(True) == 1
+
+
+def test_a_quick_slab_is_named_with_its_decomposition():
+    slabs = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,)).choices
+    assert "map --decomposition slab --grid 24 searches" in _brief([replace(slabs[0], is_brief=True)])[0]
+
+
+def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):
+    monkeypatch.setattr(Choice, "name", "quick")
+    _, out, _ = pencilmap("plan", "--network", "2x4", "--fft", "16", "--halo", "1", "--effort", "quick", "--schedule",
+                          "sequence", "--bandwidth", "10 GB/s")
+    rows, _, halos = out.partition("halo of 1 plane")
+    assert all(re.search(r"\dx\d +quick", table) for table in (rows, halos))
