@@ -3,13 +3,16 @@
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.plan import plan
+from pencilmap.mapper.plan import Choice, plan
 from pencilmap.mapper.setting import setting
+from pencilmap.model.decompositions import SLAB
 from pencilmap.scripts.command_line import tables
+from pencilmap.scripts.command_line.commands.plan import _brief
 from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
 from tests.mapper.run_records import record
@@ -134,3 +137,16 @@ def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
     _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--network", "8x8x8", "--fft", "512", *QUICK)
     last = " ".join(out.split()).rpartition("take ")[2]
     assert last.startswith("4x512 best") and "on grid 512x4, which needs no mapfile" in last
+
+
+def test_a_slab_to_be_searched_is_named_with_its_decomposition():
+    slabs = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,)).choices
+    assert "map --decomposition slab --grid 24 searches" in _brief([replace(slabs[0], is_brief=True)])[0]
+
+
+def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):
+    monkeypatch.setattr(Choice, "name", "best so far")
+    _, out, _ = pencilmap("plan", "--network", "2x4", "--fft", "16", "--halo", "1", "--effort", "quick", "--schedule",
+                          "sequence", "--bandwidth", "10 GB/s")
+    rows, _, halos = out.partition("halo of 1 plane")
+    assert all(re.search(r"\dx\d +best so far", table) for table in (rows, halos))

@@ -88,7 +88,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         return
     rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
     prediction_table(rows, _title(found), wide, by, _has_shapes(found))
-    halo_table([choice.prediction for choice in listed])
+    halo_table([row.prediction for row in rows])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     for line in (*_brief(listed), *_runs(found), *_why(found), *_ungained(found, launch),
@@ -144,8 +144,11 @@ def _named(choice: Choice) -> Prediction:
 
 def _brief(listed: list[Choice]) -> list[str]:
     """Sentence about the rows whose placement a longer search may improve."""
-    grids = [choice.grid for choice in listed if choice.name == SO_FAR]
-    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map --grid {grids[0]} searches longer"] if grids else []
+    brief = [choice for choice in listed if choice.name == SO_FAR]
+    if not brief:
+        return []
+    kind = "" if brief[0].decomposition is PENCIL else f"--decomposition {brief[0].decomposition.name} "
+    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map {kind}--grid {brief[0].grid} searches longer"]
 
 
 def _why(found: Plan) -> list[str]:
