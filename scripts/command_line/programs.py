@@ -58,10 +58,10 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
     show_program(path, where, found)
     for note in mapping.notes:
         say(f"{best.placement}: {note}")
-    say(f"wrote {output} ({counted(found.traffic.n_ranks, 'rank')}, {form})")
-    show_launch(launch, form)
     if (best.gain(found.predictions[0]) or 1) < 1 + SAME:
         say("no gain: launch as before, without the file")
+    say(f"wrote {output} ({counted(found.traffic.n_ranks, 'rank')}, {form})")
+    show_launch(launch, form)
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,

@@ -108,8 +108,8 @@ def _orders(name):
 
 def _notes(file, judged, others):
     """Return sentences about other launchers."""
-    alike = [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain is "
-             "over that launcher's order"]
+    alike = [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
+             "is over that launcher's order"]
     return [*(alike if others else []),
             *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
 
