@@ -185,7 +185,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 NEEDS = ("processors are numbered logically, as lstopo -l shows them",
-         "the program at the same path on every host; without a batch system also ssh to the hosts without a password")
+         "the program at one path on all hosts; ssh to them without a batch system")
 
 
 def launch_4(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
