@@ -7,6 +7,7 @@ from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named
 from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.base.units import counted
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import kind_of
 
@@ -61,17 +62,6 @@ def summary(network: GraphNetwork) -> str:
     'a fat tree of 16 hosts, 6 switches, 4 leaves'
     """
     switches = len(network.vertices) - network.n_nodes
-    levels = [f"{len(level.names)} {plural(level.name, len(level.names))}" for level in network.levels]
+    levels = [counted(len(level.names), level.name) for level in network.levels]
     kind = _ARTICLES.get(kind_of(network).name, f"a {kind_of(network).name}")
-    return ", ".join([f"{kind} of {network.n_nodes} hosts", f"{switches} switches", *levels])
-
-
-def plural(word: str, count: int) -> str:
-    """Return a word for several things.
-
-    >>> plural("leaf", 2), plural("switch", 2), plural("pod", 1)
-    ('leaves', 'switches', 'pod')
-    """
-    if count == 1:
-        return word
-    return "leaves" if word == "leaf" else f"{word}es" if word.endswith("ch") else f"{word}s"
+    return ", ".join([f"{kind} of {counted(network.n_nodes, 'host')}", counted(switches, "switch"), *levels])

@@ -61,7 +61,7 @@ def _toruses(document, inside):
     for region in regions if isinstance(regions, list) else [regions]:
         places |= _region(document, region, dims, places)
     text = "x".join(map(str, dims))
-    facts = [Fact("torus", f"{text}, {short_name(name)}, {len(places)} hosts", document.label)]
+    facts = [Fact("torus", f"{text}, {short_name(name)}, {counted(len(places), 'host')}", document.label)]
     if len(toruses) > 1:
         facts.append(Fact("other toruses", f"{len(toruses) - 1} are not read", document.label))
     return Found(tuple(facts), text, places=places)

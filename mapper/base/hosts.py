@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.kinds import is_network
 from pencilmap.model.network.network import Network
 
 MAX_NAME = 255
@@ -84,6 +85,17 @@ class Hosts:
     @property
     def is_default(self) -> bool:
         return self.template is None and self.table is None
+
+    @property
+    def are_made_up(self) -> bool:
+        """Whether nobody named the hosts: the names follow from coordinates, or from a text such as ``fat-tree:...``.
+
+        >>> from pencilmap.model.network.kinds import network_named
+        >>> tree = network_named("fat-tree:leaves=2,hosts=2,up=1")
+        >>> Hosts(tree).are_made_up, Hosts(tree, "n{node}").are_made_up
+        (True, False)
+        """
+        return self.is_default or (self.template is None and self.hosts is None and is_network(str(self.network)))
 
     def names(self, nodes: ArrayLike) -> list[str]:
         """Return the names of nodes, in the order given.

@@ -110,9 +110,10 @@ class Job:
     @property
     def names_needed(self) -> tuple[str, ...]:
         """A requirement for a file of host names, if nobody named the hosts: that they have the names of the file."""
-        if not (self.hosts.is_default and self.network.has_coordinates):
+        if not self.hosts.are_made_up:
             return ()
-        return (f"hosts that are named {self.hosts.names([0])[0]} and so on; `hosts` takes the names of yours",)
+        first = self.hosts.names(self.site.allocation.nodes[:1])[0]
+        return (f"hosts that are named {first} and so on; `hosts` takes the names of yours",)
 
     @property
     def cores_per_task(self) -> int:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
@@ -63,10 +64,14 @@ class Document:
     def refuse_marks(self, consumer: str, returns: bool = True) -> None:
         """Refuse a byte order mark and carriage returns, which most launchers take for a part of a name."""
         if self.marked:
-            raise self.refuse(f"begins with a byte order mark, which {consumer} does not read; save it without", 1)
+            raise self.refuse(f"begins with a byte order mark, which {consumer} does not read; {self._repair}", 1)
         if returns and "\r" in self.text:
-            raise self.refuse(f"a carriage return, which {consumer} does not take for an end of line",
+            raise self.refuse(f"a carriage return, which {consumer} does not take for an end of line; {self._repair}",
                               self.text[:self.text.index("\r")].count("\n") + 1)
+
+    @property
+    def _repair(self):
+        return f"dos2unix {shlex.quote(self.label)} repairs the file"
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Return number and text of the lines that are not blank or comments; `comment` ends a line."""

@@ -33,7 +33,7 @@ def read_hydra(document: Document, job: Job) -> Places:
     document.refuse_marks("Hydra", returns=False)
     lone = re.search("\r(?!\n)", document.text)
     if lone:
-        raise document.refuse("a carriage return, which Hydra does not take for an end of line",
+        raise document.refuse("a carriage return, which Hydra does not take for an end of line; write a line feed",
                               document.text.count("\n", 0, lone.start()) + 1)
     return _read(document, job, options=True)
 

@@ -184,7 +184,8 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.match(r"\s*(rank\s+\d+\s*=|//|/\*)", lines[0][1]))  # no other format has comments of C
 
 
-NEEDS = ("processors are numbered logically, as lstopo -l shows them",)
+NEEDS = ("processors are numbered logically, as lstopo -l shows them",
+         "the program at one path on all hosts; ssh to them without a batch system")
 
 
 def launch_4(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

@@ -243,7 +243,7 @@ class _Run:
             for k, (between, doublings) in enumerate(rounds):
                 if not self.whole:  # on full meshes a rising norm finds less
                     self.state.doublings[0] = min(doublings, self._most_doublings())
-                self._anneal(slot, (self.budget.evaluations - self.used) // (len(rounds) - k), "the best of these", between)
+                self._anneal(slot, (self.budget.evaluations - self.used) // (len(rounds) - k), "the best so far", between)
                 slot = self.state.best_slot.copy()
 
     def _most_doublings(self):

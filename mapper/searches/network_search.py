@@ -302,7 +302,9 @@ def all_equal(site: Site) -> bool:
 class _Search:
     def __init__(self, ground: Ground, wanted: Objective, evaluations: int, limit: Limit, rules: Sequence[str] = ()) -> None:
         self.ground, self.wanted, self.evaluations, self.limit = ground, wanted, evaluations, limit
-        self.used, self.cut, self.report = 0, False, now_and_then(lambda line: say(f"search: {line}"))
+        self.used, self.cut = 0, False
+        self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
+                                                    self.used / max(1, evaluations)))
         self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid)
         self.known: dict[bytes, dict[str, Fraction | None]] = {}
@@ -449,7 +451,7 @@ class _Search:
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
         swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.limit.seed), {}, {}
         for name, slots, _ in self._seeds(FILLED):
-            self.report(f"seed {name}")
+            self.report(f"start {name}")
             if len(kept) >= len(LAUNCHED) and self._is_over():
                 break
             kept[name], costs[name] = slots, swaps.cost(slots)
@@ -487,7 +489,7 @@ class _Search:
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         self.used += number
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
-        self.report(f"load {swaps.state.best[0]:.4g}")
+        self.report(f"best load {swaps.state.best[0]:.4g}")
         return found
 
     def _is_best(self, slots):

@@ -176,4 +176,15 @@ def counted(number: int, word: str) -> str:
     >>> counted(1, "package"), counted(2, "switch")
     ('1 package', '2 switches')
     """
-    return f"{number} {word}{'' if number == 1 else 'es' if word.endswith('ch') else 's'}"
+    return f"{number} {plural(word, number)}"
+
+
+def plural(word: str, number: int) -> str:
+    """Return a word for a number of things.
+
+    >>> plural("leaf", 2), plural("switch", 2), plural("pod", 1)
+    ('leaves', 'switches', 'pod')
+    """
+    if number == 1:
+        return word
+    return "leaves" if word == "leaf" else f"{word}es" if word.endswith("ch") else f"{word}s"

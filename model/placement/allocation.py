@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.base.units import counted
 from pencilmap.model.network.folded_torus import FoldedTorus, logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
@@ -114,7 +115,7 @@ class Allocation:
         return _name(self.network, node)
 
     def __str__(self) -> str:
-        return f"{self.n_nodes} of {self.network.n_nodes} nodes"
+        return f"{self.n_nodes} of {counted(self.network.n_nodes, 'node')}"
 
 
 def whole_network(network: Network) -> Allocation:

@@ -3,8 +3,7 @@
     >>> from pencilmap.jax import make_mesh                                           # doctest: +SKIP
     >>> mesh = make_mesh(jax.devices(), (8, 16), ("row", "column"))                   # doctest: +SKIP
 
-The coordinates of the devices give the slice, and their kind gives its rings and twists. JAX is an extra of this package:
-``pip install pencilmap[jax]``.
+The coordinates of the devices give the slice, and their kind gives its rings and twists. ``pip install jax`` installs JAX.
 """
 
 from collections.abc import Sequence
@@ -204,6 +203,6 @@ def _jax() -> Any:
     try:
         import jax
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install "
-                                  "pencilmap[jax]", name="jax") from error
+        raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install jax",
+                                  name="jax") from error
     return jax

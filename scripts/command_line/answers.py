@@ -98,7 +98,7 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions, by))
-    clauses += [_proof(best) + _unsearched(best, effort), decided_in_tie(best, predictions, by)]
+    clauses.append(_proof(best) + _unsearched(best, effort))
     return ", ".join(clause for clause in clauses if clause)
 
 
@@ -232,14 +232,16 @@ def _likely(best, other, by):
 
 
 def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str = TRANSFORM) -> str:
-    """Explain a best prediction that is not the fastest: it leaves fewer tasks idle, or sends fewer, larger messages."""
+    """Return a sentence about a best prediction that is not the fastest: it leaves fewer tasks idle, or sends fewer, larger
+    messages; "" if it is the fastest.
+    """
     fastest = min(predictions, key=lambda p: order(p, by))
     if worth(fastest, by) >= worth(best, by):
         return ""
     reason = ("with fewer idle tasks" if best.idle_tasks < fastest.idle_tasks else
               f"in {best.n_messages} messages of each task in place of {fastest.n_messages}"
               if best.n_messages < fastest.n_messages else "too near to be sure which is faster")
-    return f"within 1 % of {fastest.grid}, {reason}"
+    return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
 
 
 def _proof(best):
@@ -250,7 +252,17 @@ def _proof(best):
         known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
         return "at the proved limit of this grid" + known.get(found.proof, "")
     links = "" if best.t_s is None else "busiest links "  # without times they are named already
-    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid"
+    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid{_by_routing(best)}"
+
+
+def _by_routing(best):
+    """Name the routing that comes nearer to the limit, which holds for any routing, if routers adapt."""
+    if not best.bracket:
+        return ""
+    nearest = min(best.bracket, key=lambda p: certificate_of(p) or float("inf"))
+    if not certificate_of(nearest) or certificate_of(nearest) >= certificate_of(best):
+        return " under any routing"
+    return f" under any routing, {to_limit(certificate_of(nearest))} with routing {nearest.routing}"
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:

@@ -22,6 +22,7 @@ from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import counted
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.command_line.launching import format_option, launch_as_dict, show_launch
@@ -74,7 +75,7 @@ def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
 
 def show_converted(found: Converted, form: Choice) -> None:
     """Print the answer for people."""
-    say(f"{found.file}: {found.mapping.n_tasks} ranks, format {found.from_format}\nwrote {found.output}, {form}")
+    say(f"{found.file}: {counted(found.mapping.n_tasks, 'rank')}, format {found.from_format}\nwrote {found.output}, {form}")
     for note in found.notes:
         say(f"note: {note}")
     show_launch(found.launch, form)

@@ -1,6 +1,7 @@
 """`network --machines` and `network --machine`: the known machines, and the sources of their figures."""
 
 from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.base.units import counted
 from pencilmap.model.machines.files import machine_names, package_figures
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
 
@@ -98,7 +99,7 @@ def _show_partitions(machine, n_nodes, as_json):
     if not found:
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
                              f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
-    _show_tori(found, f"partitions of {n_nodes} nodes", machine, as_json)
+    _show_tori(found, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
 
 
 def _show_tori(found, title, machine, as_json):
@@ -115,7 +116,7 @@ def _show_count(machine, network, given, as_json):
     if given.count is None or given.count > network.n_nodes:
         raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
                              "that lists them")
-    _show_units(network, range(given.count), f"the first {given.count} nodes of {machine.name}", as_json)
+    _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
 
 
 def _show_listed(machine, path, as_json):
@@ -127,15 +128,13 @@ def _show_listed(machine, path, as_json):
 
 def _show_units(network, nodes, title, as_json):
     """Show how many nodes are in use in all, and in each level of switches."""
-    from pencilmap.mapper.allocations.network_file import plural
-
     nodes = list(map(int, nodes))
     units = {level.name: sorted({int(level.unit[node]) for node in nodes}) for level in network.levels}
     if as_json:
         print_json({"network": str(network), "nodes": nodes, **{f"{name}s": found for name, found in units.items()}})
         return
-    inside = ", ".join(f"{len(found)} {plural(name, len(found))}" for name, found in units.items())
-    say(f"{title}: {len(nodes)} of {network.n_nodes} nodes" + (f", in {inside}" if units else ""))
+    inside = ", ".join(counted(len(found), name) for name, found in units.items())
+    say(f"{title}: {len(nodes)} of {counted(network.n_nodes, 'node')}" + (f", in {inside}" if units else ""))
 
 
 def _next_sizes(sizes, n_nodes):

@@ -5,8 +5,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.mapper.allocations.network_file import plural
 from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.units import counted, plural
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.pictures.plain import planes_text
@@ -50,7 +50,7 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
         return
     yield from _levels(network)
     if nodes is not None and network.levels and nodes.size < network.n_nodes:
-        yield f"nodes of the job: {USED} {nodes.size} of {network.n_nodes} hosts"
+        yield f"nodes of the job: {USED} {nodes.size} of {counted(network.n_nodes, 'host')}"
         yield from _units(network, nodes)
 
 
@@ -71,29 +71,28 @@ def _levels(network):
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
-        yield f"{'  ' * i}{len(level.names)} {plural(level.name, len(level.names))}, {_span(hosts)} hosts each"
+        yield f"{'  ' * i}{counted(len(level.names), level.name)}, {_span(hosts, 'host')} each"
     n = len(network.vertices) - network.n_nodes
-    yield f"{'  ' * len(network.levels)}{network.n_nodes} {plural('host', network.n_nodes)}, {n} {plural('switch', n)}"
+    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {counted(n, 'switch')}"
 
 
 @_levels.register
 def _levels_of_tree(tree: FatTree):
     """Yield a line for each level of a tree, from the top."""
     depth = len(tree.above)
-    yield f"{tree.switches[-1]} {plural('switch', tree.switches[-1])} at the top"
+    yield f"{counted(tree.switches[-1], 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
         name, cables = tree.levels[i].name, tree.cables_up[i]
         switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
-        yield (f"{'  ' * (depth - i)}{len(cables)} {plural(name, len(cables))}{switches}, "
-               f"{_span(cables)} cable{'s' * (int(cables.max()) > 1)} upwards each")
+        yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each")
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
-    yield f"{'  ' * (depth + 1)}{tree.n_nodes} hosts, {_span(hosts)} on each {tree.levels[0].name}{links}"
+    yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
 
 
-def _span(numbers):
+def _span(numbers, word=""):
     low, high = int(numbers.min()), int(numbers.max())
-    return str(low) if low == high else f"{low} to {high}"
+    return (str(low) if low == high else f"{low} to {high}") + (f" {plural(word, high)}" if word else "")
 
 
 def _units(network, nodes):

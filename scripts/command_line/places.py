@@ -30,7 +30,8 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
         return
     file = about["file"]
     say(f"{file}: valid for {', '.join(about['valid_for'])} (format {formats}), {counted(mapping.n_tasks, 'rank')} on "
-        f"{counts.size} of {site.allocation.n_nodes} nodes, {least if least == most else f'{least} to {most}'} on each")
+        f"{counts.size} of {counted(site.allocation.n_nodes, 'node')}, "
+        f"{least if least == most else f'{least} to {most}'} on each")
     for note in notes:
         say(note)
     for order, ranks in moved.items():

@@ -15,7 +15,7 @@ from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.reasons import FIGURES, uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.tables import broken, fitted, lengths, print_table, say
+from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -28,6 +28,7 @@ ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns",
              "placement chosen by its cost")
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
+USUAL = ("best", "default")  # placements that are one line if they are alike
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -109,18 +110,20 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
                      shapes: bool = False) -> None:
     """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
 
-    `wide` adds lengths, loads, hops and link times of each exchange, and the lower bound, in one table for each set of
-    exchanges; `shapes` adds the network.
+    `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network.
     """
     predictions = [row.prediction for row in rows]
-    *others, (columns, cells) = _wide_tables(predictions, shapes) if wide else [_narrow(rows, by, shapes)]
-    for some in others:
-        print_table(title, *some)
-        title = None
-    print_table(title, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
-                                        *idle_lines(predictions), *likely_lines(predictions),
-                                        *bracket_lines(predictions, by),
-                                        *new_notes((note for p in predictions for note in p.notes), wide)])
+    tables = [(title, *_narrow(rows, by, shapes))] + ([
+        ("in sequence", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
+        ("times and messages of each exchange", *_messages(predictions)),
+        ("lengths of each exchange, by dimension", *_lengths(predictions))] if wide else [])
+    *others, (last, columns, cells) = [table for table in tables if table[-1]]
+    for heading, names, rows_of in others:
+        print_table(heading, names, rows_of, folds=True)
+    print_table(last, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
+                                       *idle_lines(predictions), *likely_lines(predictions),
+                                       *bracket_lines(predictions, by),
+                                       *new_notes((note for p in predictions for note in p.notes), wide)], folds=True)
 
 
 def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:
@@ -222,7 +225,7 @@ def _grid(p):
 
 
 def _shape(p):
-    return str(p.network).partition(":axes")[0]
+    return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
 def _narrow(rows, by, networks):
@@ -237,10 +240,11 @@ def _narrow(rows, by, networks):
                *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
                *([">gain"] if gained else []), ">to limit", "slowest link"]
     cells = []
-    for grids, row in _once(rows, by):
+    for grids, names, row in _once(rows, by):
         p = row.prediction
         cells.append([*([_shape(p)] if networks else []),
-                      *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids, broken(p.placement),
+                      *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids,
+                      broken(names).replace("\n ", "\n"),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
                       *([_gain_cell(row, by)] if gained else []), to_limit(certificate_of(p)), slowest(p)])
@@ -248,52 +252,81 @@ def _narrow(rows, by, networks):
 
 
 def _once(rows, by):
-    """Each row with its grid; RxC and CxR are merged if they differ only in the order of the exchanges."""
-    found: dict[tuple, list[Row]] = {}
+    """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
+    grid, and RxC and CxR.
+    """
+    placed: dict[tuple, list[Row]] = {}
     for row in rows:
         p = row.prediction
         e = exchanges_of(p)
         change = gain(p, row.launched, by)
         times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
-        key = (str(p.network), tuple(sorted(p.grid.shape)), p.placement, p.routing, p.stages[0].algorithm, e.schedule,
-               e.cost)
-        found.setdefault((*key, *times), []).append(row)
-    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), same[0]) for same in found.values()]
+        usual = "" if p.placement.startswith(USUAL) else p.placement
+        key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
+        placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
+    found: dict[tuple, list[Row]] = {}
+    for (_, _, shape, *key), same in placed.items():
+        names = ", ".join(dict.fromkeys(row.prediction.placement for row in same))
+        found.setdefault((names, tuple(sorted(shape)), *key), []).append(same[0])
+    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), names, same[0])
+            for (names, *_), same in found.items()]
 
 
-def _wide_tables(predictions, networks):
-    """Columns and cells of one table for each set of exchanges."""
-    alike: dict[tuple[str, ...], list[Prediction]] = {}
-    for p in predictions:
-        alike.setdefault(tuple(stage.name for stage in p.moves), []).append(p)
-    return [_wide(some, networks) for some in alike.values()]
+def _key(predictions):
+    """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
+    found = {"shape": _shape, "grid": _grid,
+             "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing}
+    kept = {name: cell for name, cell in found.items() if name == "grid" or len(set(map(cell, predictions))) > 1}
+    return list(kept), lambda p: [cell(p) for cell in kept.values()]
 
 
-def _wide(predictions, networks):
-    several, scheduled = len({p.routing for p in predictions}) > 1, any(is_scheduled(p) for p in predictions)
-    names = [stage.name for stage in predictions[0].moves]
-    predicted = any(p.time_s != p.t_s for p in predictions)
-    columns = [*(["shape"] if networks else []), "grid", "placement", *(["routing"] if several else []),
-               *(f"m {name}" for name in names),
-               *(f"load {name}" for name in names), *(f">{name} hops" for name in names), ">all loads", ">lower bound",
-               *(head for name in names for head in (f">{name} links", ">messages", ">bytes each")),
-               ">all links", *([">exchanges"] if predicted else []), ">total", ">to limit",
-               *(["schedule", "load of all", ">links", ">exchanges", ">to limit"] if scheduled else []), "slowest link"]
+def _sums(predictions):
+    """Columns and cells: a row for each prediction, in sequence."""
+    columns, key = _key(predictions)
+    return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">to\nlimit"], [
+        [*key(p), _load(p, p.cost), _load(p, p.lower_bound.value), _time(p.t_s), _time(p.time_s), _time(p.total_s),
+         to_limit(p.certificate)] for p in predictions])
+
+
+def _scheduled(predictions):
+    """Columns and cells: a row for each prediction, under its schedule; none if all are in sequence."""
+    columns, key = _key(predictions)
+    return _table([*columns, "schedule", ">load", ">links", ">exchanges"], [
+        [*key(p), broken(e.schedule, LEAST_TEXT), _load(p, e.cost), _time(e.t_s), _time(e.time_s)]
+        for p in predictions if is_scheduled(p) for e in [exchanges_of(p)]])
+
+
+def _messages(predictions):
+    """Columns and cells: a row for each exchange of each prediction."""
+    columns, key = _key(predictions)
+    return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
+        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *messages_of(stage), str(stage.busiest or "-")]
+        for p in predictions for stage in p.moves])
+
+
+def _lengths(predictions):
+    """Columns and cells: a row for each exchange of each prediction, and a row for all at once under its schedule."""
+    columns, key = _key(predictions)
     rows = []
     for p in predictions:
-        found = exchanges_of(p)
-        rows.append([*([_shape(p)] if networks else []), _grid(p), p.placement, *([p.routing] if several else []),
-                     *(lengths(scale(p) * x for x in stage.m) for stage in p.moves),
-                     *(lengths(scale(p) * x for x in stage.load) for stage in p.moves),
-                     *(f"{float(stage.hop_length):.4g}" for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",
-                     f"{float(p.lower_bound.value * scale(p)):.4g}", *(cell for stage in p.moves for cell in (
-                         milliseconds(stage.t_s), *messages_of(stage))),
-                     milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
-                     "-" if p.total_s is None else milliseconds(p.total_s), to_limit(p.certificate),
-                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint) if p.schedule else "-",
-                        milliseconds(found.t_s), milliseconds(found.time_s),
-                        to_limit(found.certificate)] if scheduled else []), slowest(p)])
-    return columns, rows
+        rows += [[*key(p), stage.name, _by_dimension(p, stage.m), _by_dimension(p, stage.load),
+                  f"{float(stage.hop_length):.4g}"] for stage in p.moves]
+        if is_scheduled(p):
+            rows.append([*key(p), "all", "-", _by_dimension(p, p.schedule.load_joint), "-"])
+    return _table([*columns, "exchange", "m", "load", ">hops"], rows)
+
+
+def _table(columns, rows):
+    """Columns and rows, each row once, that fit a terminal."""
+    return fitted(columns, list(map(list, dict.fromkeys(map(tuple, rows)))), ["busiest link", ">links"])
+
+
+def _load(p, length):
+    return f"{float(length * scale(p)):.4g}"
+
+
+def _by_dimension(p, values):
+    return lengths(scale(p) * x for x in values)
 
 
 def messages_of(stage: ExchangePrediction) -> tuple[str, str]:

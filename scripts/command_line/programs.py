@@ -14,7 +14,7 @@ from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.base.units import amount, milliseconds
+from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import percent, to_limit
@@ -58,10 +58,10 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
     show_program(path, where, found)
     for note in mapping.notes:
         say(f"{best.placement}: {note}")
-    say(f"wrote {output} ({found.traffic.n_ranks} ranks, {form})")
-    show_launch(launch, form)
     if (best.gain(found.predictions[0]) or 1) < 1 + SAME:
         say("no gain: launch as before, without the file")
+    say(f"wrote {output} ({counted(found.traffic.n_ranks, 'rank')}, {form})")
+    show_launch(launch, form)
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,
@@ -112,4 +112,5 @@ def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[st
         print_json({**more, **_as_dict(path, found)})
         return
     show_program(path, where, found)
-    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), {found.traffic.n_ranks} ranks")
+    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), "
+        f"{counted(found.traffic.n_ranks, 'rank')}")

@@ -15,17 +15,11 @@ def shown(began: float | None = None) -> Iterator[Callable[[str], None]]:
     if not out.is_terminal:
         yield lambda line: say(f"{monotonic() - began:.0f} s, {line}", err=True)
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # slow to import
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn  # slow to import
 
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=out,
-                  transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(line: str) -> None:
-            bar.update(task, description=line)
-            bar.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
-
-        yield show
+    with Progress(SpinnerColumn(), TimeElapsedColumn(), console=out, transient=True) as bar:
+        bar.tasks[bar.add_task("", total=None)].start_time = began
+        yield lambda line: bar.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
 
 
 @contextmanager

@@ -53,9 +53,15 @@ def print_json(*found: Any) -> None:
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
-                notes: Iterable[str] = ()) -> None:
-    """Print a table; columns that start with ``>`` are numbers, aligned right."""
-    cells = _folded(columns, [[str(cell) for cell in row] for row in rows])
+                notes: Iterable[str] = (), folds: bool = False) -> None:
+    """Print a table; columns that start with ``>`` are numbers, aligned right.
+
+    Texts are folded if the table is too wide, with --wide only if it `folds`.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    context = click.get_current_context(silent=True)
+    if folds or context is None or not context.params.get("wide"):
+        cells = _folded(columns, cells)
     if title:
         say(title, bold=True)
     click.echo((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
@@ -65,11 +71,8 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
 
 def _folded(columns, rows):
-    """Return the rows with texts in several lines, if the table is too wide; with --wide it may be."""
-    context = click.get_current_context(silent=True)
+    """Return the rows with texts in several lines, if the table is too wide."""
     excess = _width(columns, rows) - NARROW
-    if excess <= 0 or (context is not None and context.params.get("wide")):
-        return rows
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
     room = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) for k in texts}
     while excess > 0:  # the widest columns are folded first, alike, until the next one is as wide

@@ -13,7 +13,9 @@ from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand, pmi_process_mapping
+from pencilmap.mapper.named_network import given_network
 from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -641,3 +643,27 @@ def test_runjob_takes_powers_of_two_of_ranks_a_node(tasks, known):
     launch = FORMATS["bgq"].launch(mapping, Job(site), "demo.map")
     assert launch.warnings == (() if known else (f"runjob knows 1, 2, 4, 8, 16, 32, 64 ranks per node, not {tasks}",))
     assert f"--np {2 * tasks} --ranks-per-node {tasks} " in launch.line
+
+
+@pytest.mark.parametrize("name", ["slurm", "openmpi4", "openmpi5", "hydra", "intel"])
+def test_a_file_of_host_names_says_if_nobody_named_the_hosts(name, tmp_path):
+    """On tori and on networks from a text alike; names of a file, a template or a table are the user's."""
+    needs = "hosts that are named {} and so on; `hosts` takes the names of yours"
+    tree = network_named("fat-tree:leaves=4,hosts=4,up=2")
+    cables = tmp_path / "cables.dot"
+    cables.write_text('graph { s [kind=switch] a -- s b -- s }')
+    listed = {f"h{node}": node for node in range(16)}
+    for network, hosts, first in (
+            (Torus((4, 4)), {}, "node-0-0"), (tree, {}, "n0000-00"), (tree, {"template": "h{node}"}, None),
+            (tree, {"hosts": listed}, None), (given_network(str(cables)), {}, None)):
+        job, tasks = Job(Site(network), Hosts(network, **hosts)), network.n_nodes
+        mapping = Mapping(network, ProcessGrid(tasks, 1), 1, np.arange(tasks), np.zeros(tasks, dtype=int))
+        launch = FORMATS[name].launch(mapping, job, "f")
+        assert (needs.format(first) in launch.needs) == (first is not None), (network, hosts)
+        assert any("hosts that are named" in need for need in launch.needs) == (first is not None)
+
+
+@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "hydra"])
+def test_launchers_that_reach_hosts_by_ssh_say_so(name):
+    mapping = Mapping(TORUS, GRID, 1, np.arange(24), np.zeros(24, dtype=int))
+    assert any("ssh to the" in need for need in FORMATS[name].launch(mapping, JOB, "f").needs)

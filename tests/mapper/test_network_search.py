@@ -1,14 +1,16 @@
 """The search on networks of hosts and switches: loads of its swaps, its answers, and the figures that it must reach."""
 
 import random
+import re
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, count, permutations
 from time import process_time
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base import progress
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
@@ -353,3 +355,13 @@ def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.searches.network_seeds.halves", None)
     assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
         "launch order", "transposed")
+
+
+def test_progress_tells_the_share_of_evaluations(monkeypatch):
+    clock = count(0, 10)
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    heard = []
+    with progress.heard_by(heard.append):
+        search(Site(network_named("fat-tree:leaves=3,hosts=4,up=2")), ProcessGrid(3, 4), evaluations=1000)
+    shares = [int(re.match(r"(\d+) %: search of grid 3x4: ", line)[1]) for line in heard]
+    assert shares == sorted(shares) and 0 <= shares[0] < shares[-1] <= 100

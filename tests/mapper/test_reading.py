@@ -311,7 +311,7 @@ def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host
 def test_what_a_terminal_takes_for_a_command_is_written_out(tmp_path):
     (tmp_path / "a").write_text('torus3d: {toruses: [{name: "\\e[31m", dims: {x: 1, y: 1, z: 1}, nodes: n0}]}')
     [_, fact, *_] = allocations.look_around({}, [tmp_path / "a"]).facts
-    assert fact.value == "1x1x1, \\x1b[31m, 1 hosts"
+    assert fact.value == "1x1x1, \\x1b[31m, 1 host"
 
 
 def test_messages_are_short_whatever_was_given():

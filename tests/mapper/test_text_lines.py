@@ -51,10 +51,10 @@ def test_files_and_lists_are_bounded(monkeypatch, tmp_path):
 
 def test_marks_that_launchers_take_for_names_are_refused_where_they_are():
     marked, returned = Document(b"\xef\xbb\xbfa\n", "m"), Document(b"a\nb\nc\r\nd\r\n", "m")
-    assert marked.lines() == [(1, "a")] and "begins with a byte order mark, which srun does not read" in refused(
-        marked.refuse_marks, "srun")
+    assert marked.lines() == [(1, "a")] and refused(marked.refuse_marks, "srun") == (
+        "m line 1: begins with a byte order mark, which srun does not read; dos2unix m repairs the file")
     assert refused(returned.refuse_marks, "srun") == (
-        "m line 3: a carriage return, which srun does not take for an end of line")
+        "m line 3: a carriage return, which srun does not take for an end of line; dos2unix m repairs the file")
     returned.refuse_marks("srun", returns=False)
     Document(b"a\nb\n", "m").refuse_marks("srun")
 

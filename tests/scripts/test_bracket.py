@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from pencilmap.model.base.units import to_limit
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
+from pencilmap.scripts.command_line.answers import answer
 from pencilmap.scripts.command_line.predictions import bracket_lines
 
 RATES = "host=25 GB/s,local=25 GB/s,global=50 GB/s"
@@ -23,3 +25,13 @@ def test_the_lines_have_all_rules_unless_a_rule_was_named():
     assert bracket_lines([predict(launched(), routing_name="valiant")]) == []
     assert bracket_lines([predict(launched(RATES), Transform(72, 72, 72))]) == [
         "routers adapt, 12x6 default: minimal 0.01217 ms, ideal-adaptive 0.005806 ms, valiant 0.009637 ms"]
+
+
+def test_the_distance_to_the_limit_names_the_routing_that_comes_nearest():
+    """The limit holds for any routing, so minimal routes may be far above it although the placement is good."""
+    found = predict(launched(RATES), Transform(72, 72, 72))
+    minimal, ideal, _ = found.bracket
+    assert f"{to_limit(minimal.certificate)} above the proved least of this grid under any routing, " \
+        f"{to_limit(ideal.certificate)} with routing ideal-adaptive" in answer([found])
+    named = answer([predict(launched(RATES), Transform(72, 72, 72), routing_name="minimal")])
+    assert named.endswith("above the proved least of this grid")

@@ -127,10 +127,39 @@ def test_the_reference_documents_statuses_commands_and_the_schema():
     assert [name for name in named if f"`{name}`" not in text] == [] and "answers.schema.json" in text
 
 
-def test_a_wide_plan_has_a_table_for_each_set_of_exchanges(pencilmap):
-    _, out, _ = pencilmap("plan", "--network", "8x8", "--fft", "64", "--effort", "quick", "--wide")
-    heads = [line.split() for line in out.splitlines() if "lower bound" in line]
-    assert len(heads) == 2 and ["row" in head for head in heads].count(True) == 1
+@pytest.mark.parametrize("words", [
+    ("--network", "8x8", "--fft", "64"), ("-m", "fugaku", "--nodes", "64", "--fft", "256"),
+    ("-m", "lumi-c", "--nodes", "8", "-t", "4", "--fft", "64")], ids=" ".join)
+def test_a_wide_plan_fits_a_terminal_and_says_each_heading_once(pencilmap, words):
+    _, out, _ = pencilmap("plan", *words, *QUICK, "--wide", "--top", "4")
+    heads, rules = re.findall(r"(.+)\n(?=─)", out), re.findall("─+", out)
+    assert max(map(len, rules)) <= 80 and len(heads) == len(set(heads)) >= 4
+    assert [sum(word in head.split() for head in heads) for word in ("m", "hops", "bound", "messages", "total")] == [1] * 5
+
+
+def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pencilmap):
+    _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--nodes", "4x4x4", "--fft", "256", *QUICK)
+    table, _, after = out.partition("\ntime: ")
+    assert re.search(r"^\w+ +1x256,? +best, default  ", table, re.MULTILINE) and "  default  " not in table
+    assert "1x256 default" in after and "1x256 best" not in after  # measured without a mapfile
+
+
+@pytest.mark.parametrize("machine, told", [("bluegene-l", True), ("bluegene-p", False)])
+def test_the_largest_term_is_named_if_other_terms_are_known(pencilmap, machine, told):
+    words = ("--network", "8x8x8", "--fft", "512", "--top", "1", "--by", "exchanges")
+    _, out, _ = pencilmap("plan", "-m", machine, *words, *QUICK)
+    assert ("% of the time is" in out) == told
+
+
+def test_the_command_for_a_longer_search_names_the_shape(pencilmap, tmp_path):
+    words = ["-m", "cray-xe6", "--nodes", "12", "-t", "1", "--fft", "32"]
+    found = plan(setting(machine="cray-xe6", nodes=12, tasks_per_node=1, fft="32"), effort="quick")
+    assert len(found.where.shapes) > 1
+    other = next(choice for choice in found.choices if choice.network != found.where.network)
+    [said] = _brief(found, [replace(other, is_brief=True)])
+    command = said.partition("pencilmap ")[2].removesuffix(" searches longer").split()
+    status, out, _ = pencilmap(*command, *words, *QUICK, "-o", tmp_path / "order")
+    assert status == 0 and out.startswith(f"torus {other.network} ") and f"\n{other.grid} " in out
 
 
 def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
@@ -140,8 +169,8 @@ def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
 
 
 def test_a_slab_to_be_searched_is_named_with_its_decomposition():
-    slabs = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,)).choices
-    assert "map --decomposition slab --grid 24 searches" in _brief([replace(slabs[0], is_brief=True)])[0]
+    found = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,))
+    assert "map --decomposition slab --grid 24 searches" in _brief(found, [replace(found.best, is_brief=True)])[0]
 
 
 def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):

@@ -12,6 +12,7 @@ from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
@@ -88,7 +89,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     prediction_table([Row(p, launch.first) for p in found], title(where), wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    say(f"{file}: valid for {', '.join(accepted)} (format {formats}), {mapping.n_tasks} ranks, {shape}")
+    say(f"{file}: valid for {', '.join(accepted)} (format {formats}), {counted(mapping.n_tasks, 'rank')}, {shape}")
     for note in notes:
         say(note)
     if draw:
@@ -107,7 +108,8 @@ def _orders(name):
 
 def _notes(file, judged, others):
     """Return sentences about other launchers."""
-    alike = [f"note: read alike by other launchers: --format {' or '.join(others)} compares with their order"]
+    alike = [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
+             "is over that launcher's order"]
     return [*(alike if others else []),
             *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
 

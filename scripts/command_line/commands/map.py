@@ -91,26 +91,26 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     if limit.cut_short:
         say(CUT)
     for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
-                 *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else [])):
+                 *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else []),
+                 *launch_as_before(best, launch)):
         say(line)
     say(f"wrote {output} ({counted(best.grid.n_tasks, 'rank')}, {form})")
     show_launch(how, form)
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
-        say(f"needs: a grid with rows of {row} ranks in sequence and columns of {column}: 2DECOMP&FFT "
-            f"p_row={words['p_row']}, p_col={words['p_col']}; P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; "
-            "others: docs/howto/your-grid.md")
-    for line in launch_as_before(best, launch):
-        say(line)
+        kind = (f"rows of {row} ranks in sequence and columns of {column}" if min(row, column) > 1 else
+                f"one exchange among all {row * column} ranks")
+        say(f"needs: a grid with {kind}: 2DECOMP&FFT p_row={words['p_row']}, p_col={words['p_col']}; "
+            f"P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; others: docs/howto/your-grid.md")
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
-    """Return the numbers of pencils in the words of 2DECOMP&FFT and P3DFFT; none for other decompositions and 1xP.
+    """Return the numbers of pencils in the words of 2DECOMP&FFT and P3DFFT; none for other decompositions.
 
     >>> grid_words(ProcessGrid(64, 24))
     {'p_row': 24, 'p_col': 64, 'iproc': 64, 'jproc': 24}
     """
-    if grid.decomposition is not PENCIL or min(grid.shape) == 1:
+    if grid.decomposition is not PENCIL:
         return {}
     row, column = grid.shape
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}

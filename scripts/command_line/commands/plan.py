@@ -1,5 +1,6 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,15 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import MOST_TASKS_ROUTED, Launched, answer, launched, schedule_notes, wrapped
+from pencilmap.scripts.command_line.answers import (
+    MOST_TASKS_ROUTED,
+    Launched,
+    answer,
+    decided_in_tie,
+    launched,
+    schedule_notes,
+    wrapped,
+)
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
@@ -39,6 +48,8 @@ from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_
 from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, seconds, threads_table, title
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
+
+ALL = 0.995  # share of a time that is shown as 100 %
 
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
@@ -87,11 +98,13 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
     rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
-    prediction_table(rows, _title(found), wide, by, _has_shapes(found))
+    shapes = {_shape(choice) for choice in listed}
+    prediction_table(rows, _title(found, shapes), wide, by, len(shapes) > 1)
     halo_table([row.prediction for row in rows])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    for line in (*_brief(listed), *_runs(found), *_why(found), *_ungained(found, launch),
+    tie = decided_in_tie(found.best.prediction, [row.prediction for row in rows], by)
+    for line in (*([tie] if tie else []), *_brief(found, listed), *_runs(found), *_why(found), *_ungained(found, launch),
                  *schedule_notes(found.best.prediction, schedule),
                  answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
                  *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
@@ -116,11 +129,12 @@ def _launched(found: Plan, question: Question) -> Launched:
     return replace(launch, orders=tuple((f"{phrase} on grid {usual.grid}", p) for phrase, p in launch.orders))
 
 
-def _title(found: Plan) -> str:
+def _title(found: Plan, listed: Collection[str]) -> str:
     if not _has_shapes(found):
         return title(found.best.where)
     size = f", transform {found.where.transform}" if found.where.transform else ""
-    return f"shapes of {found.best.network.n_nodes} nodes with {per_node(found.where.tasks_per_node)}{size}"
+    shape = f"; all rows are {min(listed)}" if len(listed) == 1 else ""
+    return f"shapes of {found.best.network.n_nodes} nodes with {per_node(found.where.tasks_per_node)}{size}{shape}"
 
 
 def _has_shapes(found: Plan) -> bool:
@@ -130,7 +144,7 @@ def _has_shapes(found: Plan) -> bool:
 def _take(found: Plan) -> str:
     """The recommended choice, with every part that is not the usual one."""
     best, p = found.best, found.best.prediction
-    words = [*([str(best.network).partition(":axes")[0]] if _has_shapes(found) else []),
+    words = [*([_shape(best)] if _has_shapes(found) else []),
              *([] if best.decomposition is PENCIL else [best.decomposition.name]), str(best.grid), p.placement]
     parts = [" ".join(words), *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
              *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
@@ -142,26 +156,35 @@ def _named(choice: Choice) -> Prediction:
     return replace(without_bracket(choice.prediction), placement=choice.name)
 
 
-def _brief(listed: list[Choice]) -> list[str]:
+def _brief(found: Plan, listed: list[Choice]) -> list[str]:
     """Sentence about the rows whose placement a longer search may improve."""
-    brief = [choice for choice in listed if choice.name == SO_FAR]
-    if not brief:
+    brief = next((choice for choice in listed if choice.name == SO_FAR), None)
+    if brief is None:
         return []
-    kind = "" if brief[0].decomposition is PENCIL else f"--decomposition {brief[0].decomposition.name} "
-    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map {kind}--grid {brief[0].grid} searches longer"]
+    shape = f"--network {_shape(brief)} " if found.where.shapes else ""
+    kind = "" if brief.decomposition is PENCIL else f"--decomposition {brief.decomposition.name} "
+    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map {shape}{kind}--grid {brief.grid} searches longer"]
+
+
+def _shape(choice: Choice) -> str:
+    return str(choice.network).partition(":axes")[0]
 
 
 def _why(found: Plan) -> list[str]:
     said = [CUT] if found.cut_short else []
     if found.best.seconds is not None:
         term, share = found.term
-        said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")
+        if share < ALL:  # else only one cost is known
+            said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")
     return said
 
 
 def _runs(found: Plan) -> list[str]:
     """Sentence about the choices that may be as fast."""
-    rivals = list(dict.fromkeys(_way(choice) for choice in found.rivals if choice.kind != found.best.kind))
+    others = [choice for choice in found.rivals if choice.kind != found.best.kind]
+    easier = {(choice.kind, choice.worth) for choice in others if choice.prediction.placement == DEFAULT}
+    rivals = list(dict.fromkeys(_way(choice) for choice in others if choice.prediction.placement == DEFAULT
+                                or (choice.kind, choice.worth) not in easier))  # the launch order needs no mapfile
     return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
 
 

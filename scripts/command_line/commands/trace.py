@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
+from pencilmap.model.base.units import counted, plural
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
 from pencilmap.scripts.command_line.pages import Page
@@ -85,15 +86,16 @@ def _summary(traffic):
     """Yield the lines of the summary."""
     pairs = traffic.pairs
     time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""
-    yield (f"{traffic.n_ranks} ranks{time}: {_amount(pairs.bytes.sum())} in {pairs.messages.sum():,} messages, "
-           f"{traffic.total.bytes.nnz:,} pairs of ranks")
+    messages, joined = int(pairs.messages.sum()), traffic.total.bytes.nnz
+    yield (f"{counted(traffic.n_ranks, 'rank')}{time}: {_amount(pairs.bytes.sum())} in {messages:,} "
+           f"{plural('message', messages)}, {joined:,} {plural('pair', joined)} of ranks")
     kinds = [f"{kind} {_amount(n_bytes)}" for kind, n_bytes in zip(KINDS, traffic.bytes_by_kind()) if n_bytes]
     if kinds and set(pairs.kind.tolist()) != {0}:
         yield f"bytes: {'; '.join(kinds)}"
     busy = [phase for phase in traffic.phases if len(phase.pairs)]
     if len(busy) > 1:
         largest = max(busy, key=lambda phase: int(phase.pairs.bytes.sum()))
-        yield (f"phases: {len(busy)}; the largest is repeated {largest.times:,} times and has "
+        yield (f"phases: {len(busy)}; the largest is repeated {largest.times:,} {plural('time', largest.times)} and has "
                f"{_amount(largest.pairs.bytes.sum())}")
     if traffic.outside[1]:
         yield f"not in the file: {_amount(traffic.outside[0])} to processes outside of MPI_COMM_WORLD"
