@@ -219,11 +219,11 @@ def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(penci
     (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
     words = ("--network", "4", "-g", "2x2")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format slurm)" in out and "--format hostfile" in out and "Slurm's block order" in out
+    assert "(format slurm)" in out and "also valid as format hostfile" in out and "Slurm's block order" in out
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format slurm)" in out and "--format hostfile" in out and "Slurm's" in out
+    assert "(format slurm)" in out and "also valid as format hostfile" in out and "Slurm's" in out
     assert "(format hydra or intel)" in pencilmap("check", tmp_path / "counts", "--network", "4", "-g", "2x4", "-t", "2")[1]
 
 
