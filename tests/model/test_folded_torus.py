@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 from pencilmap.mapper.placements import place
+from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.machines.machine import load_machine, machine_partitions
@@ -130,11 +131,10 @@ def test_loads_are_those_of_messages_walked_in_the_six_dimensions(seed):
         assert max(stage.load) == 4 * Fraction(largest) * box.n_nodes / total
 
 
-@pytest.mark.thorough
 def test_4x12x4_is_6_in_the_box_and_8_on_the_logical_torus():
-    grid, plain = parse_grid("12x16"), Site(Torus((4, 12, 4)))
-    placed = place("best", plain, grid)
-    on_torus = placed.mapping() if not isinstance(placed, Mapping) else placed
+    grid = parse_grid("12x16")
+    placed = best_product(Torus((4, 12, 4)), grid)
+    on_torus = placed.mapping()
     box = load_machine("fugaku").partition("4x12x4")
     laid = Mapping(box, grid, 1, box.from_logical[on_torus.node_of_rank], on_torus.slot_of_rank)
     assert (predict(placed).cost, predict(laid).cost) == (8, 6)

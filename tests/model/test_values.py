@@ -108,11 +108,16 @@ SPELLINGS = {"byte/s": ("kibibyte/hour", "megaoctet/second", "Tbps", "kilobaud",
              "s": ("minutes", "µs", "secs", "hr", "nanosecond"), "flop/s": ("teraflops/min", "flop/h")}
 
 
+@pytest.fixture(scope="module")
+def registry():
+    """The units of the package pint, from its own definitions, of which flop is missing."""
+    found = pytest.importorskip("pint").UnitRegistry()
+    found.define("flop = [operation]")
+    return found
+
+
 @pytest.mark.parametrize("unit, kind", [(unit, kind) for kind in UNITS for unit in (*UNITS[kind], *SPELLINGS[kind])])
-def test_units_are_those_of_pint(unit, kind):
-    """The package pint reads the same units from its own definitions, of which flop is missing."""
-    registry = pytest.importorskip("pint").UnitRegistry()
-    registry.define("flop = [operation]")
+def test_units_are_those_of_pint(registry, unit, kind):
     assert parse(f"2.75 {unit}", kind) == pytest.approx(registry.Quantity(f"2.75 {unit}").m_as(kind), rel=1e-12)
 
 
