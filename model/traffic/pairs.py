@@ -1,7 +1,7 @@
 """Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
 
 Idea: only the places that a group uses have traffic. So list these cells (group, place) with the sums of the weights there,
-then all pairs of cells of a group, and add up equal pairs.
+then all pairs of cells of a group, and add up equal pairs. If groups use many of the places, one product of matrices does both.
 Cost: the sum over the groups of the square of their places.
 """
 
@@ -15,6 +15,7 @@ from pencilmap.model.base.arrays import Ints
 
 _AT_ONCE = 1 << 22  # pairs of cells
 _DENSE = 1 << 16    # entries of a matrix that costs less than sorting
+_MULTIPLIED = 64    # products of two numbers, by matrices, in the time of a pair of cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,9 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     group, where = cells // n, cells % n
     sent, received = summed(cell, send, len(cells)), summed(cell, receive, len(cells))
     number = np.bincount(group)
+    is_exact = float(sent.sum()) * float(received.max(initial=0)) < 1 << 53
+    if is_exact and len(number) * n * n <= _MULTIPLIED * int((number**2).sum()):
+        return _of_matrix(*(np.bincount(cells, held, len(number) * n).reshape(-1, n) for held in (sent, received)))
     begin, number = (np.cumsum(number) - number)[group], number[group]
     keys, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for some in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(np.cumsum(number) // _AT_ONCE)) + 1):
@@ -96,6 +100,14 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
         keys.append((where[first] * n + where[second])[kept])
         values.append(data[kept])
     return _added(n, np.concatenate(keys), np.concatenate(values))
+
+
+def _of_matrix(sent, received):
+    """Return the traffic if each group sends and receives so much at each place: float arrays of whole numbers, (G, n)."""
+    whole = (sent.T @ received).astype(np.int64)
+    np.fill_diagonal(whole, 0)
+    row, col = np.nonzero(whole)
+    return Traffic(len(whole), row, col, whole[row, col])
 
 
 def _added(n, key, data):
