@@ -15,7 +15,7 @@ from pencilmap.model.base.arrays import Ints
 
 _AT_ONCE = 1 << 22  # pairs of cells
 _DENSE = 1 << 16    # entries of a matrix that costs less than sorting
-_MULTIPLIED = 64    # products of two numbers, by matrices, in the time of a pair of cells
+_MULTIPLIED = 256   # products of two numbers, by matrices, in the time of a pair of cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,8 @@ def together(parts: Iterable[tuple[Traffic, float]]) -> Traffic:
     [[0.0, 4.5], [0.0, 0.0]]
     """
     some = list(parts)
+    if len(some) == 1 and some[0][1] == 1:
+        return some[0][0]
     key = np.concatenate([each.row * each.n + each.col for each, _ in some])
     return _added(some[0][0].n, key, np.concatenate([each.data * factor for each, factor in some]))
 
@@ -87,8 +89,12 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     sent, received = summed(cell, send, len(cells)), summed(cell, receive, len(cells))
     number = np.bincount(group)
     is_exact = float(sent.sum()) * float(received.max(initial=0)) < 1 << 53
-    if is_exact and len(number) * n * n <= _MULTIPLIED * int((number**2).sum()):
-        return _of_matrix(*(np.bincount(cells, held, len(number) * n).reshape(-1, n) for held in (sent, received)))
+    used, column = np.unique(where, return_inverse=True)
+    if is_exact and len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
+        cell = group * len(used) + column
+        found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(-1, len(used))
+                             for held in (sent, received)))
+        return Traffic(n, used[found.row], used[found.col], found.data)
     begin, number = (np.cumsum(number) - number)[group], number[group]
     keys, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for some in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(np.cumsum(number) // _AT_ONCE)) + 1):
