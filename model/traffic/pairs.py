@@ -1,7 +1,7 @@
 """Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
 
 Idea: only the places that a group uses have traffic. So list these cells (group, place) with the sums of the weights there,
-then all pairs of cells of a group, and add up equal pairs. If groups use many of the places, one product of matrices does both.
+then all pairs of cells of a group, and add up equal pairs. If they use many places, a product of matrices is faster.
 Cost: the sum over the groups of the square of their places.
 """
 
