@@ -186,21 +186,30 @@ def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
     Parameters are those of `mixed`, and the tasks of a host.
     """
     border = np.flatnonzero(np.concatenate([[True], np.diff(unit) != 0, [True]]))
-    sizes = np.diff(border)
+    sizes, known = np.diff(border), {}
     for share in WHOLE if sizes.max() >= lines.shape[1] else WHOLE[:1]:
+        whole = _whole(lines, sizes, share)
         for name, spread in (("packed", 0), ("spread", 1), (f"spread by {tasks}", tasks)):
             if (name == "packed" and share < 1) or name == "spread by 1":
                 continue
-            yield f"{name}, {share:g} whole", _laid(lines, sizes, share, spread)
+            if (whole, spread) not in known:  # many shares hold as many lines
+                known[whole, spread] = _laid(lines, sizes, whole, spread)
+            yield f"{name}, {share:g} whole", known[whole, spread]
 
 
-def _laid(lines, sizes, share, spread):
-    """Return the ranks in the order of the units: first whole lines, then the other lines packed (0) or spread by pieces."""
+def _whole(lines, sizes, share):
+    """Return the units of the first lines, which are whole in a share of the units: tuple of int."""
     n, length = lines.shape
-    free, whole = sizes.copy(), []
+    found: list[int] = []
     for u in np.argsort(-sizes, kind="stable").tolist():
-        whole += [u] * min(int(share * sizes[u]) // length, n - len(whole))
-    free -= length * np.bincount(np.array(whole, dtype=np.int64), minlength=len(sizes))
+        found += [u] * min(int(share * sizes[u]) // length, n - len(found))
+    return tuple(found)
+
+
+def _laid(lines, sizes, whole, spread):
+    """Return the ranks in the order of the units: first whole lines, then the other lines packed (0) or spread by pieces."""
+    length = lines.shape[1]
+    free = sizes - length * np.bincount(np.array(whole, dtype=np.int64), minlength=len(sizes))
     rest = lines[len(whole):]
     if spread:
         stride = max(1, len(sizes) // max(1, len(rest)))  # so the pieces in a unit are at distant places of their lines

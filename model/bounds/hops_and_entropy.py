@@ -259,23 +259,15 @@ def _corners(stairs):
 def _kinds(n, ring, size, T, split):
     """Return all distributions of `size` tasks over a dimension of n nodes."""
     tasks, apart = _distributions(n, size, ring), np.abs(np.arange(n)[:, None] - np.arange(n))
-    tasks = tasks if ring else _turned(tasks)
     apart = np.minimum(apart, n - apart).astype(float) if ring else apart.astype(float)
     parts = [_limits(some, apart, n, ring, size, T, split) for some in np.split(tasks, range(ROWS, len(tasks), ROWS))]
     hops, end, alone, source = (np.concatenate(part) for part in zip(*parts))
-    shapes, shape = _unique(-np.sort(-tasks, axis=1), size + 1)
+    shapes, shape = _unique(np.sort(tasks, axis=1)[:, ::-1].astype(np.int64), size + 1)
     stairs = np.full(BINS + 1, np.inf)
     bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
     np.minimum.at(stairs, bins[shape], hops)
     return _Kinds(hops, shape=shape, end=end, alone=alone, shapes=shapes, stairs=stairs, source=source,
                   links=2 * n if ring else 2 * (n - 1))
-
-
-def _turned(tasks):
-    """Return one of each distribution and its mirror image."""
-    apart = tasks - tasks[:, ::-1]
-    first = np.argmax(apart != 0, axis=1)
-    return tasks[apart[np.arange(len(tasks)), first] >= 0]
 
 
 def _limits(tasks, apart, n, ring, size, T, split):
@@ -359,16 +351,25 @@ class _Between:
 
 
 def _distributions(n, size, ring):
-    """Return the numbers of tasks at each coordinate, the most at the first on a ring: int array, shape (kinds, n)."""
-    first = np.arange(-(-size // n), size + 1) if ring else np.arange(size + 1)
-    found, left = first[:, None].astype(np.int16), size - first
-    most = first if ring else np.full(len(first), size)
-    for i in range(1, n):
-        rest = n - 1 - i
+    """Return the numbers of tasks at each coordinate: int array of few bytes, shape (kinds, n).
+
+    On a ring the first coordinate has the most tasks. On a line the first coordinate has tasks, because a shift changes
+    nothing, and of a distribution and its mirror image one has its tasks rather at the beginning.
+    """
+    first = np.arange(-(-size // n) if ring else 1, size + 1)
+    steps, left, most = [(first, first)], size - first, first if ring else np.full(size, size)
+    for rest in range(n - 2, -1, -1):
         low = np.maximum(0, left - rest * most)
-        count = np.minimum(left, most) - low + 1
-        kept = np.repeat(np.arange(len(left)), np.maximum(count, 0))
-        taken = np.arange(len(kept)) - np.repeat(np.cumsum(np.maximum(count, 0)) - np.maximum(count, 0),
-                                                 np.maximum(count, 0)) + low[kept]
-        found, left, most = np.hstack([found[kept], taken[:, None].astype(np.int16)]), left[kept] - taken, most[kept]
-    return found.astype(np.int64)
+        count = np.maximum(np.minimum(left, most) - low + 1, 0)
+        before = np.repeat(np.arange(len(left)), count)
+        taken = np.arange(len(before)) - (np.cumsum(count) - count - low)[before]
+        steps.append((taken, before))
+        left, most = left[before] - taken, most[before]
+    tasks, at = np.empty((len(left), n), dtype=np.min_scalar_type(size)), np.arange(len(left))
+    for i in range(n - 1, -1, -1):
+        taken, before = steps[i]
+        tasks[:, i], at = taken[at], before[at]
+    if ring:
+        return tasks
+    last = n - 1 - (tasks[:, ::-1] > 0).argmax(axis=1)
+    return tasks[2 * (tasks @ np.arange(float(n))) <= size * last]

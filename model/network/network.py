@@ -136,16 +136,17 @@ class Arcs:
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
-        if sources is not None and self.n_vertices <= MOST_KNOWN:
-            return self._hops[list(sources)]
-        return self._distances(sources)
+        some = None if sources is None else list(sources)
+        if some is not None and len(some) > 1 and self.n_vertices <= MOST_KNOWN:
+            return self._hops[some]
+        return self._distances(some)
 
     @cached_property
     def _hops(self) -> Floats:
         return self._distances(None)
 
-    def _distances(self, sources: Iterable[int] | None) -> Floats:
-        starts = np.arange(self.n_vertices) if sources is None else np.array(list(sources), dtype=np.int64)
+    def _distances(self, sources: list[int] | None) -> Floats:
+        starts = np.arange(self.n_vertices) if sources is None else np.array(sources, dtype=np.int64)
         step = max(1, _AT_ONCE // max(1, len(self.source)))
         return np.concatenate([np.zeros((0, self.n_vertices)),
                                *(self._levels(starts[i:i + step]) for i in range(0, len(starts), step))])

@@ -19,6 +19,7 @@ from pencilmap.model.network.network import Arcs
 from pencilmap.model.traffic.pairs import Traffic
 
 AT_ONCE = 1 << 23  # arcs times roots: about 100 MB
+FEW = 4            # of so many vertices fewer than one is a root: else the shares of all roots serve all exchanges
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Fl
     found, (of_root, at) = np.zeros(len(arcs.source)), (traffic.col, traffic.row) if by_hop else (traffic.row, traffic.col)
     roots, number = np.unique(of_root, return_inverse=True)
     step = max(1, AT_ONCE // max(1, len(arcs.source)))
+    if arcs.n_vertices <= min(step, FEW * len(roots)):
+        roots, number = np.arange(arcs.n_vertices), of_root
     for first in range(0, len(roots), step):
         some = roots[first:first + step]
         mine = (number >= first) & (number < first + step)

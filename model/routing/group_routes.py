@@ -15,6 +15,8 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.dragonfly import Dragonfly
 
+AT_ONCE = 1 << 19  # numbers of an array of shares
+
 
 @dataclass
 class GroupLoads:
@@ -47,20 +49,25 @@ class GroupLoads:
         traffic : float array, shape (S, n, T, n)
             Bytes between switches; those inside a group are not added.
         """
+        links, _ = self.network.cables_of_pair
+        step = max(1, AT_ONCE // max(1, links.shape[2] * traffic[:1].size))
+        for first in range(0, len(sources), step):
+            some = slice(first, first + step)
+            self._add_minimal(sources[some], targets, traffic[some])
+
+    def _add_minimal(self, sources, targets, traffic):
         links, inside = self.network.cables_of_pair
-        for i, s in enumerate(sources.tolist()):
-            there = np.flatnonzero(targets != s)
-            if not len(there) or not traffic[i][:, there].any():
-                continue
-            others = targets[there]
-            leave, arrive, cable = inside[s, others], inside[others, s], links[s, others]      # (T, K)
-            real = cable >= 0
-            flow = traffic[i][:, there, None, :]                                              # (n, T, K, n)
-            if cable.shape[1] > 1:
-                flow = _shares(self.network, s, others.tobytes()) * flow
-            self._add(s, leave, cable, real, flow.sum(axis=3))
-            into = flow.sum(axis=0)                                                           # (T, K, n)
-            np.add.at(self.local, (others[:, None].repeat(cable.shape[1], 1)[real], arrive[real]), into[real])
+        s, t = np.nonzero(traffic.any(axis=(1, 3)) & (sources[:, None] != targets))
+        source, target, flow = sources[s], targets[t], traffic[s, :, t]                       # (pairs, n, n)
+        if links.shape[2] == 1:
+            leaving, entering = flow.sum(axis=2)[:, None], flow.sum(axis=1)[:, None]          # (pairs, K, n)
+        else:
+            shares = _shares(self.network, source.tobytes(), target.tobytes())
+            leaving, entering = np.einsum("pij,pkij->pki", flow, shares), np.einsum("pij,pkij->pkj", flow, shares)
+        self._add(source[:, None], inside[source, target], links[source, target], leaving)
+        real = links[source, target] >= 0
+        self._add_local(target[:, None].repeat(real.shape[1], 1)[real][:, None], inside[target, source][real][:, None],
+                        np.arange(self.network.per_group), entering[real])
 
     def add_to_group(self, sources: Ints, traffic: Floats) -> Floats:
         """Add traffic from switches to whole groups, on the cables with the fewest hops: return the bytes on each cable.
@@ -75,18 +82,23 @@ class GroupLoads:
         float array, shape (S, n, G, K)
             Share of the traffic of each switch on each cable, by target group.
         """
-        shares = cable_shares(self.network, sources)
+        shares = cable_shares(self.network, sources.tobytes())
         links, inside = self.network.cables_of_pair
-        for i, s in enumerate(sources.tolist()):
-            there = np.flatnonzero(np.arange(self.network.groups) != s)
-            cable = links[s, there]
-            self._add(s, inside[s, there], cable, cable >= 0, shares[i][:, there] * traffic[i][:, there, None])
+        flow = np.moveaxis(shares * traffic[..., None], 1, 3)                                 # (S, G, K, n)
+        self._add(sources[:, None, None], inside[sources], links[sources], flow)
         return shares
 
-    def _add(self, s, leave, cable, real, flow):
-        """Add flow of shape (n, T, K) from the switches of group `s` to its cables."""
-        np.add.at(self.global_links, cable[real], flow.sum(axis=0)[real])
-        np.add.at(self.local[s].T, leave[real], flow[:, real].T)
+    def _add(self, source, leave, cable, flow):
+        """Add flow of shape (..., n) from the switches of groups to their cables; cables below 0 do not exist."""
+        real = cable >= 0
+        self.global_links += np.bincount(cable[real], flow.sum(axis=-1)[real], len(self.global_links))
+        self._add_local(np.broadcast_to(source, cable.shape)[real][:, None], np.arange(self.network.per_group),
+                        leave[real][:, None], flow[real])
+
+    def _add_local(self, group, switch, other, flow):
+        n = self.network.per_group
+        place = (group * n + switch) * n + other
+        self.local += np.bincount(place.ravel(), flow.ravel(), self.local.size).reshape(self.local.shape)
 
     def classes(self) -> list[Floats]:
         """Return the bytes on the links of the classes of local and global cables."""
@@ -105,27 +117,34 @@ class GroupLoads:
                 direct[:, some[:, None], some] = 0
                 direct[:, some[:, None], others] += block.sum(axis=2)[:, :, None] / len(others)
                 direct[:, others[:, None], some] += block.sum(axis=1)[:, None, :] / len(others)
-        ends, n = self.network.local_ends, self.network.per_group
-        low, high = ends[:, 0], ends[:, 1]
-        return np.concatenate([direct[low // n, low % n, high % n], direct[low // n, high % n, low % n]])
+        return direct.ravel()[_places(self.network)]
 
 
-@lru_cache(maxsize=128)
-def _shares(network, source, targets):
-    """Return the share of each cable of the traffic between switches of two groups: float array, shape (n, T, K, n)."""
-    (links, inside), hops, others = network.cables_of_pair, network.local_hops, np.frombuffer(targets, dtype=np.int64)
-    far = hops[:, inside[source, others]][:, :, :, None] + hops[inside[others, source]][None]
-    far = np.where(links[source, others][None, :, :, None] >= 0, far, 9)
-    chosen = far == far.min(axis=2, keepdims=True)
-    return chosen / chosen.sum(axis=2, keepdims=True)
+@lru_cache(maxsize=8)
+def _places(network):
+    """Return the place of each local link among all pairs of switches of the groups."""
+    n, (low, high) = network.per_group, network.local_ends.T
+    return np.concatenate([low * n + high % n, high * n + low % n])
 
 
-def cable_shares(network: Dragonfly, sources: Ints) -> Floats:
+@lru_cache(maxsize=16)
+def _shares(network, sources, targets):
+    """Return the share of each cable of the traffic between switches of two groups: float array, shape (pairs, K, n, n)."""
+    (links, inside), hops = network.cables_of_pair, network.local_hops
+    source, target = (np.frombuffer(some, dtype=np.int64) for some in (sources, targets))
+    far = hops.T[inside[source, target]][:, :, :, None] + hops[inside[target, source]][:, :, None]
+    far = np.where(links[source, target][:, :, None, None] >= 0, far, 9)
+    chosen = far == far.min(axis=1, keepdims=True)
+    return chosen / chosen.sum(axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=16)
+def cable_shares(network: Dragonfly, groups: bytes) -> Floats:
     """Return the share of each cable of the traffic of a switch to another group: evenly over the cables with fewest hops.
 
-    Shape (S, n, G, K); 0 for the own group.
+    `groups` are the bytes of the numbers of S groups. Shape (S, n, G, K); 0 for the own group.
     """
-    links, inside = (some[sources] for some in network.cables_of_pair)
+    links, inside = (some[np.frombuffer(groups, dtype=np.int64)] for some in network.cables_of_pair)
     far = np.where(links >= 0, network.local_hops[:, inside], 9)                              # (n, S, G, K)
     chosen = (far == far.min(axis=3, keepdims=True)) & (links >= 0)
     shares = chosen / np.maximum(1, chosen.sum(axis=3, keepdims=True))

@@ -34,14 +34,21 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
         For each class after the first, the bytes on its links.
     """
     values = np.zeros(network.link_shape)
-    L = len(network.switch_of_link)
-    for plane in network.planes():
-        up, down = crossing(exchange, ends, np.arange(len(plane.links)), len(plane.links), host_of_end(network))
-        values[0, plane.links] += up[:, 0] * float(plane.share)
-        values[0, L + plane.links] += down[:, 0] * float(plane.share)
+    L, planes = len(network.switch_of_link), network.planes()
+    up, down = _of_hosts(network, exchange, ends, len(planes[0].links))
+    for plane in planes:
+        values[0, plane.links] = up * float(plane.share)
+        values[0, L + plane.links] = down * float(plane.share)
     for row, loads in zip(values[1:], classes):
         row[:len(loads)] = loads
     return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
+
+
+def _of_hosts(network, exchange, ends, n):
+    """Return the bytes that leave each of n ends of a plane, and the bytes that enter the end, whatever the routing."""
+    both = kept(("hosts", exchange.unit_bytes), network, exchange, ends,
+                lambda: crossing(exchange, ends, np.arange(n), n, host_of_end(network)))
+    return [each[:, 0] for each in both]
 
 
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Traffic:

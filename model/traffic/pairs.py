@@ -1,7 +1,7 @@
 """Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
 
 Idea: only the places that a group uses have traffic. So list these cells (group, place) with the sums of the weights there,
-then all pairs of cells of a group, and add up equal pairs.
+then all pairs of cells of a group, and add up equal pairs. If they use many places, a product of matrices is faster.
 Cost: the sum over the groups of the square of their places.
 """
 
@@ -15,6 +15,7 @@ from pencilmap.model.base.arrays import Ints
 
 _AT_ONCE = 1 << 22  # pairs of cells
 _DENSE = 1 << 16    # entries of a matrix that costs less than sorting
+_MULTIPLIED = 256   # products of two numbers, by matrices, in the time of a pair of cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,8 @@ def together(parts: Iterable[tuple[Traffic, float]]) -> Traffic:
     [[0.0, 4.5], [0.0, 0.0]]
     """
     some = list(parts)
+    if len(some) == 1 and some[0][1] == 1:
+        return some[0][0]
     key = np.concatenate([each.row * each.n + each.col for each, _ in some])
     return _added(some[0][0].n, key, np.concatenate([each.data * factor for each, factor in some]))
 
@@ -85,6 +88,13 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     group, where = cells // n, cells % n
     sent, received = summed(cell, send, len(cells)), summed(cell, receive, len(cells))
     number = np.bincount(group)
+    is_exact = float(sent.sum()) * float(received.max(initial=0)) < 1 << 53
+    used, column = np.unique(where, return_inverse=True)
+    if is_exact and len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
+        cell = group * len(used) + column
+        found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(-1, len(used))
+                             for held in (sent, received)))
+        return Traffic(n, used[found.row], used[found.col], found.data)
     begin, number = (np.cumsum(number) - number)[group], number[group]
     keys, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for some in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(np.cumsum(number) // _AT_ONCE)) + 1):
@@ -96,6 +106,14 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
         keys.append((where[first] * n + where[second])[kept])
         values.append(data[kept])
     return _added(n, np.concatenate(keys), np.concatenate(values))
+
+
+def _of_matrix(sent, received):
+    """Return the traffic if each group sends and receives so much at each place: float arrays of whole numbers, (G, n)."""
+    whole = (sent.T @ received).astype(np.int64)
+    np.fill_diagonal(whole, 0)
+    row, col = np.nonzero(whole)
+    return Traffic(len(whole), row, col, whole[row, col])
 
 
 def _added(n, key, data):
