@@ -17,7 +17,7 @@ Deterministic: the same seed and evaluations give the same tiling.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product as cartesian
 from math import inf, lcm, prod
 
@@ -67,9 +67,10 @@ class Tiling:
     def mapping(self, grid: ProcessGrid) -> Mapping:
         """Return the mapping: member k of a translate is tile[k] moved; the places of the lattice number the translates."""
         shape = _shape(self.torus, self.tasks_per_node)
-        lattice = np.flatnonzero(coset_numbers(shape, self.form) == 0)
         strides = np.array([prod(shape[:i]) for i in range(len(shape))])
-        where = (coordinates(shape, np.array(self.tile))[None, :, :] + coordinates(shape, lattice)[:, None, :]) % shape
+        lattice = members(shape, self.form)
+        lattice = lattice[np.argsort(lattice @ strides)]
+        where = (coordinates(shape, np.array(self.tile))[None, :, :] + lattice[:, None, :]) % shape
         place = where @ strides                                     # [translate, member of the tile]
         place = (place if self.cosets == "c" else place.T).ravel()  # rank = q R + p
         N = self.torus.n_nodes
@@ -86,9 +87,9 @@ class Lattice:
 
     Parameters
     ----------
+    shape : tuple of int
+        Extents of the torus, and the slots of a node.
     form : tuple of tuple of int
-    numbers : int array
-        Number of the coset of every place.
     cosets : str
         Letter of the dimension of the grid whose groups are the cosets.
     load : float
@@ -97,11 +98,16 @@ class Lattice:
         Least load of any tile.
     """
 
+    shape: tuple[int, ...]
     form: tuple
-    numbers: np.ndarray
     cosets: str
     load: float
     floor: float
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Number of the coset of every place: int array, shape (places,)."""
+        return coset_numbers(np.array(self.shape), self.form)
 
 
 def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
@@ -152,8 +158,8 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
         for run in runs:
             for _ in range(times):
                 if left > 0 and run.floor < cost - 1e-9 and not is_over():
-                    run.anneal(max(1, min(steps, left // len(run.start))))
-                    left -= steps * len(run.start)
+                    run.anneal(max(1, min(steps, left // run.size)))
+                    left -= steps * run.size
             if run.cost < cost - 1e-9:
                 best, cost, idle = run.tiling(), run.cost, 0
         report(f"tilings of grid {grid}: best load {cost:.4g}", 1 - max(left, 0) / budget)
@@ -168,10 +174,21 @@ class _Run:
         self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed
         shape = _shape(torus, tasks_per_node)
         self.shape, self.cost, self.floor = shape, float("inf"), lattice.load + lattice.floor
-        size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
-        self.near = _near(shape, lattice.numbers, size)
-        self.start = self.tile = np.ascontiguousarray(self.near[:, 0])
-        self.folded = _folded(torus, tasks_per_node, lattice.form, size)
+        self.size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
+        self.tile = None
+
+    @cached_property
+    def near(self):
+        return _near(self.shape, self.lattice.numbers, self.size)
+
+    @cached_property
+    def folded(self):
+        return _folded(self.torus, self.tasks_per_node, self.lattice.form, self.size)
+
+    @cached_property
+    def start(self):
+        """The compact tile."""
+        return np.ascontiguousarray(self.near[:, 0])
 
     def anneal(self, steps):
         """Anneal once more from the compact tile, which finds more than annealing the best tile further."""
@@ -182,7 +199,8 @@ class _Run:
 
     def tiling(self):
         strides = np.array([prod(self.shape[:i]) for i in range(len(self.shape))])
-        return Tiling(self.torus, self.tasks_per_node, self.lattice.form, tuple((self.tile @ strides).tolist()),
+        tile = self.start if self.tile is None else self.tile
+        return Tiling(self.torus, self.tasks_per_node, self.lattice.form, tuple((tile @ strides).tolist()),
                       self.lattice.cosets)
 
 
@@ -259,6 +277,16 @@ def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) ->
                for i, row in enumerate(form))
 
 
+def members(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """Return the places of a lattice: coordinates and slot, int array, shape (places of the lattice, d + 1).
+
+    >>> sorted(members(np.array([4, 2]), ((2, 1), (0, 2))).tolist())
+    [[0, 0], [2, 1]]
+    """
+    times = np.array([n // row[i] for i, (n, row) in enumerate(zip(shape.tolist(), form))])
+    return coordinates(times, np.arange(int(times.prod()))) @ np.array(form) % shape
+
+
 def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
     """Return the number of the coset of every place, 0 for the lattice itself: int array, shape (places,)."""
     rest = _every_place(tuple(shape.tolist()))
@@ -301,13 +329,12 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
         for count, form in enumerate(normal_forms(tuple(shape.tolist()), tile)):
             if count >= most:
                 break
-            numbers = coset_numbers(shape, form)
-            apart = _apart(torus, coordinates(shape, np.flatnonzero(numbers == 0)))
+            apart = _apart(torus, members(shape, form))
             load = float((_lengths(torus, apart.mean(axis=0)) * scale).max())
             if load + floor >= below - 1e-9:
                 continue
             alike = letter, _signature(torus, scale, apart)
-            found.setdefault(alike, Lattice(form, numbers, letter, load, floor))
+            found.setdefault(alike, Lattice(tuple(shape.tolist()), form, letter, load, floor))
     return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
 
 
@@ -363,17 +390,16 @@ def _near(shape, numbers, size):
 def _folded(torus, tasks_per_node, form, size):
     """Return the loads of a tile, folded onto the cosets of the lattice's projection in the torus without slots."""
     shape = _shape(torus, tasks_per_node)
-    numbers = coset_numbers(shape, form)
     label = np.arange(torus.n_nodes)
-    members = coordinates(shape, np.flatnonzero(numbers == 0))[:, :-1]
     strides = np.array(torus.strides)
     every = torus.coordinates(np.arange(torus.n_nodes))
-    projected = np.unique(members @ strides)
+    places = members(shape, form)[:, :-1] @ strides
+    projected = np.unique(places)
     for row in form:  # the first node of a coset is reached by 0, 1, 3, 7, ... steps along each row
         for k in range(lcm(*torus.shape).bit_length()):
             label = np.minimum(label, label[(every + (np.array(row[:-1]) << k)) % torus.shape @ strides])
     _, key = np.unique(label, return_inverse=True)
-    times = len(members) // len(projected)
+    times = len(places) // len(projected)
     unit = np.array([float(w) for w in weights(torus)]) * 2.0 * times / (tasks_per_node * size)  # of half a message
     return folded(np.array(torus.shape), np.array([torus.is_ring(i) for i in range(torus.n_dimensions)]),
                   key.ravel().astype(np.int64), unit)
