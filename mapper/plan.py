@@ -54,9 +54,7 @@ CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not
 ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
 ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 12))      # the same for networks without products, whose first answers are close
-ROUNDS_OF_ONE = ((1, 2),)                    # the same if there is only one grid
-ROUNDS_OF_ONE_WITH_HOLES = ((1, 1),)         # the same with holes: these searches still gain from all evaluations
-FREE = 2                                     # divides these too with holes, for schedules that are free: swaps take longer
+FREE = 2                                     # divides those of one grid, too, with holes and a free schedule: swaps are slow
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
 
@@ -497,9 +495,9 @@ class _Wanted:
 
     def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
-        has_holes = self.where.network.has_products and not self.where.site.allocation.is_complete
-        rounds: Sequence[tuple[int, int]] = (
-            (ROUNDS_OF_ONE_WITH_HOLES if has_holes else ROUNDS_OF_ONE) if len({choice.kind for choice in found}) == 1 else
+        has_holes, is_one = self.where.has_holes, len({choice.kind for choice in found}) == 1
+        rounds: Sequence[tuple[int, Fraction | int]] = (
+            ((1, self.where.share("normal")),) if is_one else
             ROUNDS_ON_SWITCHES if not self.where.network.has_products else
             ROUNDS_WITH_HOLES if has_holes else ROUNDS)
         found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
@@ -507,7 +505,7 @@ class _Wanted:
         for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    slow = rounds is ROUNDS_OF_ONE_WITH_HOLES and self._schedule(leader) == BEST
+                    slow = is_one and has_holes and self._schedule(leader) == BEST
                     share, last = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort]), number == len(rounds)
                     with part(done / work, (done + 1 / divisor) / work):
                         choice = self._searched(leader, share, limit, has_holes or not last)

@@ -24,7 +24,7 @@ from pencilmap.mapper.named_network import USAGE, given_network, is_plain, netwo
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
-from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit, share_of
+from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -153,7 +153,7 @@ class Setting(Where):
                      limit: Limit) -> list[Prediction]:
         """Return the predictions of one placement."""
         rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
-        placed = self.best_placement(grid, question.schedule, share_of(effort), limit, rules) if text == BEST \
+        placed = self.best_placement(grid, question.schedule, self.share(effort), limit, rules) if text == BEST \
             else self.place(text, grid, question.schedule)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)

@@ -92,7 +92,7 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     used, column = np.unique(where, return_inverse=True)
     if is_exact and len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
         cell = group * len(used) + column
-        found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(-1, len(used))
+        found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(len(number), len(used))
                              for held in (sent, received)))
         return Traffic(n, used[found.row], used[found.col], found.data)
     begin, number = (np.cumsum(number) - number)[group], number[group]

@@ -9,7 +9,7 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import format_named, launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
-from pencilmap.mapper.searches.limit import EFFORTS, Limit, share_of
+from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
@@ -122,7 +122,7 @@ def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: s
     if grid and placement:
         wanted = schedule or SEQUENCE
         one = where.grid(grid)
-        placed = where.best_placement(one, wanted, share_of(effort), limit) if placement == BEST \
+        placed = where.best_placement(one, wanted, where.share(effort), limit) if placement == BEST \
             else where.place(placement, one, wanted)
         return where, placed, where.shown(placed, Question(schedule=wanted), placement)
     best = plan(where, grids=(parse_grid(grid, where.decomposition),) if grid else None,
