@@ -13,6 +13,7 @@ The local search counts the messages of a transform with uneven blocks.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, singledispatch
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches import network_search
-from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
@@ -41,6 +42,7 @@ from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
+MOST_ORDERED, MOST_AXES = 1_000_000, 4  # one group with idle slots: not all orders of coordinates above these numbers
 MOST_MESHED = 2_000_000        # on a whole mesh: no search above this number of messages
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
@@ -223,13 +225,24 @@ def _searched(evaluations, site, grid, wanted, limit, robust=False, transform=No
 def _unsearched(site, grid, wanted, share):
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
-    If this grid is the only one, return the launcher's order if it costs less.
+    If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only the
+    nodes it takes matter: return all orders of coordinates, too, from which blocks of unequal length choose.
     """
     slot, T = likely_product(site, grid, wanted), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
-    if not share:
+    orders = _filling_orders(site, grid)
+    if not share and not orders:
         return [product]
-    return sorted([product, launched(site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
+    found = [*(default(order, site, grid) for order in orders), launched(site, grid), product]
+    found.sort(key=lambda placed: -predict(placed, site=site).cost)
+    return found if orders else found[-1:]
+
+
+def _filling_orders(site, grid):
+    axes = site.network.axes
+    if min(grid.shape) > 1 or grid.n_tasks == site.n_slots or len(axes) > MOST_AXES or grid.n_tasks**2 > MOST_ORDERED:
+        return []
+    return [f"t{''.join(order)}" for order in permutations(axes)]
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:

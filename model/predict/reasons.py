@@ -13,6 +13,7 @@ TERMS = {  # term of the time model: its meaning
     "fft_s": "the FFTs: more nodes help",
     "memory_s": "memory: copies and passes over the array",
 }
+FLOW = ("link_s", "contention_s")
 FIGURES = {  # figure of a machine file: the unknown cost without this figure
     "message_cost_s": "the cost of a message", "injection_per_node": "what a node puts into the network",
     "exchange_cost_s": "the start of an exchange", "fft_rate_per_task": "the rate of the FFTs"}
@@ -21,11 +22,19 @@ FIGURES = {  # figure of a machine file: the unknown cost without this figure
 def largest_term(p: Prediction) -> tuple[str, float]:
     """Return the name in `TERMS` of the largest term of exchanges and computing, and its share of the time in sequence."""
     sums: dict[str, float] = {}
-    for part in [stage.terms for stage in p.stages] + [p.local]:
-        for name, seconds in (part.as_dict() if part else {}).items():
-            sums[name] = sums.get(name, 0.0) + (seconds or 0.0)
+    for part in [*(terms for stage in p.stages for terms in stage.rounds or ()), p.local]:
+        for name, seconds in (_deciding(part) if part else {}).items():
+            sums[name] = sums.get(name, 0.0) + seconds
     name = max(sums, key=sums.__getitem__)
     return name, sums[name] / sum(sums.values()) if sum(sums.values()) else 0.0
+
+
+def _deciding(part):
+    """Return the terms that add up to the time: of links and ports the slower."""
+    known = {name: float(seconds or 0) for name, seconds in part.as_dict().items()}
+    flow = {name: known[name] for name in FLOW if name in known}
+    hidden = ("injection_s",) if sum(flow.values()) >= known.get("injection_s", 0) else FLOW
+    return {name: seconds for name, seconds in known.items() if name not in hidden}
 
 
 def unknown_costs(costs: Costs) -> list[str]:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from importlib import import_module
+from itertools import permutations
 from math import prod
 from random import Random
 
@@ -18,6 +19,7 @@ from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules.objectives import objectives
@@ -184,3 +186,12 @@ def test_best_is_never_worse_than_any_other_placement(seed):
         except (PlacementError, GridError, MappingError):  # does not fit this network or grid
             continue
         assert float(least) <= float(predict(other, site=site).cost) + 1e-9, (network, tasks, str(grid), holes, text)
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+@pytest.mark.parametrize("grid", ["1x256", "504x1"])
+def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
+    where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
+    best, *orders = where.answers(Question(), grid, ["best", "default", *(f"default:t{''.join(o)}" for o in permutations("xyz"))],
+                                  effort)
+    assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)

@@ -341,3 +341,12 @@ def test_what_cannot_be_planned_is_told(pencilmap, words, part):
 def test_a_first_answer_needs_no_cuts_of_its_exchanges(monkeypatch, network):
     monkeypatch.setattr("pencilmap.model.predict.routed.cut_bound", None)
     assert plan(setting(fft="64", network=network, bandwidth="1 GB/s"), effort="quick").best.seconds
+
+
+def test_the_largest_term_is_a_share_of_the_time(pencilmap):
+    """Links hide the ports, so ports are no part of the time."""
+    where = setting(machine="fugaku", network="4x4x4", fft="512:r2c", tasks_per_node=1)
+    found = plan(where, grids=[where.grid("8x8")], schedules=["sequence"], effort="quick")
+    stages, (name, share) = found.best.prediction.stages, found.term
+    assert name == "link_s" and all(stage.terms.injection_s > 0 for stage in stages)
+    assert share == pytest.approx(sum(stage.terms.link_s for stage in stages) / found.best.prediction.total_s)
