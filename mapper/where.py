@@ -226,10 +226,15 @@ class Where:
                                                           site=self.site, begin=lambda rule: heard(f"routing {rule}"))]
 
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
-        """Return a prediction with the halos and the notes of this setting."""
+        """Return a prediction with the halos and the notes of this setting, also under other routing rules."""
+        def under(rule):
+            found = prediction.under(rule)
+            return found and self._noted(found, placed)
+
         halo = None
         if self.halo and self.transform:
             messages = self.halo.messages(placed.grid, self.transform)
             halo = HaloPrediction(self.halo, predict_messages(as_mapping(placed, prediction.placement), messages,
                                                               self.transform, prediction.routing, self.costs))
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo)
+        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo,
+                       under=prediction.under and under)

@@ -66,7 +66,9 @@ class Document:
         if self.marked:
             raise self.refuse(f"begins with a byte order mark, which {consumer} does not read; {self._repair}", 1)
         if returns and "\r" in self.text:
-            raise self.refuse(f"a carriage return, which {consumer} does not take for an end of line; {self._repair}",
+            is_lone = re.search("\r(?!\n)", self.text)  # which dos2unix leaves as it is
+            raise self.refuse(f"a carriage return, which {consumer} does not take for an end of line; "
+                              f"{'write a line feed' if is_lone else self._repair}",
                               self.text[:self.text.index("\r")].count("\n") + 1)
 
     @property

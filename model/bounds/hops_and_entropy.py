@@ -354,7 +354,7 @@ def _distributions(n, size, ring):
     """Return the numbers of tasks at each coordinate: int array of few bytes, shape (kinds, n).
 
     On a ring the first coordinate has the most tasks. On a line the first coordinate has tasks, because a shift changes
-    nothing, and of a distribution and its mirror image one has its tasks rather at the beginning.
+    nothing. Of a distribution and its mirror image, only the distribution with more tasks at low coordinates is listed.
     """
     first = np.arange(-(-size // n) if ring else 1, size + 1)
     steps, left, most = [(first, first)], size - first, first if ring else np.full(size, size)

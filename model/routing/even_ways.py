@@ -19,7 +19,7 @@ from pencilmap.model.network.network import Arcs
 from pencilmap.model.traffic.pairs import Traffic
 
 AT_ONCE = 1 << 23  # arcs times roots: about 100 MB
-FEW = 4            # of so many vertices fewer than one is a root: else the shares of all roots serve all exchanges
+FEW = 4            # vertices for each root, at most, to compute the shares of all vertices, which serve all exchanges
 
 
 @dataclass(frozen=True, eq=False)

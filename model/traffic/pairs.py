@@ -90,7 +90,7 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     number = np.bincount(group)
     is_exact = float(sent.sum()) * float(received.max(initial=0)) < 1 << 53
     used, column = np.unique(where, return_inverse=True)
-    if is_exact and len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
+    if is_exact and 0 < len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
         cell = group * len(used) + column
         found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(len(number), len(used))
                              for held in (sent, received)))

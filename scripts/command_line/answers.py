@@ -16,6 +16,7 @@ from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.predictions import (
     certificate_of,
     exchanges_of,
@@ -98,8 +99,8 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions, by))
-    clauses.append(_proof(best) + _unsearched(best, effort))
-    return ", ".join(clause for clause in clauses if clause)
+    clauses.append(_proof(best))
+    return ", ".join(clause for clause in clauses if clause) + _unsearched(best, effort)
 
 
 def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]:
@@ -118,7 +119,7 @@ def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]
 
 def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
     """Return a note for codes without the schedule of the best, if the user named no `schedule` and the best has one."""
-    if schedule is not None or not is_scheduled(best):
+    if schedule is not None or best.schedule is None or best.schedule.name == SEQUENCE:
         return []
     return [f"note: only a code that has schedule {exchanges_of(best).schedule} takes this time; if yours makes one "
             "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import click
 
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import counted, milliseconds
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.command_line.plain_options import with_options
-from pencilmap.scripts.command_line.tables import print_table
+from pencilmap.scripts.command_line.tables import fitted, print_table
 
 HALO = with_options(
     click.option("--halo", type=click.IntRange(1), metavar="W", help="Also count a halo of W planes around the input."),
@@ -22,7 +22,6 @@ def halo_table(found: Sequence[Prediction]) -> None:
                           f"{h.work.task_bytes:.0f}" if h.work else "-", milliseconds(h.t_s), milliseconds(h.time_s),
                           str(h.busiest or "-")) for p, h, _ in halos)
     if halos:
-        width = halos[0][2]
-        print_table(f"halo of {width} plane{'s' if width > 1 else ''}",
-                    ["grid", "placement", ">messages", ">off-node bytes", ">link time", ">predicted", "slowest link"],
-                    list(map(list, rows)))
+        columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "slowest link"]
+        print_table(f"halo of {counted(halos[0][2], 'plane')}",
+                    *fitted(columns, list(map(list, rows)), ["slowest link", ">link time"]), folds=True)

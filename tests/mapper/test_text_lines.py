@@ -55,6 +55,7 @@ def test_marks_that_launchers_take_for_names_are_refused_where_they_are():
         "m line 1: begins with a byte order mark, which srun does not read; dos2unix m repairs the file")
     assert refused(returned.refuse_marks, "srun") == (
         "m line 3: a carriage return, which srun does not take for an end of line; dos2unix m repairs the file")
+    assert refused(Document(b"a\rb\n", "m").refuse_marks, "srun").endswith("an end of line; write a line feed")
     returned.refuse_marks("srun", returns=False)
     Document(b"a\nb\n", "m").refuse_marks("srun")
 

@@ -21,6 +21,7 @@ from pencilmap.model.predict import predict
 from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.pairs import traffic_within
 from pencilmap.scripts.networks.routes import routes_on
 from pencilmap.scripts.pictures.plain import image_text, loads_text
 
@@ -104,3 +105,9 @@ def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network)
     assert any("row 0: 3 ranks" in line for line in image_text(best, {"row": 0, "column": 0}, 80))
     exchange = exchanges(grid)[0]
     assert len(loads_text(routing(RULES[0]).loads(network, exchange, best.ends))) == 4
+
+
+def test_no_ranks_have_no_traffic():
+    """A plan of 33 tasks on a dragonfly with a failed node, of which 12 hold nothing, came to this."""
+    none = np.zeros(0, dtype=np.int64)
+    assert len(traffic_within(none, none, none, none, 3).data) == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import to_limit
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid
@@ -35,3 +36,10 @@ def test_the_distance_to_the_limit_names_the_routing_that_comes_nearest():
         f"{to_limit(ideal.certificate)} with routing ideal-adaptive" in answer([found])
     named = answer([predict(launched(RATES), Transform(72, 72, 72), routing_name="minimal")])
     assert named.endswith("above the proved least of this grid")
+
+
+def test_a_halo_counts_under_every_rule():
+    where = setting(network="dragonfly-plus:leaves=2,spines=2,hosts=2,groups=2", bandwidth="25 GB/s", fft="16", halo=1)
+    placed = where.place("default", ProcessGrid(2, 4))
+    halos = {found.routing: found.halo_s for found in where.predict(placed).bracket}
+    assert halos == {rule: where.predict(placed, rule).halo_s for rule in halos} and len(halos) == 3 and all(halos.values())

@@ -137,6 +137,18 @@ def test_a_wide_plan_fits_a_terminal_and_says_each_heading_once(pencilmap, words
     assert [sum(word in head.split() for head in heads) for word in ("m", "hops", "bound", "messages", "total")] == [1] * 5
 
 
+@pytest.mark.parametrize("words", [
+    ("--network", "4x4", "--decomposition", "brick"),  # no limit is known
+    ("--network", "dragonfly-plus:leaves=2,spines=2,hosts=2,groups=3", "--direction", "pair", "--wide")], ids=" ".join)
+def test_a_plan_with_halos_fits_a_terminal_in_whole_sentences(pencilmap, words):
+    rest = "--fft", "17:r2c", "--halo", "1", "--bandwidth", "25 GB/s", "--top", "2", *QUICK
+    status, out, _ = pencilmap("plan", *words, *rest)
+    assert status == 0 and "halo of 1 plane\n" in out and max(map(len, re.findall("─+", out))) <= 80
+    last = " ".join(out.split()).rpartition("take ")[2]
+    assert last.endswith("--effort normal searches)") and ", (" not in last
+    assert "schedule sequence (pair) takes" not in out  # every code has this schedule
+
+
 def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pencilmap):
     _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--nodes", "4x4x4", "--fft", "256", *QUICK)
     table, _, after = out.partition("\ntime: ")
