@@ -225,8 +225,8 @@ def _searched(evaluations, site, grid, wanted, limit, robust=False, transform=No
 def _unsearched(site, grid, wanted, share):
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
-    If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only the
-    nodes it takes matter: return all orders of coordinates, too, from which blocks of unequal length choose.
+    If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only
+    its nodes matter: return all orders of coordinates, too, from which blocks of unequal length choose.
     """
     slot, T = likely_product(site, grid, wanted), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")

@@ -192,6 +192,6 @@ def test_best_is_never_worse_than_any_other_placement(seed):
 @pytest.mark.parametrize("grid", ["1x256", "504x1"])
 def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
     where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
-    best, *orders = where.answers(Question(), grid, ["best", "default", *(f"default:t{''.join(o)}" for o in permutations("xyz"))],
-                                  effort)
+    names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
+    best, *orders = where.answers(Question(), grid, ["best", *names], effort)
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
