@@ -231,22 +231,33 @@ def _spread(size, length, free, piece):
     if size and (free == free[0]).all() and free[0] % piece == length % piece == 0:  # then the units take turns
         yield 0, np.resize(np.repeat(np.arange(len(free)), piece), size)
         return
-    free = free.copy()
+    free, known = free.copy(), {}
     for begin in range(0, size, length):
-        first = 0
-        while first < length:
-            order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
-            turns = min(int(free[order[-1]]), (length - first) // len(order)) // piece
-            if turns:  # each unit takes a piece in each turn, so the order stays the same
-                taken = np.tile(np.repeat(order, piece), turns)
-                free[order] -= turns * piece
-            else:
-                end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
-                end[1:] -= end[:-1].copy()
-                taken = np.repeat(order, end)
-                free[order] -= end
-            yield begin + first, taken
-            first += len(taken)
+        least = free.min()
+        key = (free - least).tobytes(), min(least, length)  # more room than a line in all units changes nothing
+        if key not in known:
+            known[key] = _of_line(length, free, piece)
+        yield begin, known[key]
+        free -= np.bincount(known[key], minlength=len(free))
+
+
+def _of_line(length, free, piece):
+    """Return the unit of each rank of one line."""
+    free, units, left = free.copy(), [], length
+    while left:
+        order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
+        turns = min(int(free[order[-1]]), left // len(order)) // piece
+        if turns:  # each unit takes a piece in each turn, so the order stays the same
+            taken = np.tile(np.repeat(order, piece), turns)
+            free[order] -= turns * piece
+        else:
+            end = np.minimum(left, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
+            end[1:] -= end[:-1].copy()
+            taken = np.repeat(order, end)
+            free[order] -= end
+        units.append(taken)
+        left -= len(taken)
+    return np.concatenate(units)
 
 
 def _fitted(n, length, free):
