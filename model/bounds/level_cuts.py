@@ -125,8 +125,8 @@ def together_on_levels(site: Site, grid: ProcessGrid, transform: Transform | Non
     cuts += divisions(site, room)
     about = [room.about(some) for some, _ in cuts]
     near = max(about, default=0.0) * (1 - ABOUT)
-    return max([(Fraction(0), "none: no traffic crosses a unit"),
-                *((room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near)])
+    bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
+    return max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])
 
 
 def divisions(site: Site, room: Room) -> Iterator[tuple[list[chosen_slots.Cut], str]]:
