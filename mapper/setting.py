@@ -8,11 +8,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping as Variables
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
@@ -23,7 +22,6 @@ from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
-from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
@@ -44,6 +42,9 @@ from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.programs import PlacedProgram
 
 ALL_ROUTINGS = "all"
 WRAPS = {"torus": (True,), "mesh": (False,), "both": (True, False)}  # whether the dimensions of each network wrap
@@ -116,7 +117,7 @@ class Setting(Where):
         return self._ranked(placements, routing, (question.exchange,), (question.schedule,), question.direction)
 
     def program(self, traffic: str | PathLike[str], placements: Iterable[str] = (BEST,), routing: str | None = None,
-                effort: str = "normal", seed: int = 1) -> PlacedProgram:
+                effort: str = "normal", seed: int = 1) -> "PlacedProgram":
         """Return placements of any program from a file of its traffic, the launcher's order first.
 
         Parameters
@@ -131,6 +132,8 @@ class Setting(Where):
         TrafficError
             If the file is not understood, or its ranks do not fit the slots.
         """
+        from pencilmap.mapper.programs import place_program, traffic_of  # slow to import
+
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     @property
@@ -175,6 +178,8 @@ class Setting(Where):
         program : str
             The program in the launch line.
         """
+        from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
+
         names = _hosts(hosts, self)
         if not (names.is_default or self.site.idle):
             names.names(self.site.allocation.nodes)

@@ -9,7 +9,6 @@ from pencilmap.mapper.base.progress import now_and_then, parts, say
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches.halo_search import with_halo
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -174,6 +173,8 @@ class Where:
                 with next(steps):
                     found += robust_search(self.site, grid, wanted, effort, limit)
             if self.halo and self.transform:
+                from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
+
                 with next(steps):
                     found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
         return self._fastest(found, schedule, BEST)

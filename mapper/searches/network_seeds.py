@@ -153,7 +153,7 @@ def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
         widths = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
         for w in sorted(widths, key=lambda w: (length % w, w))[:WIDTHS]:
             place = u // w * n * w + v // b * w * b + u % w // a * a * b + v % b * a + u % a
-            yield f"strips {w} wide of {a}x{b}", lines.ravel()[np.argsort(place, axis=None, kind="stable")]
+            yield f"strips {w} wide of {a}x{b}", lines.ravel()[_ordered(place)]
 
 
 def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
@@ -177,7 +177,7 @@ def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
 def _merged(along, across, sizes):
     whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))).astype(np.int64), prepend=0)
     units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
-    return np.concatenate([along, across])[np.argsort(units, kind="stable")]
+    return np.concatenate([along, across])[_ordered(units)]
 
 
 def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
@@ -220,7 +220,13 @@ def _laid(lines, sizes, whole, spread):
     for first, unit in pieces:
         ranks.append(rest[first:first + len(unit)])
         units.append(unit)
-    return np.concatenate(ranks)[np.argsort(np.concatenate(units), kind="stable")]
+    return np.concatenate(ranks)[_ordered(np.concatenate(units))]
+
+
+def _ordered(keys):
+    """Return the places of whole numbers from 0 in rising order, equals as they come; 16 bits are sorted much faster."""
+    small = keys.max(initial=0) < 1 << 16
+    return np.argsort(keys.astype(np.uint16) if small else keys, axis=None, kind="stable")
 
 
 def _spread(size, length, free, piece):
@@ -231,22 +237,33 @@ def _spread(size, length, free, piece):
     if size and (free == free[0]).all() and free[0] % piece == length % piece == 0:  # then the units take turns
         yield 0, np.resize(np.repeat(np.arange(len(free)), piece), size)
         return
-    free = free.copy()
+    free, known = free.copy(), {}
     for begin in range(0, size, length):
-        first = 0
-        while first < length:
-            order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
-            turns = min(int(free[order[-1]]), (length - first) // len(order)) // piece
-            if turns:  # each unit takes a piece in each turn, so the order stays the same
-                taken = np.tile(np.repeat(order, piece), turns)
-                free[order] -= turns * piece
-            else:
-                end = np.minimum(length - first, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
-                end[1:] -= end[:-1].copy()
-                taken = np.repeat(order, end)
-                free[order] -= end
-            yield begin + first, taken
-            first += len(taken)
+        least = free.min()
+        key = (free - least).tobytes(), min(least, length)  # more room than a line in all units changes nothing
+        if key not in known:
+            known[key] = _of_line(length, free, piece)
+        yield begin, known[key]
+        free -= np.bincount(known[key], minlength=len(free))
+
+
+def _of_line(length, free, piece):
+    """Return the unit of each rank of one line."""
+    free, units, left = free.copy(), [], length
+    while left:
+        order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
+        turns = min(int(free[order[-1]]), left // len(order)) // piece
+        if turns:  # each unit takes a piece in each turn, so the order stays the same
+            taken = np.tile(np.repeat(order, piece), turns)
+            free[order] -= turns * piece
+        else:
+            end = np.minimum(left, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
+            end[1:] -= end[:-1].copy()
+            taken = np.repeat(order, end)
+            free[order] -= end
+        units.append(taken)
+        left -= len(taken)
+    return np.concatenate(units)
 
 
 def _fitted(n, length, free):

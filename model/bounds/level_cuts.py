@@ -20,7 +20,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import chosen_slots
-from pencilmap.model.bounds.chosen_slots import Room
+from pencilmap.model.bounds.chosen_slots import ABOUT, Room
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, least_other, least_other_of_few, rounded_down, steps
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
@@ -122,10 +122,11 @@ def together_on_levels(site: Site, grid: ProcessGrid, transform: Transform | Non
     """Return a bound on the joint load of all exchanges, and its argument."""
     room = Room(site, grid, transform)
     cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
-    best = (Fraction(0), "none: no traffic crosses a unit")
-    for some, name in [*cuts, *divisions(site, room)]:
-        best = max(best, (room.load(some), f"all-to-all across {name}"))
-    return best
+    cuts += divisions(site, room)
+    about = [room.about(some) for some, _ in cuts]
+    near = max(about, default=0.0) * (1 - ABOUT)
+    bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
+    return max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])
 
 
 def divisions(site: Site, room: Room) -> Iterator[tuple[list[chosen_slots.Cut], str]]:

@@ -57,11 +57,13 @@ class GroupLoads:
 
     def _add_minimal(self, sources, targets, traffic):
         links, inside = self.network.cables_of_pair
-        s, t = np.nonzero(traffic.any(axis=(1, 3)) & (sources[:, None] != targets))
-        source, target, flow = sources[s], targets[t], traffic[s, :, t]                       # (pairs, n, n)
+        sent, received = traffic.sum(axis=3), traffic.sum(axis=1)                             # (S, n, T), (S, T, n)
+        s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
+        source, target = sources[s], targets[t]
         if links.shape[2] == 1:
-            leaving, entering = flow.sum(axis=2)[:, None], flow.sum(axis=1)[:, None]          # (pairs, K, n)
+            leaving, entering = sent[s, :, t][:, None], received[s, t][:, None]               # (pairs, K, n)
         else:
+            flow = traffic[s, :, t]                                                           # (pairs, n, n)
             shares = _shares(self.network, source.tobytes(), target.tobytes())
             leaving, entering = np.einsum("pij,pkij->pki", flow, shares), np.einsum("pij,pkij->pkj", flow, shares)
         self._add(source[:, None], inside[source, target], links[source, target], leaving)

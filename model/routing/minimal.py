@@ -45,12 +45,13 @@ def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple
 
 def _by_groups(network, exchange, ends):
     traffic, n = between_switches(network, exchange, ends), network.per_group
-    used = np.flatnonzero(np.bincount(traffic.row // n, minlength=network.groups)
-                          + np.bincount(traffic.col // n, minlength=network.groups))
-    found, number = np.zeros((len(used) * n,) * 2), np.zeros(network.groups, dtype=np.int64)
-    number[used] = np.arange(len(used))
-    row, column = (number[some // n] * n + some % n for some in (traffic.row, traffic.col))
-    found[row, column] = traffic.data
+    is_used = np.zeros((network.groups, n), dtype=bool)
+    for some in (traffic.row, traffic.col):
+        is_used.ravel()[some] = True
+    used = np.flatnonzero(is_used.any(axis=1))
+    found, number = np.zeros((len(used) * n,) * 2), np.zeros((network.groups, n), dtype=np.int64)
+    number[used] = np.arange(len(used) * n).reshape(-1, n)
+    found.ravel()[number.ravel()[traffic.row] * len(found) + number.ravel()[traffic.col]] = traffic.data
     found.setflags(write=False)
     return used, found.reshape(len(used), n, len(used), n)
 

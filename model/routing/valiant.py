@@ -49,6 +49,13 @@ def _through_groups(network, found, used, traffic):
     first[np.arange(U), :, used] = 0
     shares = found.add_to_group(used, first)                                   # (U, n, G, K)
     links, inside = network.cables_of_pair
+    if links.shape[2] == 1:                                                    # all switches of a group use the same cable
+        third, i = np.nonzero(links[used, :, 0].T >= 0)
+        arrives = np.zeros((G * n, U))
+        arrives[third * n + inside[third, used[i], 0], i] = 1
+        second = (arrives @ traffic.sum(axis=1).reshape(U, U * n)).reshape(G, n, U, n) * part
+        second[used, :, np.arange(U)] = 0                                      # not through the target group
+        return second
     second = np.zeros((G, n, U, n))
     for i in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
         for k in range(links.shape[2]):                                        # one cable to each third group

@@ -61,9 +61,10 @@ class LinkLoads:
     def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
         flat, best = self.values[i].reshape(-1), (Fraction(0), 0)
         for cables, links in self.network.links_by_cables(i):
-            if flat[links].size:
-                k = int(np.argmax(flat[links]))
-                load = as_fraction(flat[links][k]) / (self.denominator * cables)
+            some = flat[links]
+            if some.size:
+                k = int(np.argmax(some))
+                load = as_fraction(some[k]) / (self.denominator * cables)
                 place = k if isinstance(links, slice) else int(links[k])
                 best = max(best, (load, place), key=lambda b: b[0])
         return best

@@ -112,8 +112,9 @@ def _of_matrix(sent, received):
     """Return the traffic if each group sends and receives so much at each place: float arrays of whole numbers, (G, n)."""
     whole = (sent.T @ received).astype(np.int64)
     np.fill_diagonal(whole, 0)
-    row, col = np.nonzero(whole)
-    return Traffic(len(whole), row, col, whole[row, col])
+    n, place = len(whole), np.flatnonzero(whole)
+    row = np.repeat(np.arange(n), np.count_nonzero(whole, axis=1))
+    return Traffic(n, row, place - row * n, whole.ravel()[place])
 
 
 def _added(n, key, data):

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import median
+from typing import TYPE_CHECKING
 
 from pencilmap.mapper.other_grids import faster_choices
-from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -26,6 +26,9 @@ from pencilmap.scripts.command_line.predictions import (
     percent,
     value,
 )
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.runs.compare import Comparison
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
@@ -266,7 +269,7 @@ def _by_routing(best):
     return f" under any routing, {to_limit(certificate_of(nearest))} with routing {nearest.routing}"
 
 
-def agreement(comparisons: Sequence[Comparison]) -> str:
+def agreement(comparisons: Sequence["Comparison"]) -> str:
     """Return the line for measured and predicted times: the fastest placement and the error of the prediction.
 
     The fastest placement is named if several were tried on the same grid. The line is empty if no time is predicted. Whole
@@ -318,7 +321,7 @@ def _title(rows):
     return f"{rows[0].placement} ({order})" if order else rows[0].placement
 
 
-def nearness(rows: Iterable[Comparison]) -> str:
+def nearness(rows: Iterable["Comparison"]) -> str:
     """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
     return _nearness(rows)
 

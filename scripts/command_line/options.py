@@ -32,9 +32,10 @@ from pencilmap.scripts.command_line.plain_options import (
     completed,
     with_options,
 )
-from pencilmap.scripts.command_line.programs import refuse_transform
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
+OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
+                "draw")
 QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside its `setting`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
@@ -150,7 +151,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("name the files of run records, or a --machine or --network for a prediction",
                                    click.get_current_context())
         if given.get("traffic"):
-            refuse_transform(click.get_current_context())
+            _refuse_transform(click.get_current_context())
         where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
@@ -192,3 +193,17 @@ def given_words() -> list[str]:
             for each in value if isinstance(value, tuple) else [value]:
                 words += [option.opts[0]] + ([] if each is True else [str(each)])
     return words
+
+
+def _refuse_transform(ctx: click.Context) -> None:
+    """Refuse the options of a transform beside --traffic.
+
+    Raises
+    ------
+    click.UsageError
+        Naming the first such option.
+    """
+    source = ParameterSource.COMMANDLINE
+    for name in OF_TRANSFORM:
+        if name in ctx.params and ctx.get_parameter_source(name) == source:
+            raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)

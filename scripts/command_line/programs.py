@@ -25,22 +25,6 @@ SAME = 0.01  # a smaller gain counts as none
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program from its traffic: lines FROM TO BYTES, a matrix, "
                        "or what pencilmap trace writes.")
-FOREIGN = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
-           "draw")
-
-
-def refuse_transform(ctx: click.Context) -> None:
-    """Refuse the options of a transform beside --traffic.
-
-    Raises
-    ------
-    click.UsageError
-        Naming the first such option.
-    """
-    source = click.core.ParameterSource.COMMANDLINE
-    for name in FOREIGN:
-        if name in ctx.params and ctx.get_parameter_source(name) == source:
-            raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
 
 
 def map_program(where: Setting, path: str, placement: str | None, effort: str, output: str, form: Choice, job: Job,

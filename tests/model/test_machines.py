@@ -100,6 +100,12 @@ def test_a_broken_machine_of_switches_is_refused(change, words):
         read_machine(change(package_file("frontera").decode()).encode(), "mine.toml")
 
 
+@pytest.mark.parametrize("name", machine_names())
+def test_machines_of_the_package_follow_the_schema(name):
+    """Loading them by name does not check it."""
+    assert read_machine(package_file(name), name).title == load_machine(name).title
+
+
 PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "k-computer": 10,
          "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4, "trainium2-ultraserver": 6}
 
