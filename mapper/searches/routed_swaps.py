@@ -96,6 +96,18 @@ def copy_into(target: np.ndarray, source: np.ndarray) -> None:
 @compiled
 def raised(x: float, doublings: int) -> float:
     """Return x to the power 2^doublings."""
+    if doublings == 4:  # without a loop: these numbers are the usual ones
+        x *= x
+        x *= x
+        x *= x
+        return x * x
+    if doublings == 5 or doublings == 6:
+        x *= x
+        x *= x
+        x *= x
+        x *= x
+        x *= x
+        return x if doublings == 5 else x * x
     for _ in range(doublings):
         x *= x
     return x
@@ -152,9 +164,9 @@ def _routed(node_of, rank, counted, first, end, step, send, receive, sign, both,
                 a, b, n = coordinates[source, i], coordinates[target, i], shape[i]
                 if a == b:
                     continue
-                line = leg[q, i] + a * n + b
+                line, up = leg[q, i] + a * n + b, lanes[node, i]
                 while line >= 0:
-                    lane, halves = lanes[node, i] + legs[line, DOWN], weight * legs[line, HALVES]
+                    lane, halves = up + legs[line, DOWN], weight * legs[line, HALVES]
                     at = base + starts[lane]
                     if stamp[row + lane] != number:
                         stamp[row + lane] = number
@@ -173,7 +185,7 @@ def _routed(node_of, rank, counted, first, end, step, send, receive, sign, both,
 
 @compiled
 def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before, top_before,
-             touched, touches, number, doublings):
+             touched, touches, number, doublings, together):
     """Update sums and largest lengths after the touched lanes."""
     K, W = len(start), len(change) // len(touches)
     for m in range(len(worth)):
@@ -187,7 +199,7 @@ def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, 
                     continue
                 seen[m, lane] = number
                 norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
-                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m], doublings)
+                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m], doublings, together)
                 norm[m] += each - lane_norm[m, lane]
                 fallen = fallen or (lane_top[m, lane] == old and most < old)
                 top[m] = max(top[m], most)
@@ -205,8 +217,8 @@ def _largest(values, m):
 
 
 @compiled
-def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
-    """Return the p-norm sum and the largest length of one lane in a term."""
+def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings, together):
+    """Return the p-norm sum and the largest length of one lane in a term; `together` is a buffer for its lengths."""
     i, at = extent[lane], start[lane]
     n, norm, top = shape[i], 0.0, 0.0
     if alone >= 0:
@@ -216,15 +228,22 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
             most = max(most, carried)
             norm += raised(each * carried, doublings)
         return norm, each * most
-    together = np.zeros(n)
-    for flow in range(unit.shape[1]):
+    last = unit.shape[1] - 1
+    for flow in range(last):
         carried, each = 0, unit[m, flow, i]
         for x in range(n):
             carried += change[flow * W + at + x]
-            together[x] += each * carried
+            length = each * carried
+            together[x] = length if flow == 0 else together[x] + length
+    carried, each = 0, unit[m, last, i]
     for x in range(n):
-        top = max(top, together[x])
-        norm += raised(together[x], doublings)
+        carried += change[last * W + at + x]
+        length = each * carried
+        if last > 0:
+            length += together[x]
+        if length > top:
+            top = length
+        norm += raised(length, doublings)
     return norm, top
 
 
@@ -236,11 +255,12 @@ def refresh(s: State) -> None:
 
 @compiled
 def _refresh(start, extent, shape, alone, unit, change, W, lane_norm, lane_top, norm, top, doublings):
+    together = np.empty(W)
     for m in range(len(norm)):
         norm[m] = 0.0
         for lane in range(len(start)):
             lane_norm[m, lane], lane_top[m, lane] = _summed(m, lane, start, extent, shape, change, W, unit, alone[m],
-                                                            doublings)
+                                                            doublings, together)
             norm[m] += lane_norm[m, lane]
         top[m] = _largest(lane_top, m)
 
@@ -444,6 +464,7 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     for flow in alone:
         if flow < 0:
             stages = 1
+    together = np.empty(s.change.shape[1])
     old_norm, old_top, now = norm.copy(), top.copy(), _energy(rules, worth, rule, norm, links, doublings)
     for _ in range(steps):
         temperature *= ratio
@@ -470,7 +491,7 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
                 if sign < 0:
                     _trade(a, b, to, slot, node, slots, rank_in)
             _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
-                     top_before, touched, touches, count[0], doublings)
+                     top_before, touched, touches, count[0], doublings, together)
             then = _energy(rules, worth, rule, norm, links, doublings)
             if stage > 0 and stage == stages - 1:
                 gain[0] = max(FADING * gain[0], early - then)
