@@ -105,7 +105,8 @@ class Choice:
     @property
     def name(self) -> str:
         """Name of the placement: `SO_FAR` in place of ``best`` if a longer search of the grid may find a better one."""
-        return SO_FAR if self.is_brief and (self.certificate or TIE) >= TIE else self.prediction.placement
+        is_best = (self.certificate or TIE) < TIE or self.prediction.all_alike
+        return SO_FAR if self.is_brief and not is_best else self.prediction.placement
 
     @property
     def exchange(self) -> str:

@@ -13,6 +13,7 @@ from pencilmap.model.bounds.every_placement import LowerBound, lower_bound, scal
 from pencilmap.model.bounds.known_optima import Optima, optima
 from pencilmap.model.bounds.spectral import spectral_bound
 from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -85,17 +86,22 @@ class Bounds:
         return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
 
     @property
-    def alike(self) -> LowerBound | None:
-        """Cost of every placement if one group of even blocks fills all slots: another placement only renames ranks."""
+    def are_alike(self) -> bool:
+        """Whether one group of even blocks fills all slots, so that another placement only renames ranks."""
         groups = [self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges]
-        if self.routed is None or not self._is_even or max(groups) < self.site.n_slots:
+        return self.routed is not None and self._is_even and max(groups) >= self.site.n_slots
+
+    @property
+    def alike(self) -> LowerBound | None:
+        """Cost of every placement if all are alike; None if routers adapt, because bounds then hold for any routing."""
+        if self.routed is None or not self.are_alike or kind_of(self.site.network).bracket:
             return None
         return LowerBound(self.routed, ALIKE)
 
     @property
     def proof(self) -> str:
-        """Proof of the bounds in a word or two, if all placements are known without an argument about links."""
-        known = ALIKE if self.alike is not None else EXHAUSTION if self.optima is not None else ""
+        """Reason in a word or two why all placements are known without an argument about links."""
+        known = ALIKE if self.are_alike else EXHAUSTION if self.optima is not None else ""
         return known.partition(":")[0]
 
     @cached_property

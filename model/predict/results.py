@@ -245,6 +245,11 @@ class Prediction:
         return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
 
     @property
+    def all_alike(self) -> bool:
+        """Whether every placement of the grid costs the same."""
+        return self.bounds.are_alike and not self.remaps
+
+    @property
     def t_s(self) -> float | None:
         """Seconds of all exchanges by the busiest links alone. None when there is no time."""
         return summed(stage.t_s for stage in self.moves)

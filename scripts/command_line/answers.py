@@ -169,18 +169,19 @@ def _against_launch(best, launch, by, suffix, effort):
 
 def _if_same(best, other, effort):
     """The consequence if the best placement is as fast as a launch order, perhaps of another grid."""
-    if _is_at_limit(best):
+    if _is_unbeaten(best):
         return ": no mapfile is needed" if other.grid == best.grid else ", which needs no mapfile"
     return ": the search found no faster placement" if EFFORTS.get(effort) else ""
 
 
 def _unsearched(best, effort):
     """Name the search that may find a better placement, if the effort was one that searches nothing."""
-    return "" if EFFORTS.get(effort, 1) or _is_at_limit(best) else " (without a search: --effort normal searches)"
+    return "" if EFFORTS.get(effort, 1) or _is_unbeaten(best) else " (without a search: --effort normal searches)"
 
 
-def _is_at_limit(p):
-    return (certificate_of(p) or 2) < 1 + SAME
+def _is_unbeaten(p):
+    """Return whether no placement of the grid is better."""
+    return (certificate_of(p) or 2) < 1 + SAME or p.all_alike
 
 
 def _between_bricks(best, predictions, by):
@@ -256,7 +257,8 @@ def _proof(best):
         known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
         return "at the proved limit of this grid" + known.get(found.proof, "")
     links = "" if best.t_s is None else "busiest links "  # without times they are named already
-    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid{_by_routing(best)}"
+    alike = "; all placements of this grid are alike" if best.all_alike else ""
+    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid{_by_routing(best)}{alike}"
 
 
 def _by_routing(best):
