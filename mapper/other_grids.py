@@ -10,6 +10,7 @@ from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.predict.results import Prediction
 
+SAME = 1.001  # choices within this factor are equally fast
 MUCH = 1.05  # smaller gains are not worth another grid
 
 
@@ -17,8 +18,8 @@ def faster_choices(where: Where, found: Prediction, schedule: str | None,
                    routing: str | None = None) -> tuple[Choice | None, Choice | None]:
     """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
 
-    Other grids are those whose longer side is where it is now. Grids of other decompositions are not looked at, nor large
-    networks without products, because every message would be routed.
+    Of equally fast grids, one is taken whose longer side is where it is now. Grids of other decompositions are not looked
+    at, nor large networks without products, because every message would be routed.
 
     Parameters
     ----------
@@ -40,21 +41,28 @@ def faster_choices(where: Where, found: Prediction, schedule: str | None,
     like = found.grid
     if like.decomposition is not PENCIL or (like.n_tasks > LARGE and not where.network.has_products):
         return None, None
-    rising = like.shape[0] <= like.shape[1]
-    others = [grid for grid in all_grids(like.n_tasks) if grid != like and (grid.shape[0] <= grid.shape[1]) == rising
+    others = [grid for grid in all_grids(like.n_tasks) if grid != like
               and (where.transform is None or where.transform.fills(grid))]
-    placement, grid = (_best(where, grids, schedule, routing) for grids in ([like], others))
+    placement, grid = (_best(where, grids, schedule, routing, _rises(like)) for grids in ([like], others))
     here = placement if _gain(placement, found) >= MUCH else None
     return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
 
 
-def _best(where, grids, schedule, routing):
+def _rises(grid):
+    return grid.shape[0] <= grid.shape[1]
+
+
+def _best(where, grids, schedule, routing, rises):
     """Return the best choice of some grids without a search, None if none is possible."""
+    if not grids:
+        return None
     try:
-        return plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=schedule and (schedule,),
-                    routing=routing, effort="quick").best if grids else None
+        found = plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=schedule and (schedule,),
+                     routing=routing, effort="quick").choices
     except PencilmapError:
         return None
+    equal = [choice for choice in found if choice.worth <= SAME * found[0].worth]
+    return next((choice for choice in equal if _rises(choice.grid) == rises), found[0])
 
 
 def _gain(choice, found):

@@ -25,6 +25,7 @@ from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import grouped, launchers, products, slots_of
 from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.model.base.units import counted
 from pencilmap.model.network.torus import TIES, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -326,10 +327,10 @@ class _Run:
             kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
-            self.report(f"{self.routed} starts, best load {self.start_cost:.4g} ({self.start})", 0.0)
+            self.report(f"{counted(self.routed, 'start')}, best load {self.start_cost:.4g} ({self.start})", 0.0)
             if self.launcher_cost is not None:
                 self._look()
-        self.report(f"{self.routed} starts, best load {self.start_cost:.4g} ({self.start}), launch order "
+        self.report(f"{counted(self.routed, 'start')}, best load {self.start_cost:.4g} ({self.start}), launch order "
                     f"{self.launcher_cost:.4g}", 0.0)
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]

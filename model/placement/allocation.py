@@ -141,7 +141,7 @@ def _check_nodes(network: Network, order: Ints) -> None:
 
 
 def parse_nodes(text: str, network: Network) -> Ints:
-    """Return the node numbers of coordinates written ``1-2-3,0-0-4``.
+    """Return the node numbers of coordinates written ``1-2-3,0-0-4``, or of the names of a graph's hosts.
 
     Raises
     ------
@@ -156,15 +156,23 @@ def parse_nodes(text: str, network: Network) -> Ints:
     """
     if isinstance(network, FoldedTorus):
         return network.from_logical[parse_nodes(text, network.logical)]
-    numbers = []
-    for part in text.split(","):
-        if not re.fullmatch(r"\s*\d{1,12}(-\d{1,12})*\s*", part):
-            raise AllocationError(f"node {part[:40]!r} is not understood; write coordinates joined by -, nodes joined by "
-                                  f"commas, e.g. {'-'.join(['0'] * network.n_dimensions)}")
+    numbers, names = [], network.host_names or {}
+    number_of = {name: node for node, name in names.items()}
+    for part in map(str.strip, text.split(",")):
+        if part in number_of and not part.isdecimal():
+            numbers.append(number_of[part])
+            continue
+        if not re.fullmatch(r"\d{1,12}(-\d{1,12})*", part):
+            written = f"the name or number of each node, e.g. {names[0]} or 0," if names else (
+                f"coordinates joined by -, e.g. {'-'.join(['0'] * network.n_dimensions)},")
+            raise AllocationError(f"node {part[:40]!r} is not understood; write {written} and commas between nodes")
         coordinates = [int(c) for c in part.split("-")]
         if len(coordinates) != network.n_dimensions:
-            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but {network.title} has "
-                                  f"{network.n_dimensions} dimensions")
+            number, dimensions = len(coordinates), network.n_dimensions
+            written = (f"; node number {part} is written {'-'.join(map(str, network.coordinates(int(part)).tolist()))}"
+                       if number == 1 and int(part) < network.n_nodes else "")
+            raise AllocationError(f"node {part} has {counted(number, 'coordinate')}, but {network.title} has "
+                                  f"{counted(dimensions, 'dimension')}{written}")
         numbers.append(int(network.node(coordinates)))
     return np.array(numbers, dtype=np.int64)
 

@@ -96,7 +96,8 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
     exchange = best.stages[0].algorithm
     exchanged = "" if exchange == DEFAULT_ALGORITHM else f", exchange {exchange}"
     found = f"busiest links carry {value(best, by)}" if best.t_s is None else value(best, by)
-    clauses = [f"{start or f'take {best.grid} {best.placement}{exchanged}{scheduled}'}: {found}"]
+    kind = f"{best.grid.decomposition.name} " if len(best.grid.shape) == 1 else ""  # as in --decomposition slab
+    clauses = [f"{start or f'take {kind}{best.grid} {best.placement}{exchanged}{scheduled}'}: {found}"]
     clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "", effort)
     if best.idle_tasks:
         clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
@@ -130,10 +131,16 @@ def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
 
 def launch_as_before(best: Prediction, launch: Launched) -> list[str]:
     """Return a sentence if the best is no faster than any possible launch order."""
-    ratios = [max(gains(best, other) or [gain(best, other) or 0.0]) for _, other in launch.orders]
-    if not ratios or not 0 < min(ratios) <= max(ratios) < 1 + SAME:
+    if not launch.orders or not all(_gains_nothing(best, other) for _, other in launch.orders):
         return []
     return [f"no gain: launch as before, without the file, on grid {best.grid}"]
+
+
+def _gains_nothing(best, other):
+    """Whether the best is no faster; a range of gains is compared in whole percents, as it is printed."""
+    ratio = gain(best, other)
+    least, most = gains(best, other) or (ratio or 0.0, ratio or 0.0)
+    return 0 < most < 1 + (1.5 * SAME if most - least > SAME else SAME)
 
 
 def ways_faster(where: Where, found: Prediction, schedule: str | None, command: str,
@@ -203,7 +210,8 @@ def _against(best, other, name, by, if_same=""):
         return ""
     least, most = gains(best, other, by) or (ratio, ratio)
     if max(abs(least - 1), abs(most - 1)) < SAME:
-        return f"as fast as {name}{if_same}"
+        is_less = ratio > 1 + SAME_TIME and not _is_at_limit(best)
+        return f"less than 1 % faster than {name}" if is_less else f"as fast as {name}{if_same}"
     if most - least > SAME:
         return f"{_range_in_words(least, most)} {name}, by how the routers adapt"
     likely = _likely(best, other, by)

@@ -15,7 +15,7 @@ import click
 from pencilmap.model.base.errors import near
 from pencilmap.scripts.command_line.interrupts import running
 from pencilmap.scripts.command_line.pages import write_list
-from pencilmap.scripts.command_line.plain_options import RENAMED_OPTIONS, extra_arguments
+from pencilmap.scripts.command_line.plain_options import OTHERS_OPTIONS, RENAMED_OPTIONS, extra_arguments
 
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
@@ -99,6 +99,9 @@ def _check(own, rest):
     except click.NoSuchOption as error:
         if error.option_name in RENAMED_OPTIONS:
             raise click.UsageError(f"option {error.option_name} is now {RENAMED_OPTIONS[error.option_name]}", own) from None
+        if error.option_name in OTHERS_OPTIONS:
+            raise click.UsageError(f"{own.info_name} has no option {error.option_name}; commands that have it: "
+                                   f"{OTHERS_OPTIONS[error.option_name]}", own) from None
         raise
     asks_help = any({"--help", "--help-all"} & set(parameter.opts) for parameter in given)
     if words and not asks_help and not any(isinstance(one, click.Argument) for one in own.command.params):

@@ -66,9 +66,9 @@ def of_launcher(where: Setting, name: str) -> Setting:
     return replace(where, site=replace(where.site, launch=launch_order(where.site, None, name, os.environ)))
 
 
-def show_launch(launch: Launch, form: Choice) -> None:
+def show_launch(launch: Launch, form: Choice, has_gain: bool = True) -> None:
     """Print a launch line and its requirements, for people."""
-    say("launch with:")
+    say("launch with:" if has_gain else "with the file, if you want it:")
     (paste if launch.is_shell else click.echo)("\n".join(f"  {line}" for line in launch.line.splitlines()))
     if launch.alone:
         say("without a batch system:")

@@ -130,6 +130,8 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def resolved(**given):
         asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
+        if not asked.get("decomposition") and str(given.get("grid") or "").isdecimal():
+            asked["decomposition"] = "slab"  # a grid of one number
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:

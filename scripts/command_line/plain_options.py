@@ -14,6 +14,7 @@ from pencilmap.model.machines.files import machine_names
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 RENAMED_OPTIONS = {"--torus": "--network", "--graph": "--network", "--partition": "--nodes, or --network",
                    "--partitions": "--nodes"}
+OTHERS_OPTIONS = {"--traffic": "pencilmap map, predict, check"}  # of other commands, often tried elsewhere
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 WIDE = click.option("--wide", is_flag=True, help="Print every column.")
 

@@ -145,7 +145,7 @@ def short(notes: Iterable[str]) -> list[str]:
     ['shape and launch order of machine k are uncertain']
     """
     found, doubtful = list[str](), dict[str, list[str]]()
-    for note in dict.fromkeys(notes):
+    for note in _of_all_shapes(notes):
         if doubt := re.match(r"(.*) of machine (\S+) is uncertain: ", note):
             doubtful.setdefault(doubt[2], []).append(doubt[1])
         elif not note.startswith(ONLY_WIDE):
@@ -153,6 +153,16 @@ def short(notes: Iterable[str]) -> list[str]:
                          else note)
     return [*found, *(f"{_listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
                       for name, figures in doubtful.items())]
+
+
+def _of_all_shapes(notes):
+    """Return the notes without repetitions; notes that differ only in a shape are one note with all shapes."""
+    shapes: dict[tuple[str, str], list[str]] = {}
+    for note in dict.fromkeys(notes):
+        before, word, after = note.partition(" have shape ")
+        shape, comma, rest = after.partition(", ")
+        shapes.setdefault((f"{before}{word}", f"{comma}{rest}"), []).append(shape)
+    return [f"{before}{_listed(found)}{after}" for (before, after), found in shapes.items()]
 
 
 def _listed(words):
@@ -214,9 +224,13 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
-    """Return a line for each placement on a network whose routers adapt: its times, or loads, under each rule."""
-    return [f"routers adapt, {p.grid} {p.placement}: {', '.join(f'{each.routing} {value(each, by)}' for each in p.bracket)}"
-            for p in predictions if p.bracket]
+    """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for p in predictions:
+        if p.bracket:
+            values = ", ".join(f"{each.routing} {value(each, by)}" for each in p.bracket)
+            found.setdefault((str(p.grid), values), []).append(p.placement)
+    return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in found.items()]
 
 
 def _grid(p):

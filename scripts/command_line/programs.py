@@ -42,10 +42,11 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
     show_program(path, where, found)
     for note in mapping.notes:
         say(f"{best.placement}: {note}")
-    if (best.gain(found.predictions[0]) or 1) < 1 + SAME:
+    has_gain = (best.gain(found.predictions[0]) or 1) >= 1 + SAME
+    if not has_gain:
         say("no gain: launch as before, without the file")
     say(f"wrote {output} ({counted(found.traffic.n_ranks, 'rank')}, {form})")
-    show_launch(launch, form)
+    show_launch(launch, form, has_gain)
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,

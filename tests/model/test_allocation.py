@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
+from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
@@ -53,9 +54,16 @@ def test_lists_of_coordinates_name_the_nodes():
     assert TORUS.coordinates(nodes).tolist() == [[1, 2, 0], [0, 0, 1]]
 
 
+def test_hosts_of_a_graph_are_named_or_numbered():
+    network = network_named("dragonfly:a=4,p=2,h=2")
+    assert parse_nodes(f"{network.host_names[5]},3", network).tolist() == [5, 3]
+    with pytest.raises(AllocationError, match=f"e.g. {network.host_names[0]} or 0"):
+        parse_nodes("x1", network)
+
+
 @pytest.mark.parametrize("text, message", [
-    ("1-2", "2 coordinates"), ("1-2-x", "not understood"), ("", "not understood"), ("1-2-0,", "not understood"),
-    ("1--2-0", "not understood")])
+    ("1-2", "2 coordinates"), ("5", "has 1 coordinate, .* node number 5 is written 1-1-0"), ("24", "3 dimensions$"),
+    ("1-2-x", "not understood"), ("", "not understood"), ("1-2-0,", "not understood"), ("1--2-0", "not understood")])
 def test_wrong_lists_of_coordinates_are_refused(text, message):
     with pytest.raises(AllocationError, match=message):
         parse_nodes(text, TORUS)

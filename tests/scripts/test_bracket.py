@@ -1,5 +1,7 @@
 """Networks whose routers adapt: the answer shows the placement under each rule between which they are."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pencilmap.mapper.setting import setting
@@ -24,6 +26,8 @@ def test_the_lines_have_all_rules_unless_a_rule_was_named():
     assert bracket_lines([predict(launched())]) == [
         "routers adapt, 12x6 default: minimal 16, ideal-adaptive 7.4, valiant 12.95"]
     assert bracket_lines([predict(launched(), routing_name="valiant")]) == []
+    assert bracket_lines([replace(predict(launched()), placement=name) for name in ("best", "default")]) == [
+        "routers adapt, 12x6 best, default: minimal 16, ideal-adaptive 7.4, valiant 12.95"]
     assert bracket_lines([predict(launched(RATES), Transform(72, 72, 72))]) == [
         "routers adapt, 12x6 default: minimal 0.01217 ms, ideal-adaptive 0.005806 ms, valiant 0.009637 ms"]
 

@@ -1,6 +1,11 @@
 """Answers about one grid say if another grid, order or placement is much faster; `check` needs no grid for the places."""
 
+import re
+
 import pytest
+
+from pencilmap.mapper.setting import setting
+from pencilmap.scripts.command_line import answers
 
 MESH = ("--network", "4x4:mesh", "--fft", "64", "--bandwidth", "1 GB/s")  # 4x4: lines 4/3 of the best; 1x16: 2/3 of it
 MAP = ("--schedule", "sequence", "-f", "hostfile", "--effort", "quick")
@@ -89,6 +94,7 @@ def test_map_says_if_its_file_gains_nothing(pencilmap, tmp_path, placement, is_t
     words = ("--network", "8x2", "--bandwidth", "1 GB/s", "-n", "32", "-g", "4x4", "-f", "hostfile")
     out = pencilmap("map", *words, "-p", placement, "-o", tmp_path / "hosts")[1]
     assert ("no gain: launch as before, without the file, on grid 4x4\nwrote " in out) == is_told
+    assert ("\nwith the file, if you want it:\n" in out, "\nlaunch with:\n" in out) == (is_told, not is_told)
 
 
 @pytest.mark.parametrize("traffic, is_told", [("0 1 9\n1 2 9\n2 3 9\n3 0 9\n", True), ("0 2 9\n1 3 9\n", False)])
@@ -97,3 +103,27 @@ def test_map_says_if_a_program_gains_nothing(pencilmap, tmp_path, traffic, is_to
     out = pencilmap("map", "--network", "4:mesh", "--traffic", tmp_path / "traffic", "-f", "hostfile", "-o",
                     tmp_path / "hosts")[1]
     assert ("no gain: launch as before, without the file\nwrote " in out) == is_told
+    assert ("\nwith the file, if you want it:\n" in out, "\nlaunch with:\n" in out) == (is_told, not is_told)
+
+
+@pytest.mark.parametrize("most, is_told", [(1.0134, True), (1.016, False)])
+def test_a_range_of_gains_up_to_1_percent_is_no_gain(monkeypatch, most, is_told):
+    monkeypatch.setattr(answers, "gains", lambda *_: (0.93, most))
+    best, = setting(network="4x4").predictions("4x4", ["default"])
+    assert bool(answers.launch_as_before(best, answers.Launched((("", best),)))) == is_told
+
+
+def test_the_faster_grid_is_the_fastest_in_either_order(told, pencilmap_json, tmp_path):
+    """Blocks of r2c are smaller on 1x16 than on 16x1."""
+    words = (*MESH[:2], "--fft", "64:r2c", *MESH[4:])
+    rising, falling = (pencilmap_json("predict", *words, "--grid", grid)[0]["t_s"] for grid in ("1x16", "16x1"))
+    assert rising < 0.99 * falling
+    mapped = told("map", *words, *MAP, "--grid", "8x2", "-o", tmp_path / "hosts")
+    assert re.search("grid 1x16 is [0-9]+ % faster", mapped)
+    assert "grid 16x1 is" in told("map", *MESH, *MAP, "--grid", "8x2", "-o", tmp_path / "hosts")
+
+
+def test_a_plan_of_slabs_is_checked_by_its_number_of_tasks(told, tmp_path):
+    words = ("--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s")
+    assert "take slab 16 " in told("map", *words, *MAP, "--grid", "16", "-o", tmp_path / "hosts")
+    assert "16 ranks" in told("check", tmp_path / "hosts", *words, "--grid", "16")

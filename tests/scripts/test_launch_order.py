@@ -133,6 +133,13 @@ def test_every_machine_has_a_launch_order():
         assert FORMATS[load_machine(name).figures["formats"].value[0]].launch_order is not None
 
 
+def test_crays_get_the_file_of_cray_mpich_first():
+    """Cray's PMI refuses the distribution of format slurm."""
+    crays = [machine for machine in map(load_machine, machine_names()) if "Cray" in machine.title]
+    assert {"cray-xe6", "frontier", "lumi-c", "lumi-g"} <= {machine.name for machine in crays}
+    assert all(machine.figures["formats"].value[0] == "cray" for machine in crays)
+
+
 def test_every_launcher_has_a_launch_order():
     """Except Scotch, which launches nothing."""
     assert set(LAUNCHERS) == set(FORMATS)

@@ -169,8 +169,9 @@ def test_the_command_for_a_longer_search_names_the_shape(pencilmap, tmp_path):
     assert len(found.where.shapes) > 1
     other = next(choice for choice in found.choices if choice.network != found.where.network)
     [said] = _brief(found, [replace(other, is_brief=True)])
-    command = said.partition("pencilmap ")[2].removesuffix(" searches longer").split()
-    status, out, _ = pencilmap(*command, *words, *QUICK, "-o", tmp_path / "order")
+    assert said.endswith(", with the same options of machine, nodes and transform, searches longer")
+    command = said.partition("pencilmap ")[2].partition(",")[0].replace("FILE", str(tmp_path / "order")).split()
+    status, out, _ = pencilmap(*command, *words, *QUICK)
     assert status == 0 and out.startswith(f"torus {other.network} ") and f"\n{other.grid} " in out
 
 
@@ -182,7 +183,13 @@ def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
 
 def test_a_slab_to_be_searched_is_named_with_its_decomposition():
     found = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,))
-    assert "map --decomposition slab --grid 24 searches" in _brief(found, [replace(found.best, is_brief=True)])[0]
+    assert "map --decomposition slab --grid 24 --output FILE," in _brief(found, [replace(found.best, is_brief=True)])[0]
+
+
+def test_shapes_that_are_no_whole_units_share_a_note(pencilmap):
+    _, out, _ = pencilmap("plan", "-m", "fugaku", "--nodes", "8", "-t", "1", "--fft", "32", *QUICK, "--schedule", "sequence")
+    assert out.count("note: no whole units") == 1
+    assert " have shape 2x2x2 and 1x2x4, so" in " ".join(out.split())
 
 
 def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):

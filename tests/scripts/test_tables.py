@@ -13,7 +13,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import to_limit
 from pencilmap.model.predict.reasons import uncounted
 from pencilmap.model.predict.results import likely_ratio
-from pencilmap.scripts.command_line import tables
+from pencilmap.scripts.command_line import answers, tables
 from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_in_tie, launched
 from pencilmap.scripts.command_line.commands import validate
 from pencilmap.scripts.networks.namespaces.experiment import Result
@@ -116,6 +116,14 @@ def test_the_line_compares_with_the_launchers_order():
     assert f"as fast as {phrase}, busiest links at most 68 % above" in answer([other], launch)
     assert f"as fast as {phrase}: the search found no faster placement," in answer([other], launch, effort="normal")
     assert answer([other], launch, effort="quick").endswith("(without a search: --effort normal searches)")
+
+
+@pytest.mark.parametrize("ratio, said", [(1.006, ", less than 1 % faster than order,"), (0.996, ", as fast as order:"),
+                                         (1.0, ", as fast as order: the search found no faster placement,")])
+def test_a_gain_below_1_percent_is_not_denied(monkeypatch, ratio, said):
+    monkeypatch.setattr(answers, "gain", lambda *_: ratio)
+    found, = WHERE.predictions("8x64", ["line"])
+    assert said in answer([found], Launched((("order", found),)), effort="normal")
 
 
 def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):

@@ -60,7 +60,7 @@ PASTED = ("  ",)  # lines for a shell or a job script
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("words, told", [
-    (("map", *TORUS, "-f", "cray", "-o", f"{LONG}.map"), ("wrote", "needs:", "warning:", "launch with:")),
+    (("map", *TORUS, "-f", "cray", "-o", f"{LONG}.map"), ("wrote", "needs:", "warning:", "with the file, if you want it:")),
     (("map", "-m", "bluegene-l", "--grid", "8x64", "-p", "default", "-o", LONG), ("wrote", "needs:")),
     (("check", "default.map", "--network", "4x4", "--grid", "4x4"), ("default.map: valid",)),
     (("map", "--from", "default.map", "--network", "4x4", "--grid", "4x4", "-f", "jax", "-o", LONG), ("wrote", "needs:")),

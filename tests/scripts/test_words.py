@@ -149,6 +149,11 @@ def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
     assert silent == []
 
 
+def test_an_option_of_other_commands_is_told_with_their_names(pencilmap):
+    assert "plan has no option --traffic; commands that have it: pencilmap map, predict, check" in " ".join(
+        pencilmap("plan", "--traffic", "ranks.csv")[2].split())
+
+
 def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
     assert "command 'prdict' is unknown (did you mean predict?); known are plan, predict" in pencilmap("prdict")[2]
 

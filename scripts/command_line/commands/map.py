@@ -92,10 +92,10 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         say(CUT)
     for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
                  *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else []),
-                 *launch_as_before(best, launch)):
+                 *(no_gain := launch_as_before(best, launch))):
         say(line)
     say(f"wrote {output} ({counted(best.grid.n_tasks, 'rank')}, {form})")
-    show_launch(how, form)
+    show_launch(how, form, not no_gain)
     if words and best.grid.shape[0] != best.grid.shape[1]:
         row, column = best.grid.shape
         kind = (f"rows of {row} ranks in sequence and columns of {column}" if min(row, column) > 1 else

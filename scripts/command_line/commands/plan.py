@@ -163,7 +163,9 @@ def _brief(found: Plan, listed: list[Choice]) -> list[str]:
         return []
     shape = f"--network {_shape(brief)} " if found.where.shapes else ""
     kind = "" if brief.decomposition is PENCIL else f"--decomposition {brief.decomposition.name} "
-    return [f"{SO_FAR}: searched briefly or not at all; pencilmap map {shape}{kind}--grid {brief.grid} searches longer"]
+    command = f"pencilmap map {shape}{kind}--grid {brief.grid} --output FILE"
+    return [f"{SO_FAR}: searched briefly or not at all; {command}, with the same options of machine, nodes and transform, "
+            "searches longer"]
 
 
 def _shape(choice: Choice) -> str:
