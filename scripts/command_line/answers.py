@@ -210,7 +210,7 @@ def _against(best, other, name, by, if_same=""):
         return ""
     least, most = gains(best, other, by) or (ratio, ratio)
     if max(abs(least - 1), abs(most - 1)) < SAME:
-        is_less = ratio > 1 + SAME_TIME and not _is_at_limit(best)
+        is_less = ratio > 1 + SAME_TIME and not _is_unbeaten(best)
         return f"less than 1 % faster than {name}" if is_less else f"as fast as {name}{if_same}"
     if most - least > SAME:
         return f"{_range_in_words(least, most)} {name}, by how the routers adapt"
