@@ -54,7 +54,6 @@ CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not
 ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
 ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 12))      # the same for networks without products, whose first answers are close
-FREE = 2                                     # divides those of one grid, too, with holes and a free schedule: swaps are slow
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
 
@@ -506,8 +505,7 @@ class _Wanted:
         for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    slow = is_one and has_holes and self._schedule(leader) == BEST
-                    share, last = Fraction(divisor * (FREE if slow else 1), EFFORTS[self.effort]), number == len(rounds)
+                    share, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
                     with part(done / work, (done + 1 / divisor) / work):
                         choice = self._searched(leader, share, limit, has_holes or not last)
                     done += 1 / divisor

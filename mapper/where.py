@@ -106,8 +106,8 @@ class Where:
         return self.network.has_products and not self.site.allocation.is_complete
 
     def share(self, effort: str) -> Fraction:
-        """The divisor of the usual evaluations of the search of one grid; with holes it gains from all evaluations."""
-        return share_of(effort) * (1 if self.has_holes else HALF)
+        """The divisor of the usual evaluations of the search of one grid."""
+        return share_of(effort) * HALF
 
     @property
     def tasks_per_node(self) -> int:
