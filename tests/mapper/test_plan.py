@@ -350,7 +350,7 @@ def test_a_first_answer_needs_no_cuts_of_its_exchanges(monkeypatch, network):
     assert plan(setting(fft="64", network=network, bandwidth="1 GB/s"), effort="quick").best.seconds
 
 
-def test_the_largest_term_is_a_share_of_the_time(pencilmap):
+def test_the_largest_term_is_a_share_of_the_time():
     """Links hide the ports, so ports are no part of the time."""
     where = setting(machine="fugaku", network="4x4x4", fft="512:r2c", tasks_per_node=1)
     found = plan(where, grids=[where.grid("8x8")], schedules=["sequence"], effort="quick")
