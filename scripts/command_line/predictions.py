@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import click
 
@@ -29,6 +30,8 @@ ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns",
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
+TIE = 1e-9  # times that differ by a smaller share are equal
+_Key = tuple[Any, ...]
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -116,7 +119,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     tables = [(title, *_narrow(rows, by, shapes))] + ([
         ("in sequence", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
-        ("lengths of each exchange, by dimension", *_lengths(predictions))] if wide else [])
+        (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
     *others, (last, columns, cells) = [table for table in tables if table[-1]]
     for heading, names, rows_of in others:
         print_table(heading, names, rows_of, folds=True)
@@ -182,7 +185,7 @@ def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
     if predictions[0].t_s is not None and not wide:
         return []
     n = predictions[0].bounds.site.allocation.n_nodes
-    return [f"load 1 is 1/{4 * n} of the array, a quarter of what one of {n} node{'s' * (n != 1)} holds"]
+    return [f"load 1 is 1/{4 * n} of the array, a quarter of what {f'one of {n} nodes' if n > 1 else 'the node'} holds"]
 
 
 def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
@@ -265,32 +268,64 @@ def _narrow(rows, by, networks):
     return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
 
 
-def _once(rows, by):
-    """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
-    grid, and RxC and CxR.
+def first_lines(rows: Iterable[Row], by: str, most: int) -> dict[int, Row]:
+    """Return the rows of the first lines of the table, by their numbers. Rows come by their times; none is asked for in
+    vain, because its limit may take a while to prove.
     """
-    placed: dict[tuple, list[Row]] = {}
+    found, keys = list[Row](), list[_Key]()
     for row in rows:
-        p = row.prediction
-        e = exchanges_of(p)
-        change = gain(p, row.launched, by)
-        times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
-        usual = "" if p.placement.startswith(USUAL) else p.placement
-        key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
-        placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
-    found: dict[tuple, list[Row]] = {}
-    for (_, _, shape, *key), same in placed.items():
-        names = ", ".join(dict.fromkeys(row.prediction.placement for row in same))
-        found.setdefault((names, tuple(sorted(shape)), *key), []).append(same[0])
-    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), names, same[0])
-            for (names, *_), same in found.items()]
+        if len(_lines(keys)) > most and worth(row.prediction, by) > float(worth(found[-1].prediction, by)) * (1 + TIE):
+            break
+        found.append(row)
+        keys.append(_line_key(row, by))
+    return {k: found[k] for k in sorted(k for line in _lines(keys)[:most] for same in line for k in same)}
+
+
+def is_one_line(one: Row, other: Row, by: str) -> bool:
+    """Return whether two rows are one line of the table."""
+    return len(_lines([_line_key(one, by), _line_key(other, by)])) == 1
+
+
+def _line_key(row, by):
+    """Network, exchange and times; grid; decomposition; and placement of a row."""
+    p = row.prediction
+    e = exchanges_of(p)
+    change = gain(p, row.launched, by)
+    times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
+    return ((str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times),
+            p.grid.shape, p.grid.decomposition.name, p.placement)
+
+
+def _lines(keys):
+    """The numbers of the rows of each line, those on one grid together. Rows that are alike are one line: the best
+    placement and the launch order of a grid, and RxC and CxR.
+    """
+    placed: dict[_Key, list[int]] = {}
+    for k, (key, shape, decomposition, placement) in enumerate(keys):
+        usual = "" if placement.startswith(USUAL) else placement
+        placed.setdefault((key, shape, decomposition, usual), []).append(k)
+    found: dict[_Key, list[list[int]]] = {}
+    for (key, shape, _, _), same in placed.items():
+        names = ", ".join(dict.fromkeys(keys[k][-1] for k in same))
+        found.setdefault((names, tuple(sorted(shape)), key), []).append(same)
+    return list(found.values())
+
+
+def _once(rows, by):
+    """Each line's grids, placements and first row."""
+    found = [[[rows[k] for k in same] for same in line] for line in _lines([_line_key(row, by) for row in rows])]
+    return [(",\n".join(dict.fromkeys(_grid(same[0].prediction) for same in line)),
+             ", ".join(dict.fromkeys(row.prediction.placement for row in line[0])), line[0][0]) for line in found]
 
 
 def _key(predictions):
     """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
     found = {"shape": _shape, "grid": _grid,
-             "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing}
-    kept = {name: cell for name, cell in found.items() if name == "grid" or len(set(map(cell, predictions))) > 1}
+             "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing,
+             "algorithm": lambda p: p.stages[0].algorithm}
+    usual = {"algorithm": {DEFAULT_ALGORITHM}}
+    kept = {name: cell for name, cell in found.items() for cells in [set(map(cell, predictions))]
+            if name == "grid" or len(cells) > 1 or cells != usual.get(name, cells)}
     return list(kept), lambda p: [cell(p) for cell in kept.values()]
 
 
@@ -316,6 +351,13 @@ def _messages(predictions):
     return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
         [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *messages_of(stage), str(stage.busiest or "-")]
         for p in predictions for stage in p.moves])
+
+
+def _lengths_title(predictions):
+    """The title of `_lengths`, with the names of the numbers in a cell."""
+    names = {p.network.link_classes for p in predictions}
+    of = "dimension" if predictions[0].network.has_coordinates else "class of links"
+    return f"lengths of each exchange, by {of}" + (f": {', '.join(names.pop())}" if len(names) == 1 else "")
 
 
 def _lengths(predictions):
