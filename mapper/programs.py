@@ -62,8 +62,9 @@ class PlacedProgram:
                     f"{saves}")
         if first.certificate is not None and first.certificate < 1 + 1e-6:
             return "placement cannot help: the launch order is at the proved limit"
-        missing = "the bandwidth of the links is" if first.link_s is None else "the run time of the program is"
-        return f"whether the program gets faster is open: {missing} not known"
+        missing = ("the bandwidth of the links is not known; name it, or the machine" if first.link_s is None else
+                   "the traffic file has no run time; pencilmap trace writes files that have it")
+        return f"whether the program gets faster is open: {missing}"
 
 
 def traffic_of(where: Where, path: str | PathLike[str]) -> Traffic:

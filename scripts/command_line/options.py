@@ -209,3 +209,6 @@ def _refuse_transform(ctx: click.Context) -> None:
     for name in OF_TRANSFORM:
         if name in ctx.params and ctx.get_parameter_source(name) == source:
             raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
+    if ctx.params.get("time_limit"):
+        raise click.UsageError("--time-limit cuts the search for a transform; with --traffic, --effort says how long to "
+                               "search", ctx)

@@ -27,11 +27,11 @@ TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_com
                        "or what pencilmap trace writes.")
 
 
-def map_program(where: Setting, path: str, placement: str | None, effort: str, output: str, form: Choice, job: Job,
-                as_json: bool) -> None:
+def map_program(where: Setting, path: str, placement: str | None, effort: str, seed: int, output: str, form: Choice,
+                job: Job, as_json: bool) -> None:
     """Search a placement, write it, and print both predictions."""
     with hearing():
-        found = place_program(where, traffic_of(where, path), (placement or BEST,), effort=effort)
+        found = place_program(where, traffic_of(where, path), (placement or BEST,), effort=effort, seed=seed)
     mapping, best = (found.mappings[-1], found.predictions[-1])
     write_mapping(mapping, output, form.name, job)
     launch = launch_of(mapping, output, form.name, job)
@@ -40,6 +40,7 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
                     **_as_dict(path, found)})
         return
     show_program(path, where, found)
+    say(_verdict(where, found, best, f"take {best.placement}"))
     for note in mapping.notes:
         say(f"{best.placement}: {note}")
     has_gain = (best.gain(found.predictions[0]) or 1) >= 1 + SAME
@@ -49,14 +50,14 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, o
     show_launch(launch, form, has_gain)
 
 
-def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, page: str | None,
-                       words: list[str], as_json: bool) -> None:
+def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, effort: str,
+                       seed: int, page: str | None, words: list[str], as_json: bool) -> None:
     """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
 
     The run times on the page are those in the traces: of the first placement that of `path`.
     """
     with hearing():
-        found = place_program(where, traffic_of(where, path), placements, routing)
+        found = place_program(where, traffic_of(where, path), placements, routing, effort, seed)
     if page:
         from pencilmap.scripts.pictures.report.page import page as page_of
 
@@ -67,6 +68,7 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
         print_json(_as_dict(path, found))
     else:
         show_program(path, where, found)
+        say(_verdict(where, found, found.best[1], f"take {found.best[1].placement}"))
 
 
 def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
@@ -84,6 +86,25 @@ def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
     say(found.advice)
 
 
+def _verdict(where, found, p, start):
+    """The load of a placement, its gain over the launch order, and its distance to the proved limit in a sentence."""
+    first, in_s = found.predictions[0], "" if p.link_s is None else f" in {milliseconds(p.link_s)}"
+    clauses = [f"{start}: busiest links carry {amount(p.link_bytes)}{in_s}"]
+    launch, ratio = where.site.launch, p.gain(first)
+    order = where.site.launch_phrase(launch.orders[0]) if launch.orders else \
+        f"ranks that fill each node first ({launch.title} is not known here: {launch.reason})"
+    if p.placement == first.placement:
+        clauses.append(f"this is {order}")
+    elif ratio:
+        said = percent(ratio).removeprefix("-")
+        clauses.append(f"as fast as {order}" if abs(ratio - 1) < SAME else
+                       f"{said} {'faster' if ratio > 1 else 'slower'} than {order}")
+    if p.certificate:
+        clauses.append("at the proved limit" if p.certificate < 1 + 1e-6 else
+                       f"at most {to_limit(p.certificate)} above the proved least")
+    return ", ".join(clauses)
+
+
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
     first = found.predictions[0]
     return {"traffic": path, "ranks": found.traffic.n_ranks, "advice": found.advice,
@@ -99,3 +120,4 @@ def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[st
     show_program(path, where, found)
     say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), "
         f"{counted(found.traffic.n_ranks, 'rank')}")
+    say(_verdict(where, found, found.predictions[-1], more["file"]))

@@ -226,7 +226,7 @@ def test_same_seed_gives_the_same_placement():
 
 @pytest.mark.parametrize(("seconds", "bandwidth", "said"), [
     (100.0, "1 GB/s", "can hardly help"), (1e-6, "1 GB/s", "more than the 1e-06 s"),
-    (3e-5, "1 GB/s", "saves"), (None, None, "not known")])
+    (3e-5, "1 GB/s", "saves"), (None, None, "name it, or the machine"), (None, "1 GB/s", "pencilmap trace writes")])
 def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
     line = f"seconds {seconds:.6f}\n" if seconds else ""
     rows = [(0, 5, 8000), (3, 6, 9000), (1, 7, 800), (2, 4, 7000), (5, 2, 400), (6, 1, 3000), (7, 3, 600), (4, 0, 90)]

@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+QUICK = ("--effort", "quick")
 RING = "".join(f"{a} {(a + 3) % 8} 1000\n" for a in range(8))
 SCHEMA = json.loads((Path(__file__).parents[2] / "scripts" / "command_line" / "answers.schema.json").read_text("utf-8"))
 
@@ -122,3 +123,25 @@ def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):
     found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default")[1].split())
              for name in ("near", "far")]
     assert [said in out for out in found] == [True, False] and "100 %" in found[0]
+
+
+def test_map_predict_and_check_name_the_launch_order_and_the_gain(pencilmap, tmp_path):
+    (tmp_path / "t.txt").write_text("".join(f"{a} {(a + d) % 16} {1000 * d}\n" for a in range(16) for d in (4, 8)))
+    on, hosts = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--traffic", tmp_path / "t.txt"), tmp_path / "t.hosts"
+    outs = [pencilmap("map", *on, "--format", "slurm", "-o", hosts, *QUICK)[1], pencilmap("predict", *on, *QUICK)[1],
+            pencilmap("check", hosts, *on)[1], pencilmap("predict", *on, "-p", "default")[1]]
+    said = [next(line for line in out.splitlines() if ": busiest links carry " in line) for out in outs]
+    assert [line.split(":")[0] for line in said] == ["take best", "take best", str(hosts), "take default"]
+    assert all("% faster than Slurm's block order (nodes in the order" in line for line in (said[0], said[2]))
+    assert "% faster than the usual launch order" in said[1] and ", this is the usual launch order" in said[3]
+    assert all("the proved l" in line for line in said)
+
+
+def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, pencilmap, tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("".join(f"{a} {(a + d) % 72} {1000 * d}\n" for a in range(72) for d in (1, 9, 27)))
+    on = ("--network", "dragonfly:a=4,p=2,h=2", "--traffic", path, *QUICK, "--seed", "3")
+    written = pencilmap_json.one("map", *on, "-f", "slurm", "-o", tmp_path / "t.hosts")["predictions"][-1]
+    assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
+    status, _, err = pencilmap("predict", *on, "--time-limit", "1")
+    assert status == 2 and "--effort says how long" in err

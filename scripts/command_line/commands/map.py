@@ -68,7 +68,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         return
     if traffic:
         job = where.job(hosts, cores_per_task, hwloc, program)
-        map_program(where, traffic, placement, effort, output, form, job, as_json)
+        map_program(where, traffic, placement, effort, seed, output, form, job, as_json)
         return
     if not where.shapes:  # wrong names of hosts are told before the search
         where.job(hosts, cores_per_task, hwloc, program)

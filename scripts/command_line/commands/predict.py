@@ -61,7 +61,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
     if traffic:
-        predict_placements(where, traffic, placement, routing, page, given_words(), as_json)
+        predict_placements(where, traffic, placement, routing, effort, seed, page, given_words(), as_json)
         return
     if line:
         with hearing():
