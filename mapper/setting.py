@@ -25,9 +25,9 @@ from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
-from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
-from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, decomposition_named
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
@@ -70,11 +70,16 @@ class Setting(Where):
     def grid(self, text: str = BEST, schedule: str | None = None) -> ProcessGrid:
         """Return the process grid that is written ``RxC`` (of slabs ``P``), checked against the slots, or the best one.
 
-        The best grid is that of `plan`. Raises GridError.
+        The best grid is that of `plan`. A single number means slabs unless the setting names a decomposition. Raises
+        GridError.
+
+        >>> setting(network="4x4x4").grid("64").decomposition.name
+        'slab'
         """
         if text == BEST:
             return plan(self._alone, schedules=schedule and (schedule,)).best.grid
-        grid = parse_grid(text, self.decomposition)
+        is_free = len(self.decompositions) > 1
+        grid = parse_grid(text, SLAB if is_free and text.isdecimal() else self.decomposition)
         self.site.check_grid(grid)
         return grid
 
@@ -104,6 +109,8 @@ class Setting(Where):
             check_name(text)  # before any error about grids, because the grid is not at fault then
         if routing not in (None, ALL_ROUTINGS):
             routing_rule(routing, self.network)  # before a search, which may be long
+        if isinstance(question.exchange, str):
+            algorithm_named(question.exchange)
         if grid != BEST:
             one = self.grid(grid)
             found = list[Prediction]()
@@ -212,7 +219,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
-        machine with the widest bisection, or their shape, in place of `network`.
+        machine with the widest bisection, or the first nodes of a network with switches; or their shape, in place of
+        `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool
@@ -251,7 +259,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")

@@ -1,11 +1,14 @@
 """Progress of a long command on standard error; plain lines if that is not a terminal."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.scripts.command_line.tables import console, say
+
+MOST_WORD = 50  # characters of a word, such as the text of a placement: a line has no room for more
 
 
 @contextmanager
@@ -30,6 +33,7 @@ def hearing() -> Iterator[None]:
         shows: list[Callable[[str], None]] = []
 
         def listener(line: str) -> None:
+            line = re.sub(rf"(\S{{{MOST_WORD}}})\S+", r"\1...", line)
             if not shows:
                 shows.append(stack.enter_context(shown(began)))
             shows[0](line)

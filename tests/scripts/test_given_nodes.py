@@ -25,6 +25,11 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     assert str(where.network) in network and where.network.n_nodes == where.site.allocation.n_nodes == nodes
 
 
+def test_a_number_takes_the_first_nodes_of_a_network_with_switches():
+    where = setting(network="fat-tree:leaves=4,hosts=4,up=2", nodes="8")
+    assert where.site.allocation.nodes.tolist() == list(range(8)) and "the 8 nodes are assumed" in where.notes[0]
+
+
 @pytest.mark.parametrize("given, said", [
     ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
     ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),

@@ -240,6 +240,7 @@ def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_la
     for out in (alone, listed):
         assert "load 1 is 1/16 of the array, a quarter of what one of 4 nodes holds" in out
         assert "busiest links carry 6," in out
+    assert "a quarter of what the node holds" in pencilmap("predict", "--network", "1", "-t", "4", "--grid", "2x2")[1]
     wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
     assert "load 1 is 1/16 of the array" in wide and " 24 " not in wide
     timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",

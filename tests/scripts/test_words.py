@@ -10,12 +10,15 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
+from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.machines.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.scripts.command_line import memory
+from pencilmap.scripts.command_line.progress import hearing
 from tests.documents import ROOT
 from tests.patience import patience
 
@@ -223,6 +226,19 @@ def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
     _, _, err = pencilmap(*words, "--network", "5x5", "--failed", "0-0", "--bandwidth", "1 GB/s", "--fft", "50")
     shares = [int(share) for share in re.findall(r"(?m)^\d+ s, (\d+) %: ", err)]
     assert len(set(shares)) > 3 and shares == sorted(shares) and "best load" in err
+
+
+def test_a_progress_message_fits_a_line(capsys):
+    with hearing():
+        say(f"search of grid 16x16: best load 3 (from known:lattice:{'1.' * 60}9)", 0.5)
+    assert re.fullmatch(r"0 s, 50 %: search of grid 16x16: best load 3 \(from\s+known:lattice:[1.]+\.\.\.\n",
+                        err := capsys.readouterr().err) and max(map(len, err.splitlines())) <= 80
+
+
+def test_an_unknown_exchange_is_refused_before_a_search(pencilmap, monkeypatch):
+    monkeypatch.setattr(Setting, "best_placement", None)
+    status, _, err = pencilmap("predict", "--network", "4x4:mesh", "--grid", "4x4", "--fft", "16", "-e", "nothing")
+    assert status == 1 and "exchange 'nothing' is unknown" in err
 
 
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):

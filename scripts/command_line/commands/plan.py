@@ -107,7 +107,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, launch, by) for choice in (*first, *_other_wraps(found, first))],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    best, usual = _row(found, found.best, launch), launch.first and Row(launch.first, launch.first)
+    best, usual = _row(found, found.best, launch), launch.first and Row(without_bracket(launch.first), launch.first)
     same = [usual] if usual and is_one_line(best, usual, by) else []
     lines = first_lines(chain([best, *same], (_row(found, choice, launch) for choice in found.choices[1:])), by, top)
     listed = [found.choices[max(k - len(same), 0)] for k in lines]
