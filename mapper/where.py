@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 
 from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.base.progress import now_and_then, parts, say
@@ -223,8 +224,10 @@ class Where:
                  name: str | None = None) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.predict.routing_interval.routing_interval`."""
         heard = say if self.network.n_nodes >= MANY_NODES else now_and_then(say)
-        return [self._noted(p, placed) for p in intervals(placed, question, self.transform, name=name, costs=self.costs,
-                                                          site=self.site, begin=lambda rule: heard(f"routing {rule}"))]
+        number, done = len(list(all_variants(self.network))), count()
+        return [self._noted(p, placed) for p in intervals(
+            placed, question, self.transform, name=name, costs=self.costs, site=self.site,
+            begin=lambda rule: heard(f"routing {rule}", next(done) / number))]
 
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
         """Return a prediction with the halos and the notes of this setting, also under other routing rules."""

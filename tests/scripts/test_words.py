@@ -10,6 +10,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
+from pencilmap.mapper import where
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
@@ -226,6 +227,13 @@ def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
     _, _, err = pencilmap(*words, "--network", "5x5", "--failed", "0-0", "--bandwidth", "1 GB/s", "--fft", "50")
     shares = [int(share) for share in re.findall(r"(?m)^\d+ s, (\d+) %: ", err)]
     assert len(set(shares)) > 3 and shares == sorted(shares) and "best load" in err
+
+
+def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
+    monkeypatch.setattr(where, "MANY_NODES", 16)
+    _, _, err = pencilmap("predict", "--network", "4x4", "--grid", "4x4", "-p", "default", "--routing", "all")
+    told = re.findall(r"(?m)^\d+ s, (\d+) %: routing \S+$", err)
+    assert len(told) == len(err.splitlines()) > 3 and list(map(int, told)) == sorted(map(int, told))
 
 
 def test_a_progress_message_fits_a_line(capsys):
