@@ -57,7 +57,8 @@ class GroupLoads:
 
     def _add_minimal(self, sources, targets, traffic):
         links, inside = self.network.cables_of_pair
-        sent, received = traffic.sum(axis=3), traffic.sum(axis=1)                             # (S, n, T), (S, T, n)
+        sent = traffic @ np.ones(traffic.shape[3])  # (S, n, T); faster than a sum
+        received = traffic.sum(axis=1)              # (S, T, n)
         s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
         source, target = sources[s], targets[t]
         if links.shape[2] == 1:
