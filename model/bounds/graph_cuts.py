@@ -22,17 +22,17 @@ from pencilmap.model.network.network import Leaves, Network, host_hops, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
-MOST_DENSE = 512    # vertices: above this number the vibrations are found by iteration
+MOST_DENSE = 512    # vertices: above this number leaves are left out, or else the vibrations are found by iteration
 ROUGH = 1e-2        # their error
 ROWS = 64           # of runs at once: their arrays fit into the cache
 _VIBRATIONS = 4
 
 
 def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fraction:
-    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`."""
-    if graph.arcs().n_vertices <= MAX_VERTICES:
-        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
+    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`. Leaves stay with their vertex."""
     parts = _parts(graph)
+    if not parts.is_leaf.any() and _is_small(parts):
+        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
     out, into = node_totals(exchange, node_of_rank, graph.n_nodes)
     if not _is_small(parts):
         return _bound_of_parts(graph, out, into, None)
@@ -242,7 +242,7 @@ def _orders(arcs):
     V = arcs.n_vertices
     yield np.arange(V)
     yield _depth_first(arcs)
-    home, inner = leaves(arcs, V)[1:]  # leaves move with their vertex
+    home, inner = leaves(arcs, V)[1:] if V > MOST_DENSE else (np.arange(V), arcs)  # leaves move with their vertex
     last = min(_VIBRATIONS, inner.n_vertices - 1)
     if last:
         yield from (np.argsort(shape[home], kind="stable") for shape in _vibrations(_matrix(inner), last).T)
