@@ -5,7 +5,7 @@ To add a reader, write a file here and enter the file in the table below.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
@@ -39,6 +39,7 @@ class Reader:
     from_environment: Callable[[Mapping[str, str]], Found | None] | None = None
     looks_like: Callable[[Document], bool] | None = None
     find: Callable[[Document], Found] | None = None
+    _: KW_ONLY
     format: str | None = None
 
 
@@ -55,15 +56,13 @@ def _told(file, *prefixes):
 
 READERS = {  # environments are read and files are tried in this order
     "slurm": Reader("Slurm: SLURM_JOB_NODELIST; slurm.conf, topology.conf, topology.yaml, scontrol show",
-                    _told("slurm", "SLURM_"), *_in("slurm", "looks_like", "find"), "slurm"),
-    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...",
-                      _told("fujitsu", "PJM_"), format="vcoordfile"),
-    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local",
-                   _told("flux", "FLUX_"), format="flux"),
+                    _told("slurm", "SLURM_"), *_in("slurm", "looks_like", "find"), format="slurm"),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", _told("fujitsu", "PJM_"), format="vcoordfile"),
+    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", _told("flux", "FLUX_"), format="flux"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE",
                        _told("bluegene", "RUNJOB_", "COBALT_", "LOADL_"), format="bgq"),
     "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())",
-                  _told("tpu", "TPU_"), *_in("tpu", "looks_like", "find"), "jax"),
+                  _told("tpu", "TPU_"), *_in("tpu", "looks_like", "find"), format="jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, *_in("hwloc", "looks_like", "find")),
     "netloc": Reader("netloc export: GraphML or XML", None, *_in("netloc", "looks_like", "find")),
     "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc",

@@ -6,7 +6,7 @@ have ``notes``, sentences about what its file leaves out. A new format is a file
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -47,13 +47,14 @@ class GraphFormat:
     title: str
     looks_like: Callable[[Document], bool]
     read: Callable[..., Any]
+    _: KW_ONLY
     options: tuple[str, ...] = ()
     switches: bool = False
 
 
-def _in(file, *names):
+def _in(file: str, *names: str) -> tuple[Any, ...]:
     """Return functions of a file, which is imported at the first call."""
-    return [late(f"{__name__}.{file}:{name}") for name in names]
+    return tuple(late(f"{__name__}.{file}:{name}") for name in names)
 
 
 GRAPHS = {  # if no format is named, the first format that recognises the file is used
@@ -63,19 +64,19 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, *_in("hwloc", "read_numa")),
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, *_in("hwloc", "read_packages")),
     "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters",
-                           *_in("simgrid", "looks_like", "read"), (), True),
+                           *_in("simgrid", "looks_like", "read"), switches=True),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
     "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",
-                             *_in("topograph", "looks_like", "read"), OPTIONS, True),
+                             *_in("topograph", "looks_like", "read"), options=OPTIONS, switches=True),
     "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric",
-                                 *_in("ibnetdiscover", "looks_like", "read"), (), True),
+                                 *_in("ibnetdiscover", "looks_like", "read"), switches=True),
     "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", *_in("netloc", "looks_like_text", "read_text")),
     "slurm": GraphFormat("Slurm: topology.conf, topology.yaml, scontrol show topology",
-                         *_in("slurm", "looks_like", "read"), OPTIONS, True),
+                         *_in("slurm", "looks_like", "read"), options=OPTIONS, switches=True),
     "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line",
-                                   *_in("slurm", "looks_like_addresses", "read_addresses"), OPTIONS, True),
+                                   *_in("slurm", "looks_like_addresses", "read_addresses"), options=OPTIONS, switches=True),
     "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf",
-                          *_in("scotch_target", "looks_like", "read"), OPTIONS, True),
+                          *_in("scotch_target", "looks_like", "read"), options=OPTIONS, switches=True),
     "metis": GraphFormat("METIS graph, every vertex a host", *_in("metis", "looks_like", "read")),
     "dot": GraphFormat("DOT (Graphviz)", *_in("dot", "looks_like", "read")),
     "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it",
