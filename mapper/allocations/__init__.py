@@ -5,29 +5,15 @@ To add a reader, write a file here and enter the file in the table below.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 
-from pencilmap.mapper.allocations import (
-    bluegene,
-    cray,
-    flux,
-    fujitsu,
-    hwloc,
-    lsf,
-    netloc,
-    network_file,
-    pbs,
-    scotch,
-    slurm,
-    table,
-    tpu,
-)
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import file_and_words
 from pencilmap.model.base.errors import AllocationError, PencilmapError
+from pencilmap.model.base.late import late
 from pencilmap.model.base.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
@@ -53,28 +39,41 @@ class Reader:
     from_environment: Callable[[Mapping[str, str]], Found | None] | None = None
     looks_like: Callable[[Document], bool] | None = None
     find: Callable[[Document], Found] | None = None
+    _: KW_ONLY
     format: str | None = None
+
+
+def _in(file, *names):
+    """Return functions of a file, which is imported at the first call."""
+    return [late(f"{__name__}.{file}:{name}") for name in names]
+
+
+def _told(file, *prefixes):
+    """Return the reader of an environment in a file, which is imported if a variable with one of the prefixes is set."""
+    read = late(f"{__name__}.{file}:from_environment")
+    return lambda environ: read(environ) if any(name.startswith(prefixes) for name in environ) else None
 
 
 READERS = {  # environments are read and files are tried in this order
     "slurm": Reader("Slurm: SLURM_JOB_NODELIST; slurm.conf, topology.conf, topology.yaml, scontrol show",
-                    slurm.from_environment, slurm.looks_like, slurm.find, "slurm"),
-    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", fujitsu.from_environment,
-                      format="vcoordfile"),
-    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", flux.from_environment, format="flux"),
-    "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
-                       format="bgq"),
-    "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find,
-                  "jax"),
-    "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
-    "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
-    "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc", None, network_file.looks_like,
-                      network_file.find),
-    "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, scotch.looks_like, scotch.find),
-    "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
-    "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file", lsf.from_environment, lsf.looks_like, lsf.find),
-    "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE, a host in each line", pbs.from_environment, pbs.looks_like, pbs.find),
-    "table": Reader("plain table: x y z, with or without a name", None, table.looks_like, table.find),
+                    _told("slurm", "SLURM_"), *_in("slurm", "looks_like", "find"), format="slurm"),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", _told("fujitsu", "PJM_"), format="vcoordfile"),
+    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", _told("flux", "FLUX_"), format="flux"),
+    "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE",
+                       _told("bluegene", "RUNJOB_", "COBALT_", "LOADL_"), format="bgq"),
+    "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())",
+                  _told("tpu", "TPU_"), *_in("tpu", "looks_like", "find"), format="jax"),
+    "hwloc": Reader("hwloc XML: lstopo --of xml", None, *_in("hwloc", "looks_like", "find")),
+    "netloc": Reader("netloc export: GraphML or XML", None, *_in("netloc", "looks_like", "find")),
+    "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc",
+                      None, *_in("network_file", "looks_like", "find")),
+    "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, *_in("scotch", "looks_like", "find")),
+    "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, *_in("cray", "looks_like", "find")),
+    "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file",
+                  _told("lsf", "LSB_"), *_in("lsf", "looks_like", "find")),
+    "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE, a host in each line",
+                  _told("pbs", "PBS_"), *_in("pbs", "looks_like", "find")),
+    "table": Reader("plain table: x y z, with or without a name", None, *_in("table", "looks_like", "find")),
 }
 
 
@@ -111,7 +110,7 @@ def read_description(path: str | PathLike[str]) -> Found:
         found = Found()
         with suppress(PencilmapError):  # the network alone may be understood
             found = read_description(file)
-        return network_file.with_words(found, str(path))
+        return late(f"{__name__}.network_file:with_words")(found, str(path))
     document = read_document(path)
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):

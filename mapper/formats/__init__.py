@@ -6,7 +6,6 @@ To add a format, write a file here that makes a `Format`, and enter the file in 
 from collections.abc import Iterable
 from functools import partial
 from os import PathLike
-from pkgutil import resolve_name
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign
@@ -16,6 +15,7 @@ from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.base.errors import MapfileError, MappingError, near
+from pencilmap.model.base.late import LateTable
 from pencilmap.model.base.reading import reading
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -41,7 +41,7 @@ _PLACES = {  # file:name; if no format is named, the first that recognises the f
     "jax": "jax:FORMAT",
     "flux": "flux:FORMAT",
 }
-FORMATS: dict[str, Format] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
+FORMATS = LateTable[Format](__name__, _PLACES)
 
 
 def format_named(name: str) -> Format:

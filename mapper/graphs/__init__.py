@@ -6,7 +6,7 @@ have ``notes``, sentences about what its file leaves out. A new format is a file
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -14,23 +14,11 @@ from typing import Any
 
 from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs import (
-    dot,
-    edge_list,
-    graphml,
-    hwloc,
-    ibnetdiscover,
-    metis,
-    netloc,
-    scotch_target,
-    simgrid,
-    slurm,
-    topograph,
-)
 from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
 from pencilmap.mapper.graphs.fat_trees import fat_tree_of
 from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
 from pencilmap.model.base.errors import GraphError, near
+from pencilmap.model.base.late import late
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
@@ -59,33 +47,40 @@ class GraphFormat:
     title: str
     looks_like: Callable[[Document], bool]
     read: Callable[..., Any]
+    _: KW_ONLY
     options: tuple[str, ...] = ()
     switches: bool = False
 
 
+def _in(file: str, *names: str) -> tuple[Any, ...]:
+    """Return functions of a file, which is imported at the first call."""
+    return tuple(late(f"{__name__}.{file}:{name}") for name in names)
+
+
 GRAPHS = {  # if no format is named, the first format that recognises the file is used
-    "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", netloc.looks_like_graphml, netloc.read_graphml),
-    "graphml": GraphFormat("GraphML, as networkx and others write it", graphml.looks_like, graphml.read),
-    "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", hwloc.looks_like, hwloc.read_cores),
-    "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, hwloc.read_numa),
-    "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, hwloc.read_packages),
-    "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters", simgrid.looks_like, simgrid.read, (), True),
-    "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", netloc.looks_like_ndat, netloc.read_ndat),
-    "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph", topograph.looks_like, topograph.read, OPTIONS,
-                             True),
-    "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric", ibnetdiscover.looks_like, ibnetdiscover.read, (),
-                                 True),
-    "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", netloc.looks_like_text, netloc.read_text),
-    "slurm": GraphFormat("Slurm: topology.conf, topology.yaml, scontrol show topology", slurm.looks_like, slurm.read,
-                         OPTIONS, True),
-    "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line", slurm.looks_like_addresses,
-                                   slurm.read_addresses, OPTIONS, True),
-    "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf", scotch_target.looks_like, scotch_target.read,
-                          OPTIONS, True),
-    "metis": GraphFormat("METIS graph, every vertex a host", metis.looks_like, metis.read),
-    "dot": GraphFormat("DOT (Graphviz)", dot.looks_like, dot.read),
-    "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it", edge_list.looks_like,
-                             edge_list.read),
+    "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", *_in("netloc", "looks_like_graphml", "read_graphml")),
+    "graphml": GraphFormat("GraphML, as networkx and others write it", *_in("graphml", "looks_like", "read")),
+    "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", *_in("hwloc", "looks_like", "read_cores")),
+    "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, *_in("hwloc", "read_numa")),
+    "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, *_in("hwloc", "read_packages")),
+    "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters",
+                           *_in("simgrid", "looks_like", "read"), switches=True),
+    "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
+    "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",
+                             *_in("topograph", "looks_like", "read"), options=OPTIONS, switches=True),
+    "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric",
+                                 *_in("ibnetdiscover", "looks_like", "read"), switches=True),
+    "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", *_in("netloc", "looks_like_text", "read_text")),
+    "slurm": GraphFormat("Slurm: topology.conf, topology.yaml, scontrol show topology",
+                         *_in("slurm", "looks_like", "read"), options=OPTIONS, switches=True),
+    "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line",
+                                   *_in("slurm", "looks_like_addresses", "read_addresses"), options=OPTIONS, switches=True),
+    "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf",
+                          *_in("scotch_target", "looks_like", "read"), options=OPTIONS, switches=True),
+    "metis": GraphFormat("METIS graph, every vertex a host", *_in("metis", "looks_like", "read")),
+    "dot": GraphFormat("DOT (Graphviz)", *_in("dot", "looks_like", "read")),
+    "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it",
+                             *_in("edge_list", "looks_like", "read")),
 }
 
 
@@ -194,7 +189,7 @@ def _recognise(document: Document) -> str:
         if name != "edge-list" and form.looks_like(document):
             return name
     refuse_foreign(document, GRAPH, GraphError)
-    if edge_list.looks_like(document):
+    if GRAPHS["edge-list"].looks_like(document):
         return "edge-list"
     raise GraphError(f"{document.label} is not a recognised graph; name one of {', '.join(GRAPHS)}. An edge list has a line "
                      "for each cable, e.g. host1 switch1 12.5 GB/s, and switch1 {'kind': 'switch'} for each switch")

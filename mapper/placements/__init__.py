@@ -7,18 +7,10 @@ Placements that search also get the objective. A new placement is a file here an
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pencilmap.mapper.placements.basis import basis, cosets
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.placements.box import box, line, plane
-from pencilmap.mapper.placements.digits import digits
-from pencilmap.mapper.placements.file import from_file
-from pencilmap.mapper.placements.function import function
-from pencilmap.mapper.placements.images import images
-from pencilmap.mapper.placements.lattice import lattice
-from pencilmap.mapper.placements.ring import ring
-from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
+from pencilmap.model.base.late import late
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -43,34 +35,42 @@ class Placement:
         return self.anywhere or network.has_products or (self.twisted and network.has_coordinates)
 
 
+def _in(place):
+    """Return a function of a file, which is imported at the first call."""
+    return late(f"{__name__}.{place}")
+
+
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes "
-                      "or with idle slots also a local search; on twisted tori of digit bases; on other networks the least "
+    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
+                      "with idle slots also a local search; on twisted tori of digit bases; on other networks the least "
                       "cost under all routings", anywhere=True, searches=True, twisted=True),
-    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
-                        "idle slots and awkward factors", searches=True),
-    "default": Placement(default, "default[:ORDER]",
-                         "the launch order of the job, launcher or machine, or the named one, first letter fastest: xyzt, "
-                         "txyz (slots first), ...; nt and tn take the nodes in the order of their list", anywhere=True),
-    "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
-    "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
-    "box": Placement(box, "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
-    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..",
-                        "digit patterns, low digit first: r for rows, c for columns (s for slabs), i for idle"),
-    "ring": Placement(ring, "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the positions of the "
-                      "members of each row; without arguments, the least load of exchanges at once", searches=True),
-    "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows are "
-                         "translates of one tile, or the other way round; often the best for exchanges in sequence at odd "
-                         "extents"),
-    "basis": Placement(basis, "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is the sum of its "
-                       "digits times generators, which are searched or given as r=..,c=..", searches=True, twisted=True),
-    "cosets": Placement(cosets, "cosets", "on a twisted torus: rows are the cosets of a subgroup, and columns those of a "
-                        "complement", searches=True, twisted=True),
-    "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)",
+    "search": Placement(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
+                        "loads, for holes, idle slots and awkward factors", searches=True),
+    "default": Placement(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
+                         "first letter fastest: xyzt, txyz (slots first), ...; nt and tn take the nodes in the order of "
+                         "their list", anywhere=True),
+    "line": Placement(_in("box:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
+    "plane": Placement(_in("box:plane"), "plane[:AXES]", "rows are planes (default xy)"),
+    "box": Placement(_in("box:box"), "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
+    "digits": Placement(_in("digits:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
+                        "for columns (s for slabs), i for idle"),
+    "ring": Placement(_in("ring:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "
+                      "positions of the members of each row; without arguments, the least load of exchanges at once",
+                      searches=True),
+    "lattice": Placement(_in("lattice:lattice"), "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice "
+                         "and rows are translates of one tile, or the other way round; often the best for exchanges in "
+                         "sequence at odd extents"),
+    "basis": Placement(_in("basis:basis"), "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is "
+                       "the sum of its digits times generators, which are searched or given as r=..,c=..",
+                       searches=True, twisted=True),
+    "cosets": Placement(_in("basis:cosets"), "cosets", "on a twisted torus: rows are the cosets of a subgroup, and "
+                        "columns those of a complement", searches=True, twisted=True),
+    "images": Placement(_in("images:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
+                        "(or column)", twisted=True),
+    "python": Placement(_in("function:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
                         twisted=True),
-    "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function", twisted=True),
-    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",
-                      anywhere=True),
+    "file": Placement(_in("file:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
+                      "named", anywhere=True),
 }
 
 

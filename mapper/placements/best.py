@@ -19,9 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.placements.best_twisted import best_twisted
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
@@ -163,12 +161,16 @@ def _floor(torus, grid, tasks_per_node, wanted):
 
 @singledispatch
 def _without_products(network, site, grid, wanted, share, limit, rules):
+    from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
+
     evaluations = int(network_search.EVALUATIONS // share) if share else 0
     return [network_search.best_mapping(site, grid, wanted, evaluations, limit, rules)]
 
 
 @_without_products.register
 def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules):
+    from pencilmap.mapper.placements.best_twisted import best_twisted
+
     return [*best_twisted(site, grid, wanted, share, limit)]
 
 

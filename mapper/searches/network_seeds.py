@@ -200,10 +200,8 @@ def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
 def _whole(lines, sizes, share):
     """Return the units of the first lines, which are whole in a share of the units: tuple of int."""
     n, length = lines.shape
-    found: list[int] = []
-    for u in np.argsort(-sizes, kind="stable").tolist():
-        found += [u] * min(int(share * sizes[u]) // length, n - len(found))
-    return tuple(found)
+    order = np.argsort(-sizes, kind="stable")
+    return tuple(np.repeat(order, (share * sizes[order]).astype(np.int64) // length)[:n].tolist())
 
 
 def _laid(lines, sizes, whole, spread):

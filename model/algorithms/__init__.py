@@ -4,28 +4,25 @@ A new algorithm is a file here, whose `ALGORITHM` is an `Algorithm`, and a line 
 match fft_runner/src/exchange/exchange_table.c.
 """
 
-from pkgutil import resolve_name
-
 from pencilmap.model.algorithms.algorithm import Algorithm
 from pencilmap.model.base.errors import ExchangeError, near
+from pencilmap.model.base.late import LateTable
 
-_PLACES = {  # name: file, or file:name; the first is the default
-    "alltoallv": "alltoallv",
-    "alltoall": "alltoall",
-    "padded": "padded",
-    "alltoallw": "alltoallw",
-    "p2p": "p2p",
-    "persistent": "persistent",
+_PLACES = {  # file:name; the first is the default
+    "alltoallv": "alltoallv:ALGORITHM",
+    "alltoall": "alltoall:ALGORITHM",
+    "padded": "padded:ALGORITHM",
+    "alltoallw": "alltoallw:ALGORITHM",
+    "p2p": "p2p:ALGORITHM",
+    "persistent": "persistent:ALGORITHM",
     "bruck2": "bruck:RADIX_2",
     "bruck4": "bruck:RADIX_4",
     "bruck8": "bruck:RADIX_8",
-    "node": "node",
-    "put": "put",
-    "fftw": "fftw",
+    "node": "node:ALGORITHM",
+    "put": "put:ALGORITHM",
+    "fftw": "fftw:ALGORITHM",
 }
-ALGORITHMS: dict[str, Algorithm] = {
-    name: resolve_name(f"{__name__}.{place}" if ":" in place else f"{__name__}.{place}:ALGORITHM")
-    for name, place in _PLACES.items()}
+ALGORITHMS = LateTable[Algorithm](__name__, _PLACES)
 DEFAULT_ALGORITHM = "alltoallv"
 
 

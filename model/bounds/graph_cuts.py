@@ -22,17 +22,17 @@ from pencilmap.model.network.network import Leaves, Network, host_hops, leaves
 from pencilmap.model.traffic.exchange import Exchange, node_totals, node_traffic
 
 MAX_VERTICES = 2048
-MOST_DENSE = 512    # vertices: above this number the vibrations are found by iteration
+MOST_DENSE = 512    # vertices: above this number leaves are left out, or else the vibrations are found by iteration
 ROUGH = 1e-2        # their error
 ROWS = 64           # of runs at once: their arrays fit into the cache
 _VIBRATIONS = 4
 
 
 def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fraction:
-    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`."""
-    if graph.arcs().n_vertices <= MAX_VERTICES:
-        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
+    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`. Leaves stay with their vertex."""
     parts = _parts(graph)
+    if not parts.is_leaf.any() and _is_small(parts):
+        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
     out, into = node_totals(exchange, node_of_rank, graph.n_nodes)
     if not _is_small(parts):
         return _bound_of_parts(graph, out, into, None)
@@ -140,7 +140,7 @@ def _longest(graph, order):
 @lru_cache(maxsize=8)
 def orders_of(graph: Network) -> tuple[Ints, ...]:
     """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
-    return tuple(_orders(graph.arcs(), _matrix(graph.arcs())))
+    return tuple(_orders(graph.arcs()))
 
 
 def cables_of_runs(graph: Network, order: Ints) -> Floats:
@@ -216,8 +216,7 @@ def _runs_of_parts(graph, out, into, between):
 
 @lru_cache(maxsize=8)
 def _orders_of_parts(graph):
-    inner = _parts(graph).inner
-    return tuple(_orders(inner, _matrix(inner)))
+    return tuple(_orders(_parts(graph).inner))
 
 
 def _hops_of_parts(graph, out, into, between):
@@ -234,34 +233,46 @@ def _hops_of_parts(graph, out, into, between):
 @lru_cache(maxsize=2)
 def _matrix(arcs):
     """Return the cables from vertex to vertex: float array, shape (V, V)."""
-    from scipy.sparse import coo_array  # slow to import, and only graphs need scipy
-
-    return coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=(arcs.n_vertices,) * 2).toarray()
-
-
-def _orders(arcs, capacity):
-    """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
-    import networkx as nx
-
     V = arcs.n_vertices
-    graph = nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist()))
-    graph.add_nodes_from(range(V))
+    return np.bincount(arcs.source * V + arcs.target, arcs.capacity, V * V).reshape(V, V)
+
+
+def _orders(arcs):
+    """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
+    V = arcs.n_vertices
     yield np.arange(V)
-    yield np.array([v for part in nx.connected_components(graph) for v in nx.dfs_preorder_nodes(graph, min(part))])
-    both = capacity + capacity.T
-    last = min(_VIBRATIONS, V - 1)
+    yield _depth_first(arcs)
+    home, inner = leaves(arcs, V)[1:] if V > MOST_DENSE else (np.arange(V), arcs)  # leaves move with their vertex
+    last = min(_VIBRATIONS, inner.n_vertices - 1)
     if last:
-        yield from (np.argsort(shape, kind="stable") for shape in _vibrations(both, last).T)
+        yield from (np.argsort(shape[home], kind="stable") for shape in _vibrations(_matrix(inner), last).T)
 
 
-def _vibrations(cables, last):
+def _depth_first(arcs):
+    """Return the vertices in depth-first order: int array, shape (V,)."""
+    joined: list[dict[int, None]] = [{} for _ in range(arcs.n_vertices)]
+    for a, b in zip(arcs.source.tolist(), arcs.target.tolist()):
+        joined[a][b] = joined[b][a] = None
+    found: dict[int, None] = {}
+    for start in range(arcs.n_vertices):
+        stack = [iter((start,))]
+        while stack:
+            vertex = next((v for v in stack[-1] if v not in found), None)
+            if vertex is None:
+                stack.pop()
+            else:
+                found[vertex] = None
+                stack.append(iter(joined[vertex]))
+    return np.array(list(found))
+
+
+def _vibrations(capacity, last):
     """Return the slowest vibrations 1 to `last`; of many vertices about, because any order gives a bound."""
+    cables = capacity + capacity.T
     strength = np.diag(cables.sum(axis=1)) - cables
     if len(cables) <= MOST_DENSE:
-        from scipy.linalg import eigh
-
-        return eigh(strength, subset_by_index=[1, last])[1]
-    from scipy.sparse import csr_array
+        return np.linalg.eigh(strength)[1][:, 1:last + 1]
+    from scipy.sparse import csr_array  # slow to import
     from scipy.sparse.linalg import eigsh
 
     start = np.random.default_rng(1).random(len(cables))

@@ -190,7 +190,7 @@ def _of_few_lengths(R, C, k):
 
 def _of_lengths(R, C, k):
     """Return the largest sum of y^2 of k cells in at most C rows of at most R, for each (sum of l^2 - k) / 2; else 0."""
-    kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
+    kind = np.dtype(np.uint16 if 2 * k * C < (1 << 16) - 1 else np.int32)
     start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written
     middle = R // 2    # with the rows and the cells, the sum of the excesses gives that of l^2, but takes far fewer values
     excess = [(length - middle) * (length - middle - 1) // 2 for length in range(R + 1)]

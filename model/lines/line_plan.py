@@ -24,13 +24,12 @@ from pencilmap.model.lines.distributed_line import (
     factors,
     line_times,
 )
+from pencilmap.model.lines.names import ALGORITHMS, ORDERS
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange
 
-ALGORITHMS = ("transpose", "binary2", "binary4", "dft", "dft-reduce")
-ORDERS = {"natural": 3, "transposed": 2, "transposed-both": 1}  #: with the number of all-to-alls of the transposes
 LARGEST_CHIRP = 2 ** 31 - 1
 
 Owner = Callable[[Ints], Ints]  #: the rank that holds each label

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast, check_bricks
-from pencilmap.model.lines.line_plan import ALGORITHMS, LineStageTime, line_forecast, line_stages
+from pencilmap.model.lines.line_plan import LineStageTime, line_forecast, line_stages
+from pencilmap.model.lines.names import ALGORITHMS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS

@@ -4,10 +4,10 @@ A new rule is a file here, whose `RULE` is a `RoutingRule`, a line below, and it
 it works (`pencilmap.model.network.kinds`).
 """
 
-from pkgutil import resolve_name
 from typing import Any
 
 from pencilmap.model.base.errors import RoutingError, near
+from pencilmap.model.base.late import LateTable
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.model.routing.rule import RoutingRule
@@ -23,7 +23,7 @@ _PLACES = {  # file:name
     "ideal-adaptive": "ideal_adaptive:RULE",
     "valiant": "valiant:RULE",
 }
-ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
+ROUTINGS = LateTable[RoutingRule](__name__, _PLACES)
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 

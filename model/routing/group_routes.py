@@ -57,15 +57,15 @@ class GroupLoads:
 
     def _add_minimal(self, sources, targets, traffic):
         links, inside = self.network.cables_of_pair
-        sent, received = traffic.sum(axis=3), traffic.sum(axis=1)                             # (S, n, T), (S, T, n)
+        sent = traffic @ np.ones(traffic.shape[3])  # (S, n, T); faster than a sum
+        received = traffic.sum(axis=1)              # (S, T, n)
         s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
         source, target = sources[s], targets[t]
         if links.shape[2] == 1:
             leaving, entering = sent[s, :, t][:, None], received[s, t][:, None]               # (pairs, K, n)
         else:
-            flow = traffic[s, :, t]                                                           # (pairs, n, n)
-            shares = _shares(self.network, source.tobytes(), target.tobytes())
-            leaving, entering = np.einsum("pij,pkij->pki", flow, shares), np.einsum("pij,pkij->pkj", flow, shares)
+            flow = traffic[s, :, t][:, None] * _shares(self.network, source.tobytes(), target.tobytes())
+            leaving, entering = flow @ np.ones(flow.shape[3]), flow.sum(axis=2)               # (pairs, K, n)
         self._add(source[:, None], inside[source, target], links[source, target], leaving)
         real = links[source, target] >= 0
         self._add_local(target[:, None].repeat(real.shape[1], 1)[real][:, None], inside[target, source][real][:, None],

@@ -41,7 +41,9 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
         values[0, L + plane.links] = down * float(plane.share)
     for row, loads in zip(values[1:], classes):
         row[:len(loads)] = loads
-    return LinkLoads(network, np.stack([without_rounding(row) for row in values]), exchange.total_bytes)
+    for row in values:
+        row[:] = without_rounding(row)
+    return LinkLoads(network, values, exchange.total_bytes)
 
 
 def _of_hosts(network, exchange, ends, n):

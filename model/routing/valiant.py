@@ -44,7 +44,7 @@ def _through_groups(network, found, used, traffic):
     G, U, n = network.groups, len(used), network.per_group
     part = 1 / (G - 2)
     to_group = np.zeros((U, n, G))
-    to_group[:, :, used] = traffic.sum(axis=3)
+    to_group[:, :, used] = traffic @ np.ones(n)  # faster than a sum
     first = (to_group.sum(axis=2, keepdims=True) - to_group) * part            # through each other group
     first[np.arange(U), :, used] = 0
     shares = found.add_to_group(used, first)                                   # (U, n, G, K)

@@ -104,7 +104,9 @@ def undominated(rows: ArrayLike) -> np.ndarray:
     rows = np.asarray(rows)
     if rows.shape[1] == 1:
         return rows[:0] if not len(rows) else rows.max(axis=0, keepdims=True)
-    if rows.shape[1] == 2 and rows.dtype != object:  # by sorting
+    if len(rows) and rows.shape[1] == 2 and rows.dtype != object:  # by sorting the rows that the largest sum leaves
+        top = rows[rows.sum(axis=1).argmax()]
+        rows = np.concatenate([top[None], rows[(rows > top).any(axis=1)]])
         rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))][::-1]
         rest = rows[:, 1]
         before = np.concatenate([rest[:1] - 1, np.maximum.accumulate(rest)[:-1]])

@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isfinite, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pencilmap.mapper.setting import Setting
-from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.lines.line_plan import ALGORITHMS, ORDERS, break_evens, line_time
-from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.lines.names import ALGORITHMS, ORDERS
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.command_line.plain_options import Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
+
+if TYPE_CHECKING:  # few questions have lines, whose modules load late
+    from pencilmap.model.lines.line_problem import LineProblem
 
 LINE = "line"
 BRICK = "brick"
@@ -36,7 +37,7 @@ def has_lines(decomposition: str, given: dict[str, Any]) -> bool:
     return decomposition == LINE or bool(asked and decomposition.startswith(BRICK))
 
 
-def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> LineProblem | None:
+def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> "LineProblem | None":
     """Take the options of distributed lines out of `given` and return their problem; None for another decomposition.
 
     `named` are the options that the user gave.
@@ -58,6 +59,8 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
     if foreign := [name for name in OTHERS if name in named]:
         bricks = "" if decomposition == LINE else ", nor for bricks with --algorithm or --order"
         raise GridError(f"--{foreign[0].replace('_', '-')} is not for --decomposition line{bricks}; leave it out")
+    from pencilmap.model.lines.line_problem import LineProblem
+
     if decomposition == LINE:
         if size is None:
             raise GridError("a line has points: give their number with --size, e.g. --size 65536")
@@ -74,9 +77,12 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
                        transform.fields, transform.precision)
 
 
-def predict_lines(where: Setting, problem: LineProblem, placements: Sequence[str], routing: str | None,
+def predict_lines(where: Setting, problem: "LineProblem", placements: Sequence[str], routing: str | None,
                   message_cost: str | None, ports: int, as_json: bool) -> None:
     """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
+    from pencilmap.mapper.studies.lines import placed_lines
+    from pencilmap.model.lines.line_plan import break_evens, line_time
+
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
     found, ranks = [], where.n_slots
     problem.stages(ranks)  # raises an error if the lines are impossible

@@ -86,7 +86,7 @@ def drawn_question(draw):
 def brief(monkeypatch):
     """Searches of few evaluations."""
     families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(families.network_search, "EVALUATIONS", 4000)
+    monkeypatch.setattr(import_module("pencilmap.mapper.searches.network_search"), "EVALUATIONS", 4000)
     for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
         monkeypatch.setattr(families, name, value)
 

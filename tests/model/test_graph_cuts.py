@@ -68,7 +68,7 @@ def test_the_worst_run_of_an_order_needs_no_less_than_any_other(seed):
     whole, capacity = np.zeros((V, V), dtype=np.int64), np.zeros((V, V))
     whole[:graph.n_nodes, :graph.n_nodes] = traffic
     np.add.at(capacity, (arcs.source, arcs.target), arcs.capacity)
-    orders = list(_orders(arcs, capacity))
+    orders = list(_orders(arcs))
     assert orders[0].tolist() == list(range(V)) and len(orders) == 2 + min(4, V - 1)
     for order in orders:
         assert sorted(order.tolist()) == list(range(V))

@@ -1,6 +1,7 @@
 """`pencilmap predict`: effective lengths, loads, times and certificate of placements."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,7 +10,6 @@ from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
-from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
@@ -39,6 +39,9 @@ from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
+if TYPE_CHECKING:  # few questions have lines, whose modules load late
+    from pencilmap.model.lines.line_problem import LineProblem
+
 
 @click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing effort")
 @on_machine
@@ -54,7 +57,7 @@ from pencilmap.scripts.command_line.tables import print_json, say
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
             direction: str, effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
-            terms: bool, line: LineProblem | None, message_cost: str | None, ports: int | None, wide: bool,
+            terms: bool, line: "LineProblem | None", message_cost: str | None, ports: int | None, wide: bool,
             as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
 
