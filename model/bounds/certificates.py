@@ -169,7 +169,8 @@ class Bounds:
         The rest of both exchanges also crosses every cut, at the same time as any other traffic. So the rest takes its
         share of the bound on both together.
         """
-        return alone * self.in_sequence.value + (1 - alone) * self.together.value if alone else self.together.value
+        value = alone * self.in_sequence.value if alone else Fraction(0)
+        return value if alone == 1 else value + (1 - alone) * self.together.value
 
 
 def certificate(cost: Fraction, bound: Fraction | None) -> float | None:
