@@ -72,7 +72,8 @@ norm, top : float arrays, shape (M,)
 norm_before, top_before, before : arrays of the shapes of `lane_norm`, `lane_top`, `change`
     The values touched by the last change of places, before this change.
 stamp, touched : int64 arrays, shape (Q E, K); seen : int64 array, shape (M, K)
-    Number of the last change of places that touched a lane of a flow, and of a term; its touched lanes in each flow.
+    Number of the last change of places that touched a lane of a flow; for a term, E times this number and the exchange; the
+    touched lanes of each flow.
 touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
     Number of touched lanes of each flow; the number of the change of places.
 random : uint64 array, shape (1,)
@@ -185,20 +186,21 @@ def _routed(node_of, rank, counted, first, end, step, send, receive, sign, both,
 
 @compiled
 def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before, top_before,
-             touched, touches, number, doublings, together):
-    """Update sums and largest lengths after the touched lanes."""
+             touched, touches, flows, since, number, doublings, together):
+    """Update sums and largest lengths after the touched lanes of some flows. Save those that are older than `since`."""
     K, W = len(start), len(change) // len(touches)
     for m in range(len(worth)):
         old, fallen = top[m], False
-        for flow in range(len(touches)):
+        for flow in range(flows[0], flows[1]):
             if alone[m] != flow and alone[m] >= 0:
                 continue
             for t in range(flow * K, flow * K + touches[flow]):
                 lane = touched[t]
                 if seen[m, lane] == number:
                     continue
+                if seen[m, lane] < since:
+                    norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
                 seen[m, lane] = number
-                norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
                 each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m], doublings, together)
                 norm[m] += each - lane_norm[m, lane]
                 fallen = fallen or (lane_top[m, lane] == old and most < old)
@@ -312,7 +314,7 @@ def _trade(a, b, to, slot, node, slots, rank_in):
 
 @compiled
 def _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before, touched,
-               touches, number):
+               touches, since):
     """Undo the effect of the last change of places on the lanes."""
     K, W = len(start), len(change) // len(touches)
     for flow in range(len(touches)):
@@ -322,7 +324,7 @@ def _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lan
             for x in range(at, at + shape[extent[lane]] + 1):
                 change[x] = before[x]
             for m in range(len(alone)):
-                if seen[m, lane] == number:
+                if seen[m, lane] >= since:
                     lane_norm[m, lane], lane_top[m, lane] = norm_before[m, lane], top_before[m, lane]
 
 
@@ -446,8 +448,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
 
     Notes
     -----
-    If every term counts one exchange alone, the exchange of small groups is routed first. A change is given up if the
-    other exchanges would have to gain more than `gain`.
+    Under one rule the exchange of small groups is routed first. A change is given up if the other exchanges would have to
+    gain more than `gain`.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)
@@ -461,9 +463,6 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
     gain, doublings, E = s.gain, s.doublings[0], len(step)
     stages = E if rules == 1 else 1
-    for flow in alone:
-        if flow < 0:
-            stages = 1
     together = np.empty(s.change.shape[1])
     old_norm, old_top, now = norm.copy(), top.copy(), _energy(rules, worth, rule, norm, links, doublings)
     for _ in range(steps):
@@ -476,6 +475,7 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
         origin, b = slot[a], rank_in[to]
         touches[:] = 0
         count[0] += 1
+        since = E * count[0]
         limit, then, early = now - temperature * np.log(1.0 - _uniform(random)), now, now
         for stage in range(stages):
             exchanges = (stage, stage + 1) if stages > 1 else (0, E)
@@ -491,7 +491,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
                 if sign < 0:
                     _trade(a, b, to, slot, node, slots, rank_in)
             _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
-                     top_before, touched, touches, count[0], doublings, together)
+                     top_before, touched, touches, exchanges if stages > 1 else (0, len(touches)), since, since + stage,
+                     doublings, together)
             then = _energy(rules, worth, rule, norm, links, doublings)
             if stage > 0 and stage == stages - 1:
                 gain[0] = max(FADING * gain[0], early - then)
@@ -500,7 +501,7 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
             _remember(_cost(rules, worth, rule, top), now, slot, best, best_slot)
         else:
             _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before,
-                       touched, touches, count[0])
+                       touched, touches, since)
             copy_into(norm, old_norm)
             copy_into(top, old_top)
             _trade(a, b, origin, slot, node, slots, rank_in)

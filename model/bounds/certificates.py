@@ -121,10 +121,9 @@ class Bounds:
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2 or self.brief:
             return found
-        even = spectral_bound(self.site, sizes, self.routing)
-        if even is None:
-            return found
-        return max(found, scaled(even, Crossing(self.grid, self.transform).smallest), key=lambda bound: bound.value)
+        smallest = Crossing(self.grid, self.transform).smallest
+        even = spectral_bound(self.site, sizes, self.routing, float(found.value / smallest) if smallest else 0.0)
+        return found if even is None else max(found, scaled(even, smallest), key=lambda bound: bound.value)
 
     @property
     def _is_split(self):
@@ -170,7 +169,8 @@ class Bounds:
         The rest of both exchanges also crosses every cut, at the same time as any other traffic. So the rest takes its
         share of the bound on both together.
         """
-        return alone * self.in_sequence.value + (1 - alone) * self.together.value if alone else self.together.value
+        value = alone * self.in_sequence.value if alone else Fraction(0)
+        return value if alone == 1 else value + (1 - alone) * self.together.value
 
 
 def certificate(cost: Fraction, bound: Fraction | None) -> float | None:

@@ -14,9 +14,11 @@ a placement can spare only some of these messages.
 Source: the projection bound of quadratic assignment, S. W. Hadley, F. Rendl, H. Wolkowicz, "A new lower bound via
 projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps by B. T.
 Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.md.
-Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 4 s for 700, 6 s for 1000.
+Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 4 s for 700, 6 s for 1000. The ascent stops early if the
+rest of its rounds cannot be expected to reach the bound of other arguments.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import log2
 
@@ -37,13 +39,15 @@ AIM = 0.3           # the first step aims this far above the best bound so far; 
 MOMENTUM = 0.5
 LONGEST_STEP = 2.0  # of the logarithm of a weight
 FIRST_POWER = 2     # of the loads of an all-to-all, as the first weights
+HOPE = 0.25         # the most that the rounds gain after the first `LOOK` of them; in proportion to the rounds that are left
+LOOK = 1 / 20
 WITH_WEIGHTS_ALONE = 1 / 6  # of the rounds
 SPARED = 0.01       # weight of a step of Z beside a step of the weights
 FLAT = 1e-20        # relative slopes too small for a step
 ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK errs
 
 
-def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> LowerBound | None:
+def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known: float = 0.0) -> LowerBound | None:
     """Return the bound for even blocks, under that routing and any schedule, or None if unknown or too slow.
 
     Parameters
@@ -52,6 +56,8 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> Low
     sizes : (int, int)
         R and C; there is no bound for idle slots, or if one exchange has no messages.
     routing_name : str
+    known : float
+        A bound from other arguments: the ascent ends if it is unlikely to exceed this.
 
     Returns
     -------
@@ -61,27 +67,50 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str) -> Low
     if (not torus.has_products or len(nodes) > MOST_NODES or min(sizes) == 1
             or sizes[0] * sizes[1] != site.n_slots):
         return None
-    found = _bounds(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, min(_near(k), len(nodes)))
-    if found is None:
-        return None
-    return LowerBound(rounded_down(max(0.0, float(found[k]))), "weighted distances in all rows and columns")
+    ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, min(_near(k), len(nodes)))
+    found = ascent.bound(k, known)
+    return None if found is None else LowerBound(rounded_down(max(0.0, found)), "weighted distances in all rows and columns")
+
+
+class _Ascent:
+    """The rounds of an ascent so far. Each grid continues them as far as it needs."""
+
+    def __init__(self, rounds: Iterator[tuple[float, Floats]]) -> None:
+        self.rounds = rounds
+        self.done = 0.0  #: share of the rounds
+        self.best: Floats | None = None  #: the bound for every R + C - 2
+        self.done, self.best = next(rounds, (1.0, None))
+
+    def bound(self, k: int, known: float) -> float | None:
+        """Return the bound for R + C - 2 = k, after all rounds that may make it exceed a known bound; None if unknown."""
+        while self.best is not None and (self.done < LOOK or self.best[k] * (1 + HOPE * (1 - self.done)) > known):
+            further = next(self.rounds, None)
+            if further is None:
+                break
+            self.done, self.best = further
+        return None if self.best is None else float(self.best[k])
 
 
 @lru_cache(maxsize=16)
-def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> Floats | None:
-    """Return the bound for every R + C - 2, with weights that are good for one of `aimed`: one search serves many grids."""
-    where = np.frombuffer(nodes, dtype=np.int64)
+def _ascent(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> _Ascent:
+    """Return an ascent to weights that are good for an R + C - 2 of `aimed`: one ascent serves many grids."""
+    return _Ascent(_rounds(torus, np.frombuffer(nodes, dtype=np.int64), tasks_per_node, routing_name, aimed))
+
+
+def _rounds(torus, where, tasks_per_node, routing_name, aimed):
+    """Yield the share of the rounds that are done, and the best bound for every R + C - 2; nothing without weights."""
     routes = routing(routing_name, torus).weighted_routes(torus, where) if routing_name else None
     if routes is None:
-        return None
+        return
     worth = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])[:, None, None]
-    n = len(nodes) // 8
+    n = len(where)
     unit = 4 * torus.n_nodes / n  # eigenvalues of nodes times the tasks of a node
     slots = n * tasks_per_node
     best = np.zeros(slots)
     carried = worth * routes.loads(np.ones((n, n)))
     if not carried.any():
-        return best
+        yield 1.0, best
+        return
     weights = carried**FIRST_POWER / (carried**FIRST_POWER).sum()
     rounds = min(MOST_ROUNDS, ROUNDS // n)
     step, spared = np.zeros(weights.shape), np.zeros((n, n))
@@ -93,6 +122,7 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
         error = ROUNDING * n * (np.abs(values).max() + n * abs(mean))
         bounds = unit * (2 * n * mean + np.concatenate([[0.0], every[:-1].cumsum()]) - error)
         best = np.maximum(best, bounds)
+        yield (done + 1) / rounds, best
         low = vectors[:, :reached][:, values[:reached] < 0]
         messages = 2 / n + low @ low.T
         uphill = unit * worth * routes.loads(messages)
@@ -109,7 +139,6 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
         step *= LONGEST_STEP / max(LONGEST_STEP, step.max())
         weights = weights * np.exp(step)
         weights /= weights.sum()
-    return best
 
 
 def _spectrum(distances):

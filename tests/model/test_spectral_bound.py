@@ -10,7 +10,7 @@ from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.every_placement import lower_bound, together_bound
-from pencilmap.model.bounds.spectral import spectral_bound
+from pencilmap.model.bounds.spectral import _ascent, spectral_bound
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -135,6 +135,20 @@ def test_grids_of_a_similar_shape_share_their_weights(monkeypatch):
     assert first > 0 and second > 0 and once > 0
     spectral_bound(site, (8, 18), "dimension-order:zyx")
     assert len(asked) == once
+
+
+def test_the_ascent_ends_if_a_known_bound_is_out_of_reach_and_goes_on_for_another_grid(monkeypatch):
+    site, asked = scattered(parse_torus("5x5x5"), 120), []
+    distances = WeightedRoutes.distances
+    monkeypatch.setattr(WeightedRoutes, "distances", lambda self, weights: asked.append(1) or distances(self, weights))
+    whole = spectral_bound(site, (10, 12), "dimension-order:xzy").value
+    rounds = len(asked)
+    _ascent.cache_clear()
+    asked.clear()
+    early = spectral_bound(site, (10, 12), "dimension-order:xzy", 1.5 * float(whole)).value
+    assert 0 < early <= whole and len(asked) < rounds / 10
+    assert spectral_bound(site, (10, 12), "dimension-order:xzy", float(early)).value == whole
+    assert len(asked) == rounds
 
 
 def test_where_it_is_not_known():
