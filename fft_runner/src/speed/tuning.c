@@ -1,10 +1,10 @@
 #include "speed/tuning.h"
 
 struct pf_tuning pf_tuning = {
-    .block_bytes = 1 << 18,   /* with caches of 2 MiB real 128^3 takes 7 % less than with 1 << 17; 1 << 19 takes longer */
+    .block_bytes = 1 << 18,   /* with caches of 2 MiB real 128^3 takes 2 to 15 % less than with 1 << 17 */
     .message_bytes = 1 << 15, /* 2 us, in which 10 GB/s are 20 kB */
     .row_bytes = 512,         /* with 256 the neighbouring passes take a fifth longer at 128^3 */
-    .direct_bytes = 1 << 25,  /* of real 32^3 (0.3 MB) on one rank a third is saved, of 128^3 (17 MB) 6 %, of 192^3 nothing */
+    .direct_bytes = 1 << 25,  /* of real 32^3 (0.3 MB) on one rank a third is saved, of 192^3 (57 MB) nothing */
     .thread_bytes = 1 << 14,  /* copied in about 1 us, the cost of a thread */
     .whole_bytes = 1 << 26,   /* 128^3 has 32 MB */
     .trial_bytes = 1 << 28,   /* all ten exchanges of 128^3 in two parts, 16 MB each */
