@@ -98,7 +98,7 @@ static int give_arrays(struct pf_trial *t)
         t->elements = 0;
         status = pf_buffer_make(t->plan, needed, &t->in);
         if (!status)
-            status = pf_outs_make(t->plan, needed, INT_MAX, &t->outs);
+            status = pf_outs_make(t->plan, needed, INT_MAX, pf_tuning.trial_outs_bytes, &t->outs);
         if (!status) {
             memset(t->in.data, 0, (size_t)needed * t->plan->element_bytes);
             t->elements = needed;

@@ -53,6 +53,7 @@ struct pf_transpose {
     int fields;
     int threads; /* that may share copies */
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers this */
+    bool backward; /* lines are whole in `from`, not in `to` */
     bool sparse; /* most messages are empty: collectives over all members give way to single messages */
     int lane; /* tag of its messages: differs for exchanges of a group that may be in flight together */
     const struct pf_places *places; /* of the members; NULL if unknown */

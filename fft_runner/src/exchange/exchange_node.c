@@ -96,14 +96,18 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
     return pf_box_elements(&part) * t->fields;
 }
 
-/* All messages from members of a node to members of another: by target, then by source, so that a rank receives one array.
- * Both ends of a parcel use this order. Returns the end of the parcel. */
+/* All messages from members of a node to members of another. Forward, the lines are whole at the receivers: by target, then
+ * by source, so that a rank receives one array. Backward, they are whole at the senders: by source, then by target. Both ends
+ * of a parcel use this order. Returns the end of the parcel. */
 static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
     const struct pf_shared *of = a->shared;
-    for (int r = of->first[target_node]; r < of->first[target_node + 1]; r++)
-        for (int s = of->first[source_node]; s < of->first[source_node + 1]; s++) {
-            int i = of->members[s], j = of->members[r];
+    const bool by_source = a->t.backward;
+    const int *whole = &of->first[by_source ? source_node : target_node];
+    const int *cut = &of->first[by_source ? target_node : source_node];
+    for (int w = whole[0]; w < whole[1]; w++)
+        for (int c = cut[0]; c < cut[1]; c++) {
+            int i = of->members[by_source ? w : c], j = of->members[by_source ? c : w];
             if (i == a->t.me)
                 a->sent->start[j] = start;
             if (j == a->t.me)

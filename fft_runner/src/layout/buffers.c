@@ -49,10 +49,10 @@ int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct
     return PENCILFFT_OK;
 }
 
-int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs)
+int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, int64_t bytes, struct pf_outs *outs)
 {
     int64_t step = (pf_larger(1, elements) + OUT_UNIT - 1) / OUT_UNIT * OUT_UNIT;
-    int64_t room = pf_tuning.trial_outs_bytes / (step * (int64_t)plan->element_bytes);
+    int64_t room = bytes / (step * (int64_t)plan->element_bytes);
     int n = (int)pf_larger(1, pf_smaller(most, room));
     *outs = (struct pf_outs){.n = n, .step = (size_t)step * plan->element_bytes};
     int status = pf_buffer_make(plan, n * step, &outs->buffer);

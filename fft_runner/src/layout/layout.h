@@ -54,9 +54,9 @@ void pf_transfers_release(pencilfft_plan plan);
 
 /* Allocate a buffer of so many elements; to be freed by free(raw). */
 int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer);
-/* Outputs of so many elements each, all zeros: as many as fit into pf_tuning.trial_outs_bytes, from 1 to `most`; to be freed
- * by free(buffer.raw). */
-int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs);
+/* Outputs of so many elements each, all zeros: as many as fit into so many bytes, from 1 to `most`; to be freed by
+ * free(buffer.raw). */
+int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, int64_t bytes, struct pf_outs *outs);
 void *pf_outs_next(struct pf_outs *outs);
 /* Make the missing work buffers for runs in place or with two arrays. They are released with the buffers of
  * pencilfft_alloc(). */

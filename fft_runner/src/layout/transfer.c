@@ -72,6 +72,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .places = plan->places[e].at ? &plan->places[e] : NULL,
         .beside = plan->beside || plan->nonblocking,
         .lane = lane + backward * plan->lanes,
+        .backward = backward,
         .other_direction = of->transfer[!backward][at].state,
     };
     if (exchange->takes == PF_BOXES) {

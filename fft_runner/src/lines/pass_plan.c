@@ -1,5 +1,5 @@
 /* Planning a pass: its blocks, their memory, FFTW's plans, and the choice of lines that are read and written in place.
- * Idea:  a block is as large as the second-level cache holds. Rows in the block are padded to an odd number of cache lines,
+ * Idea:  a block is an eighth of the second-level cache. Rows in the block are padded to an odd number of cache lines,
  *        so that a column does not fall on few cache sets. Gathering a block costs a copy in the cache, which pays for large
  *        arrays and strides of powers of two only. If the pieces of a side are parts of one array (so messages are laid, see
  *        messages.c), FFTW may do without the copy. The clock decides, as with FFTW's own plans: the pass runs with each
@@ -13,6 +13,7 @@
  * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; other sides are gathered. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
@@ -27,6 +28,9 @@ enum { Z = 2 };
 enum { ACROSS = 2, ROOM_ACROSS = 4 };
 
 enum { FFTW_ALIGNMENT = 16 };
+
+/* Bytes of a block if the second-level cache has 1 MiB, or less; least number of larger blocks in an array. */
+enum { USUAL_BLOCK = 1 << 17, LEAST_BLOCKS = 32 };
 
 /* The least row of a large array to copy into the block: the processor prefetches along a copy, but FFTW jumps and would
  * wait. c2c at 160^3 (2560 bytes) takes a tenth less, in single precision (1280) as long. */
@@ -95,6 +99,26 @@ static int64_t longest_row(const struct pf_pass *pass)
     return pf_larger(pass->points[pass->along], after);
 }
 
+/* Of all fields on this side. */
+static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
+{
+    bool is_input = side == (pass->backward ? &pass->out : &pass->in);
+    const int64_t *n = is_input ? pass->points : pass->box.extent;
+    return n[0] * n[1] * n[2] * pass->fields * (int64_t)side->stored_bytes;
+}
+
+/* An eighth of the second-level cache, from USUAL_BLOCK to the largest block. In use the memory of the blocks is not in the
+ * caches at first: of a small array, a larger block takes longer. */
+static int64_t block_bytes(const struct pf_pass *pass)
+{
+    int64_t cache = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    int64_t most = pf_smaller(cache / 8, bytes_of(pass, &pass->out) / LEAST_BLOCKS);
+    return pf_smaller(pf_tuning.block_bytes, pf_larger(USUAL_BLOCK, most));
+}
+
 /* The part of a plane in a block, so that the block fills the cache without overflow; if a plane is smaller, the number of
  * planes. A chunk of a row consists of whole cache lines, because FFTW prefers these. If neighbours belong to other planes,
  * a block has several planes. */
@@ -104,7 +128,7 @@ static void choose_blocks(struct pf_pass *pass)
     int64_t smallest = (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t rows = pass->points[pass->inner], planes = pass->box.extent[pass->outer];
     int64_t nz = longest_row(pass), unit = PF_CACHE_LINE / smallest;
-    int64_t room = pf_tuning.block_bytes / bytes;
+    int64_t room = block_bytes(pass) / bytes;
     int64_t together = pass->block.in_across || pass->block.out_across ? ACROSS * unit : 1;
     room *= together > 1 ? ROOM_ACROSS : 1;
     pass->block.u_chunk = even_chunk(rows, pf_larger(1, room / nz), 1);
@@ -187,15 +211,7 @@ static bool is_both_or_none(const struct pf_pass *pass)
     return !(pass->z && pass->u) && (in == PF_IN || in == PF_SPARE) && pass->out.piece->buffer == PF_OUT;
 }
 
-/* Of all fields on this side. */
-static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
-{
-    bool is_input = side == (pass->backward ? &pass->out : &pass->in);
-    const int64_t *n = is_input ? pass->points : pass->box.extent;
-    return n[0] * n[1] * n[2] * pass->fields * (int64_t)side->stored_bytes;
-}
-
-/* Arrays that do not stay in the caches are always faster in blocks. */
+/* Larger arrays are as fast in blocks, and planning lines in place takes long. */
 static bool is_worth_a_trial(const struct pf_pass *pass)
 {
     return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes_of(pass, &pass->out) <= pf_tuning.direct_bytes;

@@ -12,7 +12,7 @@
 
 enum { TRIALS = 7 };
 
-/* Arrays of the trials: the arrays of the plan, but outputs in turn if several fit into the caches, and into memory. */
+/* Arrays of the trials: the arrays of the plan, but outputs in turn. In the caches, an output would help FFTW's plan. */
 struct trial_arrays {
     void *in, *out;
     bool same; /* in place */
@@ -25,8 +25,7 @@ static struct trial_arrays trial_arrays_of(const struct pencilfft_plan_s *plan, 
     struct trial_arrays a = {.in = in, .out = out, .same = same};
     a.bytes = (size_t)plan->alloc_elements * plan->element_bytes;
     memset(out, 0, a.bytes);
-    if (2 * (int64_t)a.bytes <= pf_tuning.trial_outs_bytes)
-        pf_outs_make(plan, plan->alloc_elements, TRIALS + 1, &a.outs);
+    pf_outs_make(plan, plan->alloc_elements, TRIALS + 1, pf_tuning.whole_outs_bytes, &a.outs);
     return a;
 }
 

@@ -7,7 +7,7 @@ enum pf_direct { PF_BY_CLOCK, PF_ALWAYS };
 
 /* Tests make the sizes tiny, so that small arrays are cut like large arrays. */
 struct pf_tuning {
-    int64_t block_bytes;   /* the block of a pass: one of two blocks in the caches */
+    int64_t block_bytes;   /* the largest block of a pass: one of two blocks in the caches, see pass_plan.c */
     int64_t message_bytes; /* size of a message whose transfer takes longer than its start */
     int64_t row_bytes;     /* least row worth a copy */
     int64_t direct_bytes;  /* size of a part of the array that stays in the caches, together with its result */
@@ -18,6 +18,7 @@ struct pf_tuning {
     /* Parts of arrays for which plans are tried side by side; some exchanges have buffers of that size. */
     int64_t trial_bytes;
     int64_t trial_outs_bytes; /* of the outputs that plans write in turn during trials */
+    int64_t whole_outs_bytes; /* the same for a plan of FFTW and passes */
     enum pf_direct direct; /* lines read and written in place, without a copy in the caches; FFTW's own plan on one rank */
 };
 extern struct pf_tuning pf_tuning;
