@@ -332,6 +332,8 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
         out = view_of_plane(pass, &out_block, pass->out.element_bytes);
     if (first && !pass->block.read_direct)
         move(pass, run, &pass->in, field, &in_block, &in, true);
+    if (last && pass->block.write_direct && pass->block.to_memory && !run->planning)
+        ask_for(pass, &out_block, &out, pass->out.element_bytes);
     if (pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
         keep_modes(&pass->z_lines, Z, &in_block, &in);
     int status = transform(pass, run, &pass->z_lines, Z, pass->inner, block, &in, &out);
