@@ -73,22 +73,26 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known:
 
 
 class _Ascent:
-    """The rounds of an ascent so far. Each grid continues them as far as it needs."""
+    """The rounds of an ascent so far. Each grid looks at them from the first, so its bound depends on no other grid."""
 
     def __init__(self, rounds: Iterator[tuple[float, Floats]]) -> None:
-        self.rounds = rounds
-        self.done = 0.0  #: share of the rounds
-        self.best: Floats | None = None  #: the bound for every R + C - 2
-        self.done, self.best = next(rounds, (1.0, None))
+        self._rounds, self._done = rounds, list[tuple[float, Floats]]()
 
     def bound(self, k: int, known: float) -> float | None:
         """Return the bound for R + C - 2 = k, after all rounds that may make it exceed a known bound; None if unknown."""
-        while self.best is not None and (self.done < LOOK or self.best[k] * (1 + HOPE * (1 - self.done)) > known):
-            further = next(self.rounds, None)
-            if further is None:
+        found = None
+        for done, best in self._all():
+            found = float(best[k])
+            if done >= LOOK and found * (1 + HOPE * (1 - done)) <= known:
                 break
-            self.done, self.best = further
-        return None if self.best is None else float(self.best[k])
+        return found
+
+    def _all(self):
+        """The rounds that are done, then further ones."""
+        yield from self._done
+        for one in self._rounds:
+            self._done.append(one)
+            yield one
 
 
 @lru_cache(maxsize=16)

@@ -269,16 +269,22 @@ def _narrow(rows, by, networks):
 
 
 def first_lines(rows: Iterable[Row], by: str, most: int) -> dict[int, Row]:
-    """Return the rows of the first lines of the table, by their numbers. Rows come by their times; none is asked for in
-    vain, because its limit may take a while to prove.
+    """Return the rows of the first lines of the table, by their numbers. Rows come by their times. Limits take a while to
+    prove, so the lines are counted without them first.
     """
     found, keys = list[Row](), list[_Key]()
     for row in rows:
         if len(_lines(keys)) > most and worth(row.prediction, by) > float(worth(found[-1].prediction, by)) * (1 + TIE):
             break
         found.append(row)
-        keys.append(_line_key(row, by))
-    return {k: found[k] for k in sorted(k for line in _lines(keys)[:most] for same in line for k in same)}
+        keys.append(_line_key(row, by, limits=False))
+    first = _numbers(_lines(keys)[:most])
+    lines = _lines([_line_key(found[k], by) for k in first])
+    return {first[k]: found[first[k]] for k in _numbers(lines[:most])}
+
+
+def _numbers(lines):
+    return sorted(k for line in lines for same in line for k in same)
 
 
 def is_one_line(one: Row, other: Row, by: str) -> bool:
@@ -286,12 +292,13 @@ def is_one_line(one: Row, other: Row, by: str) -> bool:
     return len(_lines([_line_key(one, by), _line_key(other, by)])) == 1
 
 
-def _line_key(row, by):
-    """Network, exchange and times; grid; decomposition; and placement of a row."""
+def _line_key(row, by, limits=True):
+    """Network, exchange, times and limits; grid; decomposition; and placement of a row."""
     p = row.prediction
     e = exchanges_of(p)
     change = gain(p, row.launched, by)
-    times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
+    times = tuple(x and float(f"{x:.10g}")
+                  for x in (e.t_s, e.time_s, p.total_s, change, *([e.certificate] if limits else [])))
     return ((str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times),
             p.grid.shape, p.grid.decomposition.name, p.placement)
 
@@ -425,9 +432,10 @@ def slowest(p: Prediction) -> str:
     return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
 
 
-def terms_table(predictions: Iterable[Prediction]) -> None:
+def terms_table(predictions: Sequence[Prediction]) -> None:
     """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
     names, local = ["link", "contention", "injection", "start", "messages", "hops"], ["FFT", "memory"]
+    several = len({p.routing for p in predictions}) > 1
     for p in predictions:
         columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
         cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
@@ -439,7 +447,8 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
         rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
                      *([milliseconds(p.local.time_s)] if p.local else [])])
         total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
-        print_table(f"{p.grid} {p.placement}{total}", ["term", *(f">{name}" for name in columns)], rows)
+        routing = f" under {p.routing}" if several else ""
+        print_table(f"{p.grid} {p.placement}{routing}{total}", ["term", *(f">{name}" for name in columns)], rows)
     say("time = max(link + contention, injection) + start + messages + hops")
 
 
