@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import click
 
@@ -30,8 +29,6 @@ ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns",
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
-TIE = 1e-9  # times that differ by a smaller share are equal
-_Key = tuple[Any, ...]
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -268,61 +265,25 @@ def _narrow(rows, by, networks):
     return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
 
 
-def first_lines(rows: Iterable[Row], by: str, most: int) -> dict[int, Row]:
-    """Return the rows of the first lines of the table, by their numbers. Rows come by their times. Limits take a while to
-    prove, so the lines are counted without them first.
-    """
-    found, keys = list[Row](), list[_Key]()
-    for row in rows:
-        if len(_lines(keys)) > most and worth(row.prediction, by) > float(worth(found[-1].prediction, by)) * (1 + TIE):
-            break
-        found.append(row)
-        keys.append(_line_key(row, by, limits=False))
-    first = _numbers(_lines(keys)[:most])
-    lines = _lines([_line_key(found[k], by) for k in first])
-    return {first[k]: found[first[k]] for k in _numbers(lines[:most])}
-
-
-def _numbers(lines):
-    return sorted(k for line in lines for same in line for k in same)
-
-
-def is_one_line(one: Row, other: Row, by: str) -> bool:
-    """Return whether two rows are one line of the table."""
-    return len(_lines([_line_key(one, by), _line_key(other, by)])) == 1
-
-
-def _line_key(row, by, limits=True):
-    """Network, exchange, times and limits; grid; decomposition; and placement of a row."""
-    p = row.prediction
-    e = exchanges_of(p)
-    change = gain(p, row.launched, by)
-    times = tuple(x and float(f"{x:.10g}")
-                  for x in (e.t_s, e.time_s, p.total_s, change, *([e.certificate] if limits else [])))
-    return ((str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times),
-            p.grid.shape, p.grid.decomposition.name, p.placement)
-
-
-def _lines(keys):
-    """The numbers of the rows of each line, those on one grid together. Rows that are alike are one line: the best
-    placement and the launch order of a grid, and RxC and CxR.
-    """
-    placed: dict[_Key, list[int]] = {}
-    for k, (key, shape, decomposition, placement) in enumerate(keys):
-        usual = "" if placement.startswith(USUAL) else placement
-        placed.setdefault((key, shape, decomposition, usual), []).append(k)
-    found: dict[_Key, list[list[int]]] = {}
-    for (key, shape, _, _), same in placed.items():
-        names = ", ".join(dict.fromkeys(keys[k][-1] for k in same))
-        found.setdefault((names, tuple(sorted(shape)), key), []).append(same)
-    return list(found.values())
-
-
 def _once(rows, by):
-    """Each line's grids, placements and first row."""
-    found = [[[rows[k] for k in same] for same in line] for line in _lines([_line_key(row, by) for row in rows])]
-    return [(",\n".join(dict.fromkeys(_grid(same[0].prediction) for same in line)),
-             ", ".join(dict.fromkeys(row.prediction.placement for row in line[0])), line[0][0]) for line in found]
+    """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
+    grid, and RxC and CxR.
+    """
+    placed: dict[tuple, list[Row]] = {}
+    for row in rows:
+        p = row.prediction
+        e = exchanges_of(p)
+        change = gain(p, row.launched, by)
+        times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
+        usual = "" if p.placement.startswith(USUAL) else p.placement
+        key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
+        placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
+    found: dict[tuple, list[Row]] = {}
+    for (_, _, shape, *key), same in placed.items():
+        names = ", ".join(dict.fromkeys(row.prediction.placement for row in same))
+        found.setdefault((names, tuple(sorted(shape)), *key), []).append(same[0])
+    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), names, same[0])
+            for (names, *_), same in found.items()]
 
 
 def _key(predictions):

@@ -156,21 +156,6 @@ def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pe
     assert "1x256 default" in after and "1x256 best" not in after  # measured without a mapfile
 
 
-TABLE_LINE = re.compile(r"^\S+ .*ms .*%", re.MULTILINE)  # a line of the table has a time and a distance to the limit
-
-
-@pytest.mark.parametrize("top", [1, 2, 3, 5])
-@pytest.mark.parametrize("network", ["6x4", "4x4x4", "dragonfly:a=2,p=2,h=1"])
-def test_top_counts_lines_of_the_table(network, top, pencilmap):
-    _, out, _ = pencilmap("plan", "--network", network, "--fft", "64", "--bandwidth", "1 GB/s", "--top", top, *QUICK)
-    assert len(TABLE_LINE.findall(out.partition("\ntime:")[0])) == top
-
-
-def test_the_best_placement_is_one_line_with_an_equal_launch_order(pencilmap):
-    words = ("plan", "--network", "4x4x4", "--fft", "64", "--bandwidth", "1 GB/s", "--wrap", "both", "--top", "1", *QUICK)
-    assert re.search(r"^4x4x4 +1x64 +best, default ", pencilmap(*words)[1], re.MULTILINE)
-
-
 def test_blocks_of_a_wide_plan_name_exchanges_and_classes_of_links(pencilmap):
     words = ("--bandwidth", "1 GB/s", "--fft", "64", "-g", "2x6", "-p", "default", "--wide", *QUICK)
     _, out, _ = pencilmap("plan", "--network", "dragonfly:a=2,p=2,h=1", *words)

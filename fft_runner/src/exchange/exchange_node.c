@@ -96,9 +96,9 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
     return pf_box_elements(&part) * t->fields;
 }
 
-/* All messages from members of a node to members of another. Forward, the lines are whole at the receivers: by target, then
- * by source, so that a rank receives one array. Backward, they are whole at the senders: by source, then by target. Both ends
- * of a parcel use this order. Returns the end of the parcel. */
+/* All messages from members of a node to members of another. Forward, the lines are whole at the receivers: by target,
+ * then by source, so that a rank receives one array. Backward, they are whole at the senders: by source, then by target.
+ * Both ends of a parcel use this order. Returns the end of the parcel. */
 static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
     const struct pf_shared *of = a->shared;

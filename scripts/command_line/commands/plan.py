@@ -1,8 +1,7 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import click
@@ -46,16 +45,7 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
-from pencilmap.scripts.command_line.predictions import (
-    Row,
-    first_lines,
-    gain,
-    is_one_line,
-    prediction_table,
-    seconds,
-    threads_table,
-    title,
-)
+from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, seconds, threads_table, title
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
@@ -101,19 +91,13 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     with hearing():
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
+    listed = [*found.choices[:top], *_other_wraps(found, top)]
     launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
     if as_json:
-        first = found.choices[:top]
-        print_json(*[_as_dict(found, choice, launch, by) for choice in (*first, *_other_wraps(found, first))],
+        print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    best, usual = _row(found, found.best, launch), launch.first and Row(without_bracket(launch.first), launch.first)
-    same = [usual] if usual and is_one_line(best, usual, by) else []
-    lines = first_lines(chain([best, *same], (_row(found, choice, launch) for choice in found.choices[1:])), by, top)
-    listed = [found.choices[max(k - len(same), 0)] for k in lines]
-    others = _other_wraps(found, listed)
-    listed += others
-    rows = [*lines.values(), *(_row(found, choice, launch) for choice in others)]
+    rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
     shapes = {_shape(choice) for choice in listed}
     prediction_table(rows, _title(found, shapes), wide, by, len(shapes) > 1)
     halo_table([row.prediction for row in rows])
@@ -127,13 +111,9 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         say(line)
 
 
-def _row(found: Plan, choice: Choice, launch: Launched) -> Row:
-    return Row(choice.prediction if choice is found.best else _named(choice), launch.first)
-
-
-def _other_wraps(found: Plan, listed: Iterable[Choice]) -> list[Choice]:
-    """The best choice of each wrap that the list does not show, if both were asked for."""
-    shown = {choice.network for choice in listed}
+def _other_wraps(found: Plan, top: int) -> list[Choice]:
+    """The best choice of each wrap that the list would not show, if both were asked for."""
+    shown = {choice.network for choice in found.choices[:top]}
     best = {choice.network: choice for choice in reversed(found.choices)}
     return [best[here.network] for here in found.where.wraps if here.network in best and here.network not in shown]
 
