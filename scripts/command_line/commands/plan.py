@@ -8,6 +8,7 @@ import click
 
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.plan import DEFAULT, SO_FAR, Choice, Plan, plan
+from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.mapper.where import Where
@@ -92,7 +93,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction))
+    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction), not EFFORTS[effort])
     if as_json:
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
@@ -118,12 +119,12 @@ def _other_wraps(found: Plan, top: int) -> list[Choice]:
     return [best[here.network] for here in found.where.wraps if here.network in best and here.network not in shown]
 
 
-def _launched(found: Plan, question: Question) -> Launched:
+def _launched(found: Plan, question: Question, is_quick: bool) -> Launched:
     """The launch order in sequence, on the grid on which it is fastest, as far as the plan knows."""
     best = found.best
     usual = next((choice for choice in found.choices if choice.prediction.placement == DEFAULT
                   and choice.schedule == SEQUENCE and choice.network == best.network), best)
-    launch = launched(usual.where, usual.prediction, question)
+    launch = launched(usual.where, usual.prediction, question, is_quick=is_quick)
     if usual.grid == best.grid:
         return launch
     return replace(launch, orders=tuple((f"{phrase} on grid {usual.grid}", p) for phrase, p in launch.orders))
