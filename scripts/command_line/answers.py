@@ -108,16 +108,16 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None, st
 
 
 def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]:
-    """Return the sentence about torus and open mesh: the best of each, and how much slower the other is; else nothing."""
+    """Return the sentence about torus and open mesh: the best of each, and how much longer the other takes; else nothing."""
     best = list({p.network: p for p in reversed(ranked(predictions, by))}.values())[::-1]
     if len(best) != 2:
         return []
     first, other = best
     ratio = float(worth(other, by)) / float(worth(first, by)) if worth(first, by) else 1.0
-    said = "as fast" if ratio < 1 + SAME else f"{percent(ratio)} slower"
+    said = "is as fast" if ratio < 1 + SAME else f"takes {percent(ratio)} longer"
     kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
     load = "load " if other.t_s is None else ""
-    return [f"{kinds[1]} is {said}: {load}{value(other, by)} with {other.grid} {other.placement}, beside "
+    return [f"{kinds[1]} {said}: {load}{value(other, by)} with {other.grid} {other.placement}, beside "
             f"{load}{value(first, by)} on {kinds[0]}"]
 
 
