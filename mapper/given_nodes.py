@@ -50,7 +50,7 @@ def network_text(nodes: GivenNodes, machine: str | None, network: str | None) ->
     """Return the argument `network` of a question whose nodes are given by a shape or a number.
 
     A shape stands for `network`. A number stands for the partition of a machine with the widest bisection. Beside a named
-    network a number says how many of its nodes are taken.
+    network a number adds nothing.
 
     Raises
     ------

@@ -219,8 +219,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
-        machine with the widest bisection, or the first nodes of a network with switches; or their shape, in place of
-        `network`.
+        machine with the widest bisection, or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool
@@ -259,7 +258,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
     described, shape = _network(machine, network, bandwidth)
-    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")

@@ -12,6 +12,7 @@ from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
+from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import BEST, Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, counted, milliseconds
@@ -40,7 +41,7 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, s
                     **_as_dict(path, found)})
         return
     show_program(path, where, found)
-    say(_verdict(where, found, best, f"take {best.placement}"))
+    say(_verdict(where, found, best, f"take {best.placement}", effort))
     for note in mapping.notes:
         say(f"{best.placement}: {note}")
     has_gain = (best.gain(found.predictions[0]) or 1) >= 1 + SAME
@@ -68,7 +69,7 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
         print_json(_as_dict(path, found))
     else:
         show_program(path, where, found)
-        say(_verdict(where, found, found.best[1], f"take {found.best[1].placement}"))
+        say(_verdict(where, found, found.best[1], f"take {found.best[1].placement}", effort))
 
 
 def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
@@ -86,7 +87,7 @@ def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
     say(found.advice)
 
 
-def _verdict(where, found, p, start):
+def _verdict(where, found, p, start, effort=""):
     """The load of a placement, its gain over the launch order, and its distance to the proved limit in a sentence."""
     first, in_s = found.predictions[0], "" if p.link_s is None else f" in {milliseconds(p.link_s)}"
     clauses = [f"{start}: busiest links carry {amount(p.link_bytes)}{in_s}"]
@@ -102,7 +103,8 @@ def _verdict(where, found, p, start):
     if p.certificate:
         clauses.append("at the proved limit" if p.certificate < 1 + 1e-6 else
                        f"at most {to_limit(p.certificate)} above the proved least")
-    return ", ".join(clauses)
+    is_searched = EFFORTS.get(effort, 1) or (p.certificate or 2) < 1 + SAME
+    return ", ".join(clauses) + ("" if is_searched else " (without a search: --effort normal searches)")
 
 
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:

@@ -25,13 +25,14 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
     assert str(where.network) in network and where.network.n_nodes == where.site.allocation.n_nodes == nodes
 
 
-def test_a_number_takes_the_first_nodes_of_a_network_with_switches():
-    where = setting(network="fat-tree:leaves=4,hosts=4,up=2", nodes="8")
+def test_a_number_takes_the_first_nodes_of_a_machine_with_switches():
+    where = setting(machine="leonardo", nodes="8")
     assert where.site.allocation.nodes.tolist() == list(range(8)) and "the 8 nodes are assumed" in where.notes[0]
 
 
 @pytest.mark.parametrize("given, said", [
     ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
+    ({"network": "fat-tree:leaves=4,hosts=4,up=2", "nodes": "8"}, "has 16 nodes, not the 8 of `nodes`"),
     ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),
     ({"machine": "bluegene-l", "network": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
     ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),
