@@ -6,14 +6,16 @@ To add a reader, write a file here and enter the file in the table below.
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from os import PathLike
+from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import file_and_words
 from pencilmap.model.base.errors import AllocationError, PencilmapError
-from pencilmap.model.base.late import late
+from pencilmap.model.base.late import late, late_of
 from pencilmap.model.base.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
@@ -43,9 +45,7 @@ class Reader:
     format: str | None = None
 
 
-def _in(file, *names):
-    """Return functions of a file, which is imported at the first call."""
-    return [late(f"{__name__}.{file}:{name}") for name in names]
+_in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
 
 
 def _told(file, *prefixes):

@@ -18,7 +18,7 @@ from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
 from pencilmap.mapper.graphs.fat_trees import fat_tree_of
 from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
 from pencilmap.model.base.errors import GraphError, near
-from pencilmap.model.base.late import late
+from pencilmap.model.base.late import late_of
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
@@ -52,10 +52,7 @@ class GraphFormat:
     switches: bool = False
 
 
-def _in(file: str, *names: str) -> tuple[Any, ...]:
-    """Return functions of a file, which is imported at the first call."""
-    return tuple(late(f"{__name__}.{file}:{name}") for name in names)
-
+_in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
 
 GRAPHS = {  # if no format is named, the first format that recognises the file is used
     "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", *_in("netloc", "looks_like_graphml", "read_graphml")),

@@ -23,6 +23,11 @@ def late(place: str) -> Callable[..., Any]:
     return call
 
 
+def late_of(package: str, file: str, *names: str) -> tuple[Callable[..., Any], ...]:
+    """Return functions of a file of a package, which is imported at the first call."""
+    return tuple(late(f"{package}.{file}:{name}") for name in names)
+
+
 class LateTable(UserDict[str, Kind]):
     """A table from names to objects.
 

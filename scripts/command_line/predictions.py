@@ -291,10 +291,10 @@ def _key(predictions):
     found = {"shape": _shape, "grid": _grid,
              "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing,
              "algorithm": lambda p: p.stages[0].algorithm}
-    usual = {"algorithm": {DEFAULT_ALGORITHM}}
-    kept = {name: cell for name, cell in found.items() for cells in [set(map(cell, predictions))]
-            if name == "grid" or len(cells) > 1 or cells != usual.get(name, cells)}
-    return list(kept), lambda p: [cell(p) for cell in kept.values()]
+    cells = {name: set(map(cell, predictions)) for name, cell in found.items()}
+    kept = [name for name in found if name == "grid" or len(cells[name]) > 1 or
+            (name == "algorithm" and cells[name] != {DEFAULT_ALGORITHM})]
+    return kept, lambda p: [found[name](p) for name in kept]
 
 
 def _sums(predictions):

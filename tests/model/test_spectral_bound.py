@@ -149,6 +149,7 @@ def test_the_ascent_ends_if_a_known_bound_is_out_of_reach_and_goes_on_for_anothe
     assert 0 < early <= whole and len(asked) < rounds / 10
     assert spectral_bound(site, (10, 12), "dimension-order:xzy", float(early)).value == whole
     assert len(asked) == rounds
+    assert spectral_bound(site, (10, 12), "dimension-order:xzy", 1.5 * float(whole)).value == early
 
 
 def test_where_it_is_not_known():

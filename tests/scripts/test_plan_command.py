@@ -10,6 +10,7 @@ import pytest
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.plan import Choice, plan
 from pencilmap.mapper.setting import setting
+from pencilmap.model.bounds import certificates
 from pencilmap.model.decompositions import SLAB
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.commands.plan import _brief
@@ -154,6 +155,14 @@ def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pe
     table, _, after = out.partition("\ntime: ")
     assert re.search(r"^\w+ +1x256,? +best, default  ", table, re.MULTILINE) and "  default  " not in table
     assert "1x256 default" in after and "1x256 best" not in after  # measured without a mapfile
+
+
+def test_a_quick_plan_asks_for_no_eigenvalues(pencilmap, monkeypatch):
+    asked = []
+    monkeypatch.setattr(certificates, "spectral_bound", lambda *_: asked.append(1))
+    words = ("plan", "--network", "4x4x4", "--failed", "0-0-0,1-1-1", "--bandwidth", "1 GB/s", "--fft", "32")
+    assert pencilmap(*words, *QUICK)[0] == 0 and not asked
+    assert pencilmap(*words)[0] == 0 and asked
 
 
 def test_blocks_of_a_wide_plan_name_exchanges_and_classes_of_links(pencilmap):

@@ -61,6 +61,12 @@ def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
     assert not any("optimal-minimal " in line for line in out.splitlines() if not line.startswith("note"))
 
 
+def test_terms_under_all_rules_name_each_rule(pencilmap):
+    _, out, _ = pencilmap("predict", "--network", "4x4", "--bandwidth", "1GB/s", "--fft", "16", "-g", "4x4", "-p", "default",
+                          "--routing", "all", "--terms")
+    assert all(f"4x4 default under {rule}\n" in out for rule in ("dimension-order", "minimal-adaptive:hops"))
+
+
 def test_all_rules_need_one_grid(pencilmap):
     status, _, err = pencilmap("plan", "--network", "4x4", "--routing", "all")
     assert status == 1 and "use pencilmap predict" in err
