@@ -445,7 +445,7 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
         unit[q, :, q] = shares[:, :, None] * _units(torus, P, half)
     unit = unit.reshape(Q * M, Q * E, d)
     flows = [np.flatnonzero(some) for some in unit.any(axis=2)]
-    lane, extent = _lanes(torus)
+    extent = np.repeat(np.arange(d), [2 * (N // n) for n in torus.shape])
     start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
 
     def zeros(*shape, kind=np.int64):
@@ -453,19 +453,21 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
 
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
     leg, legs = _legs(torus, [rule.tie for rule in rules])
+    ends = np.stack([_ends(torus, rule.dimensions(torus), first) for rule, first in zip(rules, leg)])
     return routed_swaps.State(
         P=P, T=T, step=steps, size=counts, send=send, receive=receive,
-        order=np.array([rule.dimensions(torus) for rule in rules]), leg=leg, legs=legs,
-        shape=np.array(torus.shape), stride=np.array(torus.strides), ring=np.array([torus.is_ring(i) for i in range(d)]),
-        lane=lane, start=start[:-1], extent=extent, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
+        ends=ends, legs=legs, shape=np.array(torus.shape), stride=np.array(torus.strides),
+        ring=np.array([torus.is_ring(i) for i in range(d)]), start=start[:-1].astype(np.uint32),
+        extent=extent.astype(np.uint32), worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
         alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,
         slots=np.repeat(nodes, T).astype(np.int64), place=place, coordinates=torus.coordinates(np.arange(N)),
-        node=zeros(P), slot=zeros(P), rank_in=zeros(S), change=zeros(*changes), lane_norm=zeros(*lanes, kind=float),
-        lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float), top=zeros(Q * M, kind=float),
-        norm_before=zeros(*lanes, kind=float), top_before=zeros(*lanes, kind=float), before=zeros(*changes),
-        stamp=zeros(Q * E, len(extent)), seen=zeros(*lanes), touched=zeros(Q * E, len(extent)), touches=zeros(Q * E),
-        count=zeros(1), random=_random_state(seed), gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS),
-        best=np.full(2, np.inf), best_slot=zeros(P))
+        node=zeros(P, kind=np.uint32), slot=zeros(P), rank_in=zeros(S), change=zeros(*changes),
+        lane_norm=zeros(*lanes, kind=float), lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float),
+        top=zeros(Q * M, kind=float), before=zeros(*changes), norm_before=zeros(*lanes, kind=float),
+        top_before=zeros(*lanes, kind=float), stamp=zeros(Q * E, len(extent)), seen=zeros(*lanes),
+        touched=zeros(Q * E, len(extent) + 1, kind=np.uint32), touches=zeros(Q * E), count=zeros(1),
+        together=zeros(changes[1], kind=float), random=_random_state(seed), gain=np.full(1, GAIN),
+        doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf), best_slot=zeros(P))
 
 
 def _legs(torus, ties):
@@ -479,7 +481,7 @@ def _legs(torus, ties):
                 found[tie, i] = len(lines)
                 lines += _legs_of(n, torus.is_ring(i), tie, len(lines))
             first.append(found[tie, i])
-    return np.array(first).reshape(len(ties), -1), np.array(lines)
+    return np.array(first).reshape(len(ties), -1), np.array(lines, dtype=np.uint32)
 
 
 def _legs_of(n, ring, tie, first):
@@ -490,8 +492,8 @@ def _legs_of(n, ring, tie, first):
             up = (b - a) % n
             up_halves = (2 if b >= a else 0) if not ring else 2 if 2 * up < n else 0 if 2 * up > n else \
                 {"split": 1, "parity": 2 * (a % 2 == 0), "plus": 2}[tie]
-            ways = [(0, up_halves, a, b, int(b < a), -1), (1, 2 - up_halves, b + 1, a + 1, int(b > a), -1)]
-            some = [way for way in ways if way[1]]
+            ways = [(0, up_halves, a, b, int(b < a), 0), (1, 2 - up_halves, b + 1, a + 1, int(b > a), 0)]
+            some = [way for way in ways if way[1]] if a != b else [(0,) * 6]
             if len(some) == 2:
                 others.append(some[1])
                 some[0] = (*some[0][:-1], first + n * n + len(others) - 1)
@@ -499,16 +501,24 @@ def _legs_of(n, ring, tie, first):
     return lines + others
 
 
-def _lanes(torus):
-    """Return the lane that runs up for every node and dimension, (N, d), and the dimension of each lane, (K,)."""
-    places, first, lane, extent = torus.coordinates(np.arange(torus.n_nodes)), 0, [], []
-    for i, n in enumerate(torus.shape):
-        foot = np.arange(torus.n_nodes) - places[:, i] * torus.strides[i]  # the node of the line at coordinate 0
-        _, line = np.unique(foot, return_inverse=True)
-        lane.append(first + 2 * line.ravel())
-        first += 2 * (torus.n_nodes // n)
-        extent += [i] * (2 * (torus.n_nodes // n))
-    return np.stack(lane, axis=1).astype(np.int64), np.array(extent, dtype=np.int64)
+def _ends(torus, order, first):
+    """Return `routed_swaps.State.ends` of one rule: its order of the dimensions, and the first line of each in `legs`.
+
+    When a message runs along a dimension, it has the coordinates of its end in the dimensions before this one in the order,
+    and of its source in those after. These coordinates number the lanes of the dimension that run up, by steps of two.
+    """
+    places, lanes = torus.coordinates(np.arange(torus.n_nodes)), 0
+    ends = np.zeros((torus.n_nodes, torus.n_dimensions, 4), dtype=np.uint32)
+    for i, (n, stride) in enumerate(zip(torus.shape, torus.strides)):
+        ends[:, i, routed_swaps.LANE_FROM] = lanes
+        ends[:, i, routed_swaps.LINE_FROM] = first[i] + n * places[:, i]
+        ends[:, i, routed_swaps.LINE_TO] = places[:, i]
+        for k, other in enumerate(torus.strides):
+            if k != i:
+                end = routed_swaps.LANE_TO if order.index(k) < order.index(i) else routed_swaps.LANE_FROM
+                ends[:, i, end] += (2 * places[:, k] * (other // n if other > stride else other)).astype(np.uint32)
+        lanes += 2 * (torus.n_nodes // n)
+    return ends
 
 
 def _groups(grid):

@@ -2,10 +2,13 @@
 
 Idea: a move of a rank changes only its messages to and from its groups. A leg of a message loads a run of links on one
 line of the network in one direction, a lane. So a leg is recorded as two or three changes of load along its lane, at any
-length. Only the touched lanes are summed again, for their largest length and the p-norm of their lengths. Their old sums
-are saved first, so that undoing a rejected change needs no routing. Most changes are rejected, most of them because of
-their rows. So the exchange with small groups is routed first, and a change that is already too costly is given up.
-Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.searches.compiling`.
+length. Only the touched lanes are summed again, for their largest length and the p-norm of their lengths. Loads and sums of
+the last accepted placement are kept, so that undoing a rejected change needs no routing. Most changes are rejected, most of
+them because of their rows. So the exchange with small groups is routed first, and a change that is already too costly is
+given up.
+Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.searches.compiling`.
+A call of a compiled function counts the references to its arrays, about 5 nanoseconds for each array. So no function is
+called for every message or lane.
 Needs: dimension order; any order of the dimensions, any rule for ties at half a ring, and several rules at once. Messages
 may be uneven: a message counts its two block lengths.
 """
@@ -19,11 +22,12 @@ from pencilmap.mapper.searches.compiling import compiled
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # exchange of each kind of proposal: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE does not, others bring a rank next to a mate
 FADING = 0.99                # factor for `gain` at each change of places that is evaluated in full
-DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
+DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)    # columns of `legs`
+LANE_FROM, LANE_TO, LINE_FROM, LINE_TO = range(4)  # columns of `ends`
 
-State = namedtuple("State", "P T step size send receive order leg legs shape stride ring lane start extent worth rule alone "
-                            "unit slots place coordinates node slot rank_in change lane_norm lane_top norm top norm_before "
-                            "top_before before stamp seen touched touches count random gain doublings best best_slot")
+State = namedtuple("State", "P T step size send receive ends legs shape stride ring start extent worth rule alone unit "
+                            "slots place coordinates node slot rank_in change lane_norm lane_top norm top before norm_before "
+                            "top_before stamp seen touched touches count together random gain doublings best best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
@@ -37,16 +41,15 @@ step, size : int64 arrays, shape (E,)
     Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
 send, receive : int64 arrays, shape (E, P)
     Of each exchange, the weights of every rank: a message counts ``send`` of its source times ``receive`` of its end.
-order, leg : int64 arrays, shape (Q, d)
-    Of each rule the dimensions in the order of routing, and the first line of each dimension in `legs`.
-legs : int64 array, shape (lines, 6)
-    A leg from coordinate a to b of a dimension of n nodes is line a n + b. Its columns: whether the leg runs down, its
-    half messages, its first link in the lane, the link after its last link, whether it goes around the end of the lane,
-    and the line of the other half, or -1.
+ends : uint32 array, shape (Q, N, d, 4)
+    Of each rule, node and dimension the parts of a sum: the lane that runs up under the leg of a message is ``LANE_FROM`` of
+    its source plus ``LANE_TO`` of its end, and the line of the leg in `legs` is ``LINE_FROM`` plus ``LINE_TO``.
+legs : uint32 array, shape (lines, 6)
+    A line for each pair of coordinates of a dimension. Its columns: whether the leg runs down, its half messages, its first
+    link in the lane, the link after its last link, whether it goes around the end of the lane, and the line of the other
+    half. A line without half messages is no leg; line 0 is one.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
-lane : int64 array, shape (N, d)
-    For every node and dimension the lane that runs up.
-start, extent : int64 arrays, shape (K,)
+start, extent : uint32 arrays, shape (K,)
     The first entry of each lane in the changes of a flow (W in all, one more than links in each lane), and its dimension.
 worth : float array, shape (M,); rule : int64 array, shape (M,)
     Factor of the largest length of each term in the objective, and the rule of the term. The worst rule counts.
@@ -59,7 +62,7 @@ slots : int64 array, shape (S,)
 place : int64 array, shape (N,)
     First slot of a node, -1 if the node may not be used.
 coordinates : int64 array, shape (N, d)
-node, slot : int64 arrays, shape (P,)
+node : uint32 array, shape (P,); slot : int64 array, shape (P,)
     Node and slot of every rank.
 rank_in : int64 array, shape (S,)
     The rank in every slot, -1 for idle.
@@ -69,13 +72,16 @@ lane_norm, lane_top : float arrays, shape (M, K)
     Of each term and lane the sum of the lengths to the power p; the largest length.
 norm, top : float arrays, shape (M,)
     The same of all lanes.
-norm_before, top_before, before : arrays of the shapes of `lane_norm`, `lane_top`, `change`
-    The values touched by the last change of places, before this change.
-stamp, touched : int64 arrays, shape (Q E, K); seen : int64 array, shape (M, K)
-    Number of the last change of places that touched a lane of a flow; for a term, E times this number and the exchange; the
-    touched lanes of each flow.
-touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
-    Number of touched lanes of each flow; the number of the change of places.
+before, norm_before, top_before : arrays of the shapes of `change`, `lane_norm`, `lane_top`
+    The values of the last accepted placement.
+stamp : int64 array, shape (Q E, K); seen : int64 array, shape (M, K)
+    Number of the last change of places that touched a lane of a flow; for a term, E times this number and the exchange.
+touched : uint32 array, shape (Q E, K + 1); touches : int64 array, shape (Q E,)
+    The touched lanes of each flow, and how many these are. The last column is never read.
+count : int64 array, shape (1,)
+    The number of the change of places.
+together : float array
+    A buffer for the lengths of a lane.
 random : uint64 array, shape (1,)
     State of the random numbers.
 gain : float array, shape (1,)
@@ -115,156 +121,111 @@ def raised(x: float, doublings: int) -> float:
 
 
 @compiled
-def _moved(a, b, sign, node_of, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start, change,
-           before, stamp, touched, touches, number, exchanges):
-    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, from their present places. If b < 0, of one rank.
-
-    A swap of ranks of equal weights within a group does not touch this group. `change`, `before`, `stamp`, `touched` are
-    flat: all flows in a row.
-    """
-    E, K, W = len(step), len(start), len(change) // len(touches)
-    for e in range(exchanges[0], exchanges[1]):
-        first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
-        if first == other and send[e, a] == send[e, b] and receive[e, a] == receive[e, b]:
-            continue
-        for q in range(len(order)):
-            flow = q * E + e
-            for rank in (a, b):
-                if rank >= 0:
-                    begin = first if rank == a else other
-                    counted = a if rank == b and first == other else rank  # a and b of one group: their messages once
-                    touches[flow] = _routed(
-                        node_of, rank, counted, begin, begin + size[e] * step[e], step[e], send[e], receive[e], sign, True,
-                        order, leg, q, legs, coordinates, shape, stride, lane, start, change, flow * W, before, stamp,
-                        touched, flow * K, touches[flow], number)
-
-
-@compiled
 def _first(step, size, e, rank):
     """Return the first rank of the group of a rank. Two ranks with the same first rank are in one group."""
     return rank - rank // step[e] % size[e] * step[e]
 
 
 @compiled
-def _routed(node_of, rank, counted, first, end, step, send, receive, sign, both, order, leg, q, legs, coordinates, shape,
-            stride, lanes, starts, change, base, before, stamp, touched, row, touches, number):
-    """Add or remove the messages from a rank to a group without `counted`, and if `both` the messages back.
+def _moved(a, b, sign, node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches, number,
+           exchanges):
+    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, from their present places. If b < 0, of one rank.
 
-    Return the number of touched lanes.
+    A swap of ranks of equal weights within a group does not touch this group.
     """
-    here = node_of[rank]
-    for mate in range(first, end, step):
-        there = node_of[mate]
-        if there == here or mate == counted:
-            continue
-        source, target, weight = here, there, sign * send[rank] * receive[mate]
-        for _ in range(2 if both else 1):
-            node = source
-            for j in range(len(shape)):
-                i = order[q, j]
-                a, b, n = coordinates[source, i], coordinates[target, i], shape[i]
-                if a == b:
-                    continue
-                line, up = leg[q, i] + a * n + b, lanes[node, i]
-                while line >= 0:
-                    lane, halves = up + legs[line, DOWN], weight * legs[line, HALVES]
-                    at = base + starts[lane]
-                    if stamp[row + lane] != number:
-                        stamp[row + lane] = number
-                        touched[row + touches] = lane
-                        touches += 1
-                        for x in range(at, at + n + 1):
-                            before[x] = change[x]
-                    change[at + legs[line, FROM]] += halves
-                    change[at + legs[line, TO]] -= halves
-                    change[at] += halves * legs[line, WRAPS]
-                    line = legs[line, OTHER]
-                node += (b - a) * stride[i]
-            source, target, weight = there, here, sign * send[mate] * receive[rank]
-    return touches
+    for e in range(exchanges[0], exchanges[1]):
+        first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
+        if first != other or send[e, a] != send[e, b] or receive[e, a] != receive[e, b]:
+            for q in range(len(ends)):
+                _routed(a, b, first, other, e, q, sign, True, node, step, size, send, receive, ends, legs, start, change,
+                        stamp, touched, touches, number)
 
 
 @compiled
-def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before, top_before,
-             touched, touches, flows, since, number, doublings, together):
-    """Update sums and largest lengths after the touched lanes of some flows. Save those that are older than `since`."""
-    K, W = len(start), len(change) // len(touches)
+def _routed(a, b, first, other, e, q, sign, both, node, step, size, send, receive, ends, legs, start, change, stamp, touched,
+            touches, number):
+    """Add or remove the messages of one or two ranks to their groups under one rule, and if `both` the messages back.
+
+    The numbers of lanes and lines are unsigned in their arrays, so that the compiler knows that no index is negative.
+    """
+    flow = q * len(step) + e
+    count = touches[flow]
+    for rank in (a, b):
+        if rank < 0:
+            continue
+        here, begin = np.int64(node[rank]), first if rank == a else other
+        counted = a if first == other else rank  # a and b of one group: their messages once
+        for mate in range(begin, begin + size[e] * step[e], step[e]):
+            source, target, weight = here, np.int64(node[mate]), sign * send[e, rank] * receive[e, mate]
+            if source == target or mate == counted:
+                continue
+            for _ in range(2 if both else 1):
+                for i in range(ends.shape[2]):
+                    line = np.int64(ends[q, source, i, LINE_FROM]) + np.int64(ends[q, target, i, LINE_TO])
+                    up = np.int64(ends[q, source, i, LANE_FROM]) + np.int64(ends[q, target, i, LANE_TO])
+                    halves = np.int64(legs[line, HALVES])
+                    while halves:
+                        lane, halves = up + np.int64(legs[line, DOWN]), weight * halves
+                        at = np.int64(start[lane])
+                        touched[flow, count] = lane
+                        count += stamp[flow, lane] != number
+                        stamp[flow, lane] = number
+                        change[flow, at + np.int64(legs[line, FROM])] += halves
+                        change[flow, at + np.int64(legs[line, TO])] -= halves
+                        change[flow, at] += halves * np.int64(legs[line, WRAPS])
+                        line = np.int64(legs[line, OTHER])
+                        halves = np.int64(legs[line, HALVES])
+                source, target, weight = target, source, sign * send[e, mate] * receive[e, rank]
+    touches[flow] = count
+
+
+@compiled
+def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, touched, touches, flows,
+             number, doublings, together):
+    """Update sums and largest lengths after the touched lanes of some flows."""
     for m in range(len(worth)):
         old, fallen = top[m], False
         for flow in range(flows[0], flows[1]):
             if alone[m] != flow and alone[m] >= 0:
                 continue
-            for t in range(flow * K, flow * K + touches[flow]):
-                lane = touched[t]
+            last = flow if alone[m] >= 0 else len(change) - 1
+            for t in range(touches[flow]):
+                lane = np.int64(touched[flow, t])
                 if seen[m, lane] == number:
                     continue
-                if seen[m, lane] < since:
-                    norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
                 seen[m, lane] = number
-                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m], doublings, together)
+                i, at, each, most = np.int64(extent[lane]), np.int64(start[lane]), 0.0, 0.0
+                for f in range(0 if alone[m] < 0 else last, last):
+                    carried, half = 0, unit[m, f, i]
+                    for x in range(shape[i]):
+                        carried += change[f, at + x]
+                        together[x] = half * carried + (together[x] if f else 0.0)
+                carried, half = 0, unit[m, last, i]
+                for x in range(shape[i]):
+                    carried += change[last, at + x]
+                    length = half * carried
+                    if alone[m] < 0 and last > 0:
+                        length += together[x]
+                    most = max(most, length)
+                    each += raised(length, doublings)
                 norm[m] += each - lane_norm[m, lane]
                 fallen = fallen or (lane_top[m, lane] == old and most < old)
                 top[m] = max(top[m], most)
                 lane_norm[m, lane], lane_top[m, lane] = each, most
         if fallen and top[m] == old:
-            top[m] = _largest(lane_top, m)
-
-
-@compiled
-def _largest(values, m):
-    top = 0.0
-    for k in range(values.shape[1]):
-        top = max(top, values[m, k])
-    return top
-
-
-@compiled
-def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings, together):
-    """Return the p-norm sum and the largest length of one lane in a term; `together` is a buffer for its lengths."""
-    i, at = extent[lane], start[lane]
-    n, norm, top = shape[i], 0.0, 0.0
-    if alone >= 0:
-        carried, most, each = 0, 0, unit[m, alone, i]
-        for x in range(alone * W + at, alone * W + at + n):
-            carried += change[x]
-            most = max(most, carried)
-            norm += raised(each * carried, doublings)
-        return norm, each * most
-    last = unit.shape[1] - 1
-    for flow in range(last):
-        carried, each = 0, unit[m, flow, i]
-        for x in range(n):
-            carried += change[flow * W + at + x]
-            length = each * carried
-            together[x] = length if flow == 0 else together[x] + length
-    carried, each = 0, unit[m, last, i]
-    for x in range(n):
-        carried += change[last * W + at + x]
-        length = each * carried
-        if last > 0:
-            length += together[x]
-        if length > top:
-            top = length
-        norm += raised(length, doublings)
-    return norm, top
+            top[m] = 0.0
+            for lane in range(len(start)):
+                top[m] = max(top[m], lane_top[m, lane])
 
 
 def refresh(s: State) -> None:
     """Calculate sums and largest lengths from the loads. This removes accumulated rounding errors."""
-    _refresh(s.start, s.extent, s.shape, s.alone, s.unit, s.change.ravel(), s.change.shape[1], s.lane_norm, s.lane_top,
-             s.norm, s.top, s.doublings[0])
-
-
-@compiled
-def _refresh(start, extent, shape, alone, unit, change, W, lane_norm, lane_top, norm, top, doublings):
-    together = np.empty(W)
-    for m in range(len(norm)):
-        norm[m] = 0.0
-        for lane in range(len(start)):
-            lane_norm[m, lane], lane_top[m, lane] = _summed(m, lane, start, extent, shape, change, W, unit, alone[m],
-                                                            doublings, together)
-            norm[m] += lane_norm[m, lane]
-        top[m] = _largest(lane_top, m)
+    for values in (s.norm, s.top, s.lane_norm, s.lane_top):
+        values[:] = 0
+    s.touched[:, :-1], s.touches[:], s.seen[:] = np.arange(len(s.start)), len(s.start), -1
+    _account(s.worth, s.alone, s.unit, s.norm, s.top, s.change, s.start, s.extent, s.shape, s.seen, s.lane_norm,
+             s.lane_top, s.touched, s.touches, (0, len(s.change)), 0, s.doublings[0], s.together)
+    s.before[:], s.norm_before[:], s.top_before[:] = s.change, s.lane_norm, s.lane_top
 
 
 def settle_down(s: State, slot: np.ndarray, change: np.ndarray | None = None) -> None:
@@ -274,25 +235,19 @@ def settle_down(s: State, slot: np.ndarray, change: np.ndarray | None = None) ->
     s.rank_in[slot] = np.arange(len(slot))
     s.change[:] = 0 if change is None else change
     if change is None:
-        _route_all(s.node, s.step, s.size, s.send, s.receive, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride,
-                   s.lane, s.start, s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches,
-                   s.count)
+        _route_all(s.node, s.step, s.size, s.send, s.receive, s.ends, s.legs, s.start, s.change, s.stamp, s.touched,
+                   s.touches)
     refresh(s)
 
 
 @compiled
-def _route_all(node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
-               stamp, touched, touches, count):
-    E, K, W = len(step), len(start), len(change) // len(touches)
-    for e in range(E):
+def _route_all(node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches):
+    for e in range(len(step)):
         for rank in range(len(node)):
-            first = _first(step, size, e, rank)
-            for q in range(len(order)):
-                flow = q * E + e
-                count[0] += 1
-                _routed(node, rank, rank, first, first + size[e] * step[e], step[e], send[e], receive[e], 1, False, order,
-                        leg, q, legs, coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched,
-                        flow * K, 0, count[0])
+            for q in range(len(ends)):
+                touches[q * len(step) + e] = 0
+                _routed(rank, -1, _first(step, size, e, rank), -1, e, q, 1, False, node, step, size, send, receive, ends,
+                        legs, start, change, stamp, touched, touches, 0)
 
 
 @compiled
@@ -313,19 +268,16 @@ def _trade(a, b, to, slot, node, slots, rank_in):
 
 
 @compiled
-def _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before, touched,
-               touches, since):
-    """Undo the effect of the last change of places on the lanes."""
-    K, W = len(start), len(change) // len(touches)
+def _copied(change, lane_norm, lane_top, to_change, to_norm, to_top, start, extent, shape, touched, touches):
+    """Copy the touched lanes: to the saved values if a change of places is accepted, else from them."""
     for flow in range(len(touches)):
-        for t in range(flow * K, flow * K + touches[flow]):
-            lane = touched[t]
-            at = flow * W + start[lane]
-            for x in range(at, at + shape[extent[lane]] + 1):
-                change[x] = before[x]
-            for m in range(len(alone)):
-                if seen[m, lane] >= since:
-                    lane_norm[m, lane], lane_top[m, lane] = norm_before[m, lane], top_before[m, lane]
+        for t in range(touches[flow]):
+            lane = np.int64(touched[flow, t])
+            at = np.int64(start[lane])
+            for x in range(shape[extent[lane]] + 1):
+                to_change[flow, at + x] = change[flow, at + x]
+            for m in range(len(lane_norm)):
+                to_norm[m, lane], to_top[m, lane] = lane_norm[m, lane], lane_top[m, lane]
 
 
 @compiled
@@ -354,12 +306,12 @@ def _energy(rules, worth, rule, norm, links, doublings):
 
 def cost(s: State) -> float:
     """Return the objective: the sum of the largest lengths of the terms, each times its count, under the worst rule."""
-    return _cost(len(s.order), s.worth, s.rule, s.top)
+    return _cost(len(s.ends), s.worth, s.rule, s.top)
 
 
 def energy(s: State) -> float:
     """Return the energy of the annealing under the worst rule: p-norms of the lengths in each term, as means over links."""
-    return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
+    return _energy(len(s.ends), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
 
 
 def links_of(s: State) -> int:
@@ -452,18 +404,17 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     gain more than `gain`.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
-    temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)
+    temperature, rules, links = hot, len(s.ends), s.change.shape[1] - len(s.start)
     T, step, size, send, receive = s.T, s.step, s.size, s.send, s.receive  # read the fields once: reading takes time
-    order, leg, legs = s.order, s.leg, s.legs
-    shape, stride, ring = s.shape, s.stride, s.ring
-    lane, start, extent, worth, rule, alone, unit = s.lane, s.start, s.extent, s.worth, s.rule, s.alone, s.unit
+    ends, legs, shape, stride, ring = s.ends, s.legs, s.shape, s.stride, s.ring
+    start, extent, worth, rule, alone, unit = s.start, s.extent, s.worth, s.rule, s.alone, s.unit
     slots, place, coordinates, node, slot, rank_in = s.slots, s.place, s.coordinates, s.node, s.slot, s.rank_in
-    change, before, stamp, touched = s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel()
+    change, before, stamp, touched = s.change, s.before, s.stamp, s.touched
     touches, count, seen, lane_norm, lane_top, norm, top = s.touches, s.count, s.seen, s.lane_norm, s.lane_top, s.norm, s.top
     norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
     gain, doublings, E = s.gain, s.doublings[0], len(step)
     stages = E if rules == 1 else 1
-    together = np.empty(s.change.shape[1])
+    together = s.together
     old_norm, old_top, now = norm.copy(), top.copy(), _energy(rules, worth, rule, norm, links, doublings)
     for _ in range(steps):
         temperature *= ratio
@@ -475,7 +426,6 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
         origin, b = slot[a], rank_in[to]
         touches[:] = 0
         count[0] += 1
-        since = E * count[0]
         limit, then, early = now - temperature * np.log(1.0 - _uniform(random)), now, now
         for stage in range(stages):
             exchanges = (stage, stage + 1) if stages > 1 else (0, E)
@@ -486,22 +436,21 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
                     break
                 _trade(a, b, origin, slot, node, slots, rank_in)
             for sign in (-1, 1):
-                _moved(a, b, sign, node, step, size, send, receive, order, leg, legs, coordinates, shape, stride, lane,
-                       start, change, before, stamp, touched, touches, count[0], exchanges)
+                _moved(a, b, sign, node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches,
+                       count[0], exchanges)
                 if sign < 0:
                     _trade(a, b, to, slot, node, slots, rank_in)
-            _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
-                     top_before, touched, touches, exchanges if stages > 1 else (0, len(touches)), since, since + stage,
-                     doublings, together)
+            _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, touched,
+                     touches, exchanges if stages > 1 else (0, len(touches)), E * count[0] + stage, doublings, together)
             then = _energy(rules, worth, rule, norm, links, doublings)
             if stage > 0 and stage == stages - 1:
                 gain[0] = max(FADING * gain[0], early - then)
         if then <= limit:
             now = then
+            _copied(change, lane_norm, lane_top, before, norm_before, top_before, start, extent, shape, touched, touches)
             _remember(_cost(rules, worth, rule, top), now, slot, best, best_slot)
         else:
-            _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before,
-                       touched, touches, since)
+            _copied(before, norm_before, top_before, change, lane_norm, lane_top, start, extent, shape, touched, touches)
             copy_into(norm, old_norm)
             copy_into(top, old_top)
             _trade(a, b, origin, slot, node, slots, rank_in)
