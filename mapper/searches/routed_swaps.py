@@ -26,8 +26,9 @@ DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)    # columns of `legs`
 LANE_FROM, LANE_TO, LINE_FROM, LINE_TO = range(4)  # columns of `ends`
 
 State = namedtuple("State", "P T step size send receive ends legs shape stride ring start extent worth rule alone unit "
-                            "slots place coordinates node slot rank_in change lane_norm lane_top norm top before norm_before "
-                            "top_before stamp seen touched touches count together random gain doublings best best_slot")
+                            "slots place coordinates node slot rank_in change lane_norm lane_top norm top before "
+                            "norm_before top_before stamp seen touched touches count together random gain doublings best "
+                            "best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
