@@ -35,7 +35,7 @@ from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
-from pencilmap.model.times.timing import TIE
+from pencilmap.model.times.timing import TIE, local_terms, local_work
 from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
@@ -363,7 +363,11 @@ class _Wanted:
         refusals = list[PencilmapError]()
         grids, texts = self._grids(where), self._placements(where)
         lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
-        found = list(self._of_grids(where, grids, texts[:1] if lazy else texts, refusals))
+        texts = texts[:1] if lazy else texts
+        narrow = where.robust and self.effort == "quick" and self.question.routing is None
+        found = list(self._of_grids(replace(where, robust=where.robust and not narrow), grids, texts, refusals))
+        if narrow:
+            found = self._of_all_rules(found, refusals)
         if lazy:
             found += self._launched(found, refusals)
         found = _none_after_launch_order(found)
@@ -381,6 +385,15 @@ class _Wanted:
                     yield from self._placed(here, grid, text)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
+
+    def _of_all_rules(self, found, refusals):
+        """Return the choices under the worst rule that may be the fastest: none is faster than under the default rule."""
+        some = list[Choice]()
+        for choice in self.ranked(found):
+            if not some or choice.worth < min(each.worth for each in some):
+                here = replace(choice.where, robust=True)
+                some += self._of_grids(here, [choice.grid], [choice.prediction.placement], refusals)
+        return some
 
     def _launched(self, found, refusals):
         """Return the launch orders that may be the fastest: here none is faster than the best placement of its grid."""
@@ -402,7 +415,14 @@ class _Wanted:
             found = [grid for grid in found if transform.fills(grid)] or found
             if len({transform.nx, transform.ny, transform.nz}) == 1:
                 found = [grid for grid in found if grid.shape[0] <= grid.shape[-1]]
+        if self.effort == "quick" and self.placements is None and transform and self._puts_idle_last(where, found):
+            found = [grid for grid in found if not transform.idle_tasks(grid)] or found
         return found
+
+    def _puts_idle_last(self, where, grids):
+        """Return whether grids with idle tasks come after all others."""
+        return self.by != TRANSFORM or not grids or local_terms(
+            local_work(where.transform, grids[0], where.tasks_per_node), where.costs).time_s is None
 
     def _placements(self, here):
         if self.placements is not None:

@@ -25,8 +25,8 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_messages, predict_question
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import HaloPrediction, Prediction
-from pencilmap.model.predict.routing_interval import BEST_MINIMAL, intervals
-from pencilmap.model.routing import all_variants
+from pencilmap.model.predict.routing_interval import intervals
+from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
@@ -211,7 +211,7 @@ class Where:
             return self.answer(placed, question, name)
         found = []
         for rule in all_variants(self.network):
-            if rule != BEST_MINIMAL:  # never the worst
+            if rule not in LINEAR_PROGRAMS:  # these are never the worst
                 try:
                     found.append(self.answer(placed, replace(question, routing=rule), name))
                 except RoutingError:

@@ -9,7 +9,8 @@ never worse than the launcher in either orientation of the grid. Of the others, 
 regret, which is the largest factor from the least cost of any candidate under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Without evaluations only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
-send the least across the borders of hosts, leaves and groups.
+send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
+cost less than those before; only the Latin order of the best of them is judged under static routes, too.
 Cost: about three seconds in all: `EVALUATIONS` swaps by counts, `ENTRIES` changed entries of a table of routes, and fewer
 for a polish. All of them are proportional to the given evaluations. A candidate at the lower bound ends the search.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
@@ -26,7 +27,7 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
-from pencilmap.mapper.searches.network_seeds import Ground, seeds
+from pencilmap.mapper.searches.network_seeds import FEW, MANY, Ground, seeds
 from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -40,7 +41,7 @@ from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import LINEAR_PROGRAMS, routing, routings_of
+from pencilmap.model.routing import LINEAR_PROGRAMS, default_routing, routing, routings_of
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -52,11 +53,11 @@ PER_ROUTE = 3             # entries whose change takes as long as to find the ro
 POLISH = 8                # under static routes one in so many of these
 MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
-FIRST_RANKS, FILLED_RANKS = 500_000, 20_000_000  # ranks of all seeds that are made for these two
+FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
 FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
-FEW, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
+MOST_JUDGED, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
 SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
@@ -244,8 +245,8 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     {'minimal': 4.667, 'valiant': 7.333}
     """
     site.check_grid(grid)
-    return _Search(Ground(site, grid), wanted or in_sequence(len(grid.decomposition.exchanges)), evaluations, limit,
-                   rules).found()
+    ground = Ground(site, grid, variety=MANY if evaluations else FEW)
+    return _Search(ground, wanted or in_sequence(len(grid.decomposition.exchanges)), evaluations, limit, rules).found()
 
 
 def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
@@ -325,19 +326,38 @@ class _Search:
         else:
             candidates = self._annealed(first)
         candidates = self._spread(candidates)
-        if "static" in self._judged(self.ground.launch):
+        if self._routes("static"):
             for board in others:
                 candidates = self._polished(board, candidates, POLISH * len(others))
         return self._of(candidates)
 
     def _of(self, candidates):
-        name = self._chosen(candidates)
+        name = self._chosen(candidates) if len(candidates) > 1 else next(iter(candidates))
         self.limit.cut_short |= self.cut
-        return Found(self._mapping(candidates[name]), self._judged(candidates[name]), name, self.used, self.cut)
+        return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.used, self.cut)
 
     def _first(self):
-        """Return the launch orders, and the seeds that send least across units."""
-        return {name: slots for name, slots, _ in self._seeds(FIRST)}
+        """Return the first that costs least under the default routing, of the launch orders and the seeds that send least.
+
+        The traffic across units is a lower bound of this cost, so a seed with as much traffic as a known cost is left out.
+        """
+        scale, best, slots = 4 * self.ground.network.n_nodes, LAUNCHED[0], self.ground.launch
+        least = float(self._cost(slots, self.first_rule))
+        bounds = self.first_rule == default_routing(self.ground.network)
+        others = () if least <= self._by_hosts * scale * (1 + 1e-9) else sorted(self._seeds(FIRST), key=lambda some: some[2])
+        for name, some, crossing in others:
+            if not bounds or crossing * scale < least * (1 - 1e-9):
+                cost = float(self._cost(some, self.first_rule))
+                if cost < least * (1 - 1e-9):
+                    best, slots, least = name, some, cost
+        return {best: slots}
+
+    @property
+    def _by_hosts(self):
+        """Traffic across the border of a host, which is the same for all placements of one task on a host; else 0."""
+        if self.ground.site.tasks_per_node > 1 or not isinstance(self.ground.network, SwitchedNetwork):
+            return 0.0
+        return self._crossing([self._level(units_of(self.ground.network)[0])], self.ground.launch, np.inf)
 
     def _seeds(self, most):
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
@@ -371,16 +391,18 @@ class _Search:
 
     @property
     def _levels(self):
-        """For each level, the unit of each slot, and 1 over the capacity of each unit, and between units."""
-        network, found = self.ground.network, []
-        rates = np.array([1 / float(weight) for weight in link_weights(network)])
-        for units in units_of(network)[self.ground.site.tasks_per_node == 1:]:  # a task alone sends all to other hosts
-            used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
-            few = units.between is not None and len(used) <= MOST_PAIRED
-            pairs = units.between[np.ix_(used, used)] if few else np.zeros((0, 0))
-            between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
-            found.append((unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]))
-        return found
+        """The levels whose traffic depends on the placement."""
+        alone = self.ground.site.tasks_per_node == 1  # sends all to other hosts
+        return [self._level(units) for units in units_of(self.ground.network)[alone:]]
+
+    def _level(self, units):
+        """Return the unit of each slot, and 1 over the capacity of each unit, and between units."""
+        rates = np.array([1 / float(weight) for weight in link_weights(self.ground.network)])
+        used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
+        few = units.between is not None and len(used) <= MOST_PAIRED
+        pairs = units.between[np.ix_(used, used)] if few else np.zeros((0, 0))
+        between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
+        return unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]
 
     def _crossing(self, levels, slots, limit):
         """Return about the objective: the traffic across each unit, and between units with cables, over their cables.
@@ -413,7 +435,7 @@ class _Search:
 
     def _spread(self, candidates):
         """Return all candidates, on fat trees with static routes also with the hosts of each leaf in a Latin order."""
-        if isinstance(self.ground.network, FatTree) and "static" in self._judged(self.ground.launch):
+        if isinstance(self.ground.network, FatTree) and self._routes("static"):
             return candidates | {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
         return candidates
 
@@ -428,9 +450,9 @@ class _Search:
         If possible it costs no more than both under the default routing, too.
         """
         launched = [list(self._judged(candidates[name]).values()) for name in LAUNCHED if name in candidates]
-        limit, usual = min(map(max, launched)), min(costs[0] for costs in launched)
-        first = next(iter(self.rules))  # the default
-        costs = {name: self._cost(slots, first) for name, slots in candidates.items()}
+        limit = min(map(max, launched), default=np.inf)
+        usual = min((costs[0] for costs in launched), default=np.inf)
+        costs = {name: self._cost(slots, self.first_rule) for name, slots in candidates.items()}
         allowed: dict[str, list[Fraction]] = {}
         for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
             if allowed and (costs[name] > usual or _regret(costs[name], costs.values()) > self._least(allowed)[0]):
@@ -457,7 +479,7 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in LAUNCHED if name in kept}
-        found |= {name: kept[name] for name in best[:FEW]}
+        found |= {name: kept[name] for name in best[:MOST_JUDGED]}
         for place, hot in ROUNDS:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
@@ -491,6 +513,19 @@ class _Search:
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
         self.report(f"best load {swaps.state.best[0]:.4g}")
         return found
+
+    @property
+    def first_rule(self) -> str:
+        """The routing that counts first: the default, or the first of the given ones."""
+        return next(iter(self.rules))
+
+    def _routes(self, name):
+        """Return whether a routing counts and works here."""
+        return name in self.rules and self._cost(self.ground.launch, name) is not None
+
+    def _known(self, slots):
+        """Return the objective under each routing that was judged."""
+        return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
     def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough

@@ -20,10 +20,10 @@ spread
 Cost: sorting the ranks once for each seed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,9 +34,17 @@ from pencilmap.model.base.factors import divisors
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 
-WIDTHS = 10                                     # of strips, for each shape of blocks
-SHARES = tuple(i / 20 for i in range(3, 18))    # of whole rows in a unit
-WHOLE = (1.0, 0.75, 0.5, 0.0)                   # of a unit that may hold whole lines
+
+class Variety(NamedTuple):
+    """Numbers of seeds of each kind."""
+
+    widths: int                #: of strips, for each shape of blocks
+    shares: tuple[float, ...]  #: of whole rows in a unit
+    whole: tuple[float, ...]   #: shares of a unit that may hold whole lines
+
+
+MANY = Variety(10, tuple(i / 20 for i in range(3, 18)), (1.0, 0.75, 0.5, 0.0))
+FEW = Variety(3, (0.2, 0.4, 0.6, 0.8), (1.0, 0.75))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +54,7 @@ class Ground:
     site: Site
     grid: ProcessGrid
     divider: str = "networkx"  #: for a graph without levels, see `pencilmap.mapper.searches.partition`
+    variety: Variety = MANY
 
     @property
     def network(self) -> Any:
@@ -112,13 +121,14 @@ def _of_units(ground, ranks):
     yield "sorted", _filled(ranks.ravel(), ground.sorted)
     yield "sorted, transposed", _filled(ranks.T.ravel(), ground.sorted)
     for lines, turned in ((ranks, ""), (ranks.T, ", turned")):
-        for name, order in strips(lines, ground.site.tasks_per_node):
+        for name, order in strips(lines, ground.site.tasks_per_node, ground.variety.widths):
             yield name + turned, _filled(order, ground.sorted)
         for i, level in enumerate(ground.levels):
             unit = level[ground.sorted]
             if 1 < len(np.unique(unit)) < len(unit):
                 dealt = ground.dealt(i)
-                for name, order in (*mixed(lines, unit), *packed(lines, unit, ground.site.tasks_per_node)):
+                for name, order in (*mixed(lines, unit, ground.variety.shares),
+                                    *packed(lines, unit, ground.site.tasks_per_node, ground.variety.whole)):
                     yield name + turned, _filled(order, ground.sorted)
                     if i and "spread" in name:
                         yield f"{name}, dealt{turned}", _filled(order, dealt)
@@ -131,7 +141,7 @@ def _filled(order, slots):
     return found
 
 
-def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
+def strips(lines: Ints, tasks: int, widths: int = MANY.widths) -> Iterator[tuple[str, Ints]]:
     """Yield orders of the ranks: strips of some width, and in a strip blocks that fill a host.
 
     Parameters
@@ -140,6 +150,8 @@ def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
         Ranks of each line.
     tasks : int
         Tasks of a host.
+    widths : int
+        Number of widths.
 
     Examples
     --------
@@ -150,13 +162,13 @@ def strips(lines: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
     v, u = np.arange(n)[:, None], np.arange(length)
     blocks = [(a, tasks // a) for a in divisors(tasks) if length % a == 0 and n % (tasks // a) == 0] or [(1, 1)]
     for a, b in blocks:
-        widths = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
-        for w in sorted(widths, key=lambda w: (length % w, w))[:WIDTHS]:
+        some = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
+        for w in sorted(some, key=lambda w: (length % w, w))[:widths]:
             place = u // w * n * w + v // b * w * b + u % w // a * a * b + v % b * a + u % a
             yield f"strips {w} wide of {a}x{b}", lines.ravel()[_ordered(place)]
 
 
-def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
+def mixed(lines: Ints, unit: Ints, shares: Iterable[float] = MANY.shares) -> Iterator[tuple[str, Ints]]:
     """Yield orders of the ranks: each unit holds its share of whole lines, then pieces across the other lines.
 
     Parameters
@@ -164,10 +176,12 @@ def mixed(lines: Ints, unit: Ints) -> Iterator[tuple[str, Ints]]:
     lines : int array, shape (lines, length)
     unit : int array, shape (P,)
         Unit of each slot, units one after the other.
+    shares : iterable of float
+        Shares of whole lines, each of which makes an order.
     """
     n = len(lines)
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], np.diff(unit) != 0, [True]])))
-    for share in SHARES:
+    for share in shares:
         whole = round(share * n)
         if 0 < whole < n:
             along, across = lines[:whole].ravel(), lines[whole:].T.ravel()
@@ -180,14 +194,14 @@ def _merged(along, across, sizes):
     return np.concatenate([along, across])[_ordered(units)]
 
 
-def packed(lines: Ints, unit: Ints, tasks: int) -> Iterator[tuple[str, Ints]]:
+def packed(lines: Ints, unit: Ints, tasks: int, most: Sequence[float] = MANY.whole) -> Iterator[tuple[str, Ints]]:
     """Yield orders of the ranks: whole lines in units with room for them, other lines packed or spread.
 
-    Parameters are those of `mixed`, and the tasks of a host.
+    Parameters are those of `mixed`, the tasks of a host, and shares of a unit that may hold whole lines.
     """
     border = np.flatnonzero(np.concatenate([[True], np.diff(unit) != 0, [True]]))
     sizes, known = np.diff(border), {}
-    for share in WHOLE if sizes.max() >= lines.shape[1] else WHOLE[:1]:
+    for share in most if sizes.max() >= lines.shape[1] else most[:1]:
         whole = _whole(lines, sizes, share)
         for name, spread in (("packed", 0), ("spread", 1), (f"spread by {tasks}", tasks)):
             if (name == "packed" and share < 1) or name == "spread by 1":

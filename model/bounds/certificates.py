@@ -39,7 +39,8 @@ class Bounds:
     routed : Fraction or None
         Cost of some placement of the grid under this routing with all messages at once, if known.
     brief : bool
-        Whether to leave out the bounds by eigenvalues and by linear programs, which take seconds.
+        Whether to leave out the bounds by eigenvalues and by linear programs, which take seconds, and long frontiers on
+        graphs.
 
     Examples
     --------

@@ -46,7 +46,15 @@ from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of
 from pencilmap.model.bounds.level_cuts import divisions, in_turn_on_levels, together_on_levels
 from pencilmap.model.bounds.one_exchange import floor_of, hops_between, nearest
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_total, least_whole, rounded_down
+from pencilmap.model.bounds.rows_and_columns import (
+    MOST_STEPS,
+    exact_frontier,
+    exact_total,
+    least_total,
+    least_whole,
+    rounded_down,
+    steps,
+)
 from pencilmap.model.bounds.translations import translation_bound
 from pencilmap.model.bounds.twisted_cuts import all_cables, plane_cuts
 from pencilmap.model.network.network import host_hops, link_weights
@@ -61,6 +69,7 @@ from pencilmap.model.traffic.objective import Objective, in_sequence
 MOST_BOXES = 1 << 21     # above this number only planes cut
 MOST_NODES = 2048        # above this number distances between all nodes are not summed
 MOST_BLOCK_WORK = 1 << 24
+BRIEF_STEPS = 20_000_000  # of an exact frontier of a brief bound
 TOLERANCE = Fraction(1, 1_000_000_000)  # covers rounding up of floats
 
 
@@ -90,7 +99,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     reached : Fraction, optional
         Cost of a placement: a bound of this value is the best, and no further argument is tried.
     brief : bool
-        Whether to leave out the argument by linear programs, which take a second and add a few per cent at most.
+        Whether to leave out the argument by linear programs and long frontiers on graphs, which take up to a second.
 
     Returns
     -------
@@ -201,7 +210,7 @@ def _rows_and_columns(graph, site, grid, sizes, ordered, split, brief):
                 for nodes, cables in (plane_cuts if isinstance(graph, TwistedTorus) else all_to_all_cuts)(graph)]
     else:
         cuts = cuts_of_graph(graph, Room(site, grid))
-    yield from _across_cuts(site, cuts, sizes, rows, columns)
+    yield from _across_cuts(site, cuts, sizes, rows, columns, BRIEF_STEPS if brief else MOST_STEPS)
 
 
 @_rows_and_columns.register
@@ -257,15 +266,18 @@ def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
                "rows and columns across the middles, over all translations")
 
 
-def _across_cuts(site, cuts, sizes, rows, columns):
-    """Yield the bounds across cuts: of each list of cuts, across the best of them for a placement."""
+def _across_cuts(site, cuts, sizes, rows, columns, most=MOST_STEPS):
+    """Yield the bounds across cuts: of each list of cuts, across the best of them for a placement.
+
+    most : `steps` of an exact frontier
+    """
     P, N = sizes[0] * sizes[1], site.network.n_nodes
     for some, argument in cuts:
         if not some or not all(cut.cables for cut in some):
             continue
         found = []
         for low, high, cables in widest(some):
-            k = low if len(some) == 1 and low == high else None
+            k = low if len(some) == 1 and low == high and steps(*sizes, low) <= most else None
             found.append(_across(cables / (4 * N), share=Fraction(min(low, P - high), P), k=k, sizes=sizes, rows=rows,
                                  columns=columns, units=None))
         yield min(found), f"rows and columns across {argument}"

@@ -191,11 +191,10 @@ class Forecaster:
         course = course_of(schedule, self.grid, self.transform, self.joint, direction)
         resources, transforms = self._resources(course), 1 + (direction == PAIR)
         cost = sum((resources.links.length(phase.shares) for phase in course.phases), Fraction(0))
-        load = self.joint.largest((1,) * len(self.stages))
         known = course.plain or schedule.name in ("overlap", "pipelined")
         phases = [self._phase(phase, course, resources) for phase in course.phases]
         times = self._times(course, phases, transforms)
-        return ScheduleForecast(course.schedule, course.sizes, course.axis, load, cost, self._seconds(load), *times,
+        return ScheduleForecast(course.schedule, course.sizes, course.axis, self._joint_load, self._seconds, cost, *times,
                                 self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
                                 self._notes(course, phases, times), direction)
 
@@ -203,14 +202,16 @@ class Forecaster:
         """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
-        load = self.joint.largest((1,) * len(self.stages))
         t_s, time_s = (None if None in times else sum(times) for times in (
             [stage.t_s for stage in self.stages], [stage.time_s for stage in self.stages]))
         computing = self.case.local and self.case.local.time_s
         total_s = None if time_s is None or computing is None else time_s + computing
-        return ScheduleForecast(schedule, sizes=(1,), axis=None, load_joint=load, cost=cost, t_joint_s=self._seconds(load),
-                                t_s=t_s, time_s=time_s, total_s=total_s, hidden_s=None if total_s is None else 0.0,
-                                bounds=self.bounds, alone=Fraction(1))
+        return ScheduleForecast(schedule, sizes=(1,), axis=None, joint_load=self._joint_load, seconds=self._seconds,
+                                cost=cost, t_s=t_s, time_s=time_s, total_s=total_s,
+                                hidden_s=None if total_s is None else 0.0, bounds=self.bounds, alone=Fraction(1))
+
+    def _joint_load(self):
+        return self.joint.largest((1,) * len(self.stages))
 
     def _check_beside(self, schedule):
         """Raise ScheduleError if an exchange can only run alone."""

@@ -84,9 +84,9 @@ class ScheduleForecast:
     schedule : with everything chosen, so that its text can be given to the runner
     sizes : of the lanes: relative sizes of chunks, planes or fields
     axis : along which the lanes are cut, None where nothing is
-    load_joint : largest load of all exchanges at once in each class of links, on the m scale
+    joint_load : makes `load_joint`, which few answers show
+    seconds : of the busiest link by its length in each class
     cost : T by the links alone, on the m scale, slower links counted longer (exact)
-    t_joint_s : seconds of the busiest link with all exchanges at once
     t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
     hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
     bounds : Bounds of the grid; None where none is proved for the schedule
@@ -96,9 +96,9 @@ class ScheduleForecast:
     schedule: Schedule
     sizes: tuple[int, ...]
     axis: str | None
-    load_joint: tuple[Fraction, ...]
+    joint_load: Callable[[], tuple[Fraction, ...]] = field(compare=False, repr=False)
+    seconds: Callable[[Iterable[Fraction]], float | None] = field(compare=False, repr=False)
     cost: Fraction
-    t_joint_s: float | None
     t_s: float | None
     time_s: float | None
     total_s: float | None
@@ -107,6 +107,16 @@ class ScheduleForecast:
     alone: Fraction
     notes: tuple[str, ...] = ()
     direction: str = FORWARD
+
+    @cached_property
+    def load_joint(self) -> tuple[Fraction, ...]:
+        """Largest load of all exchanges at once in each class of links, on the m scale."""
+        return self.joint_load()
+
+    @property
+    def t_joint_s(self) -> float | None:
+        """Seconds of the busiest link with all exchanges at once."""
+        return self.seconds(self.load_joint)
 
     @property
     def name(self) -> str:

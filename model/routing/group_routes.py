@@ -2,9 +2,10 @@
 
 Idea: a route between two groups is a local route, a global cable, and a local route. The cables of a pair of groups are
 known, and the number of local hops to each of them. So the traffic of all switches of a group to all other groups is
-distributed in a few array operations. Local routes in a group use the cable between both switches if there is one, else
-all switches between them evenly.
-Cost: for each group with tasks, switches of the group x switches of such groups x cables between two groups.
+distributed in a few array operations. Switches with equal hops to all cables of a pair of groups are of one kind, and the
+shares of the cables depend on the kinds of both ends alone. Local routes in a group use the cable between both switches if
+there is one, else all switches between them evenly.
+Cost: for each group with tasks, switches of the group x switches of such groups, and x cables between two groups x kinds.
 """
 
 from dataclasses import dataclass
@@ -49,8 +50,7 @@ class GroupLoads:
         traffic : float array, shape (S, n, T, n)
             Bytes between switches; those inside a group are not added.
         """
-        links, _ = self.network.cables_of_pair
-        step = max(1, AT_ONCE // max(1, links.shape[2] * traffic[:1].size))
+        step = max(1, AT_ONCE // max(1, traffic[:1].size))
         for first in range(0, len(sources), step):
             some = slice(first, first + step)
             self._add_minimal(sources[some], targets, traffic[some])
@@ -58,14 +58,15 @@ class GroupLoads:
     def _add_minimal(self, sources, targets, traffic):
         links, inside = self.network.cables_of_pair
         sent = traffic @ np.ones(traffic.shape[3])  # (S, n, T); faster than a sum
-        received = traffic.sum(axis=1)              # (S, T, n)
         s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
         source, target = sources[s], targets[t]
         if links.shape[2] == 1:
-            leaving, entering = sent[s, :, t][:, None], received[s, t][:, None]               # (pairs, K, n)
+            leaving, entering = sent[s, :, t][:, None], traffic.sum(axis=1)[s, t][:, None]    # (pairs, K, n)
         else:
-            flow = traffic[s, :, t][:, None] * _shares(self.network, source.tobytes(), target.tobytes())
-            leaving, entering = flow @ np.ones(flow.shape[3]), flow.sum(axis=2)               # (pairs, K, n)
+            by_source, by_target, of_source, of_target = _shares(self.network, source.tobytes(), target.tobytes())
+            flow = traffic[s, :, t]
+            leaving = np.einsum("pknc,pnc->pkn", by_source, flow @ of_target)
+            entering = np.einsum("pkcn,pcn->pkn", by_target, of_source.transpose(0, 2, 1) @ flow)
         self._add(source[:, None], inside[source, target], links[source, target], leaving)
         real = links[source, target] >= 0
         self._add_local(target[:, None].repeat(real.shape[1], 1)[real][:, None], inside[target, source][real][:, None],
@@ -131,13 +132,40 @@ def _places(network):
 
 @lru_cache(maxsize=16)
 def _shares(network, sources, targets):
-    """Return the share of each cable of the traffic between switches of two groups: float array, shape (pairs, K, n, n)."""
+    """Return the share of each cable of the traffic between two groups, by switch and kind, and the kinds of all switches.
+
+    Float arrays, shapes (pairs, K, n, kinds) from switches to kinds, (pairs, K, kinds, n) from kinds to switches, and twice
+    (pairs, n, kinds), 1 for the kind of a switch: of the groups that send, then of those that receive.
+    """
     (links, inside), hops = network.cables_of_pair, network.local_hops
     source, target = (np.frombuffer(some, dtype=np.int64) for some in (sources, targets))
-    far = hops.T[inside[source, target]][:, :, :, None] + hops[inside[target, source]][:, :, None]
+    far_source, far_target = hops[inside[source, target]], hops[inside[target, source]]       # (pairs, K, n)
+    (kind, one), (other, another) = _kinds(far_source), _kinds(far_target)
+    pair, cable = np.arange(len(source))[:, None, None], np.arange(links.shape[2])[:, None]
+    far = (far_source[pair, cable, one[:, None]][..., None] + far_target[pair, cable, another[:, None]][:, :, None])
     far = np.where(links[source, target][:, :, None, None] >= 0, far, 9)
     chosen = far == far.min(axis=1, keepdims=True)
-    return chosen / chosen.sum(axis=1, keepdims=True)
+    shares = chosen / chosen.sum(axis=1, keepdims=True)                                       # (pairs, K, kinds, kinds)
+    by_target = np.moveaxis(shares[pair, cable, :, other[:, None]], -1, 2)
+    of_source, of_target = ((some[:, :, None] == np.arange(first.shape[1])).astype(float)
+                            for some, first in ((kind, one), (other, another)))
+    return shares[pair, cable, kind[:, None]], by_target, of_source, of_target
+
+
+def _kinds(far):
+    """Return the kind of each switch, and a switch of each kind: int arrays, shapes (pairs, n), (pairs, kinds).
+
+    far : int array, shape (pairs, K, n), hops from each switch to each cable
+    """
+    kind = np.zeros((len(far), far.shape[2]), dtype=np.int64)
+    for hops in np.moveaxis(far, 1, 0):
+        key = kind * (int(far.max(initial=0)) + 1) + hops
+        order = np.argsort(key, axis=1, kind="stable")
+        new = np.diff(np.take_along_axis(key, order, 1), axis=1, prepend=-1) > 0
+        np.put_along_axis(kind, order, np.cumsum(new, axis=1) - 1, 1)
+    one = np.zeros((len(far), int(kind.max(initial=0)) + 1), dtype=np.int64)
+    np.put_along_axis(one, kind, np.broadcast_to(np.arange(kind.shape[1]), kind.shape), 1)
+    return kind, one
 
 
 @lru_cache(maxsize=16)

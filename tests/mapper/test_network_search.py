@@ -3,7 +3,7 @@
 import random
 import re
 from fractions import Fraction
-from itertools import combinations, count, permutations
+from itertools import combinations, count, islice, permutations
 from time import process_time
 
 import networkx as nx
@@ -14,7 +14,7 @@ from pencilmap.mapper.base import progress
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, Swaps, boards, judged_routings, latin, search
-from pencilmap.mapper.searches.network_seeds import seeds
+from pencilmap.mapper.searches.network_seeds import FEW, seeds
 from pencilmap.mapper.searches.partition import DIVIDERS, dividers, halves
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.bounds.every_placement import lower_bound
@@ -355,6 +355,31 @@ def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.searches.network_seeds.halves", None)
     assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
         "launch order", "transposed")
+
+
+@pytest.mark.parametrize("text, grid", [
+    ("dragonfly:a=4,p=2,h=2", ProcessGrid(8, 9)), ("hyperx:4x4,hosts=4", ProcessGrid(8, 8)),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=5", ProcessGrid(5, 6))])
+def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_once(text, grid, monkeypatch):
+    site = site_of(text)
+    ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
+    some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
+    found = search(site, grid, evaluations=0)
+    assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
+    monkeypatch.setattr(network_search, "FIRST", 1000)
+    every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
+    assert search(site, grid, evaluations=0).costs[rule] == min(every.values())
+
+
+def cost_of(ground, slots, rule):
+    mapping = Mapping(ground.network, ground.grid, 1, ground.node[slots], ground.slot[slots], "seed")
+    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends, routing(rule)))
+
+
+def test_a_first_answer_makes_no_seeds_if_the_launch_order_loads_the_links_of_hosts_alone(monkeypatch):
+    monkeypatch.setattr(network_search, "seeds", lambda ground: pytest.fail("seeds"))
+    found = search(site_of("fat-tree:leaves=4,hosts=4,up=4"), ProcessGrid(4, 4), evaluations=0)
+    assert found.seed.startswith("launch order") and found.costs["shortest-path"] == 6  # 4 N (1 - 1/4) / P for each exchange
 
 
 def test_progress_tells_the_share_of_evaluations(monkeypatch):

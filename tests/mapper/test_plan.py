@@ -251,6 +251,30 @@ def test_grids_are_first_compared_without_a_search(monkeypatch):
     assert shares and set(shares) == {0}
 
 
+def test_a_first_answer_predicts_grids_with_idle_tasks_only_if_these_may_come_first():
+    def grids(fft, by="transform", **costs):
+        where = replace(setting(fft=fft, network="4x4", bandwidth="1 GB/s", tasks_per_node=4), costs=Costs(**costs))
+        return {choice.grid.shape for choice in plan(where, effort="quick", by=by).choices}
+
+    busy = {(8, 8)}
+    assert grids("8") == grids("8", by="exchanges", fft_rate_per_task=1e9) == busy
+    assert busy < grids("8", fft_rate_per_task=1e9) and busy < grids("7")  # the latter leave tasks idle on every grid
+
+
+@pytest.mark.parametrize("network", ["3x3:mesh", "4x4", "fat-tree:leaves=4,hosts=4,up=2"])
+def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_come_first(network, monkeypatch):
+    where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
+    every, tried = [], []
+    for grid in all_grids(where.n_slots, where.decomposition):
+        every += [where.shown(placed) for text in ("best", "default")
+                  for placed in [where.best_placement(grid, "sequence", 0) if text == "best" else where.place(text, grid)]]
+    monkeypatch.setattr(type(where), "answer", lambda here, placed, question, name=None, known=type(where).answer:
+                        tried.append((placed.grid, question.routing)) or known(here, placed, question, name))
+    found = plan(where, schedules=["sequence"], effort="quick", decompositions=[where.decomposition])
+    assert found.best.worth == min(every, key=order).worth
+    assert len({grid for grid, rule in tried if rule}) < len({grid for grid, _ in tried})
+
+
 @pytest.mark.usefixtures("brief")
 def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
     shares = []

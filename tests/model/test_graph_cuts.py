@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.model.bounds import graph_cuts
+from pencilmap.model.bounds import every_placement, graph_cuts
+from pencilmap.model.bounds.every_placement import lower_bound
 from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.network import host_hops
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.traffic.exchange import exchanges, node_totals, node_traffic
 
@@ -214,3 +216,12 @@ def test_an_all_to_all_is_the_traffic_of_everybody(graph, monkeypatch):
         for kept in (graph_cuts.whole_bound, graph_cuts.orders_of, graph_cuts._all_to_all_runs):
             kept.cache_clear()
         assert graph_cuts.whole_bound(graph) == graph_bound(graph, everybody)
+
+
+def test_a_brief_bound_makes_no_long_frontier(monkeypatch):
+    graph, grid = from_networkx(nx.barbell_graph(8, 0), "two halves"), ProcessGrid(4, 4)
+    whole, brief = (lower_bound(Site(graph), grid, brief=brief).value for brief in (False, True))
+    assert whole == brief > 0
+    monkeypatch.setattr(every_placement, "BRIEF_STEPS", 0)
+    monkeypatch.setattr(every_placement, "exact_frontier", lambda *given: pytest.fail("long"))
+    assert 0 < lower_bound(Site(graph), grid, brief=True).value <= whole
