@@ -18,8 +18,7 @@ Deterministic: the same seed and evaluations give the same tiling.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
-from itertools import product as cartesian
+from itertools import islice, product as cartesian
 from math import inf, lcm, prod
 
 import numpy as np
