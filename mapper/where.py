@@ -176,8 +176,9 @@ class Where:
             if self.halo and self.transform:
                 from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
 
-                with next(steps):
-                    found += with_halo(self.site, grid, self.transform, wanted, self.halo, effort, limit)
+                with next(steps):  # a brief search would spend more on its starts than on its swaps
+                    found += with_halo(self.site, grid, self.transform, wanted, self.halo, 0 if brief or i else effort,
+                                       limit)
         return self._fastest(found, schedule, BEST)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str,

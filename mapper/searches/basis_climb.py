@@ -23,8 +23,8 @@ Parameters
 sums, differences : int32 array, shape (N, N)
     Node of the sum of two nodes; node of the second minus the first.
 start, first, node, share : arrays of `pencilmap.model.routing.twisted_paths.Routes`
-    `first` is the channel times N.
-worth : float array, shape (channels,)
+    Of the links upwards; `first` is the dimension times N.
+worth : float array, shape (d,)
     Factor of a load on the weighted m scale.
 steps : int array, shape (channels,)
     Node at the end of each link of node 0.

@@ -26,7 +26,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing.twisted_paths import MOST_NODES, routes_of
 from pencilmap.model.traffic.objective import Objective
 
-WORK = 1_500_000_000  # default of evaluations times the additions of one evaluation; some seconds
+WORK = 2_000_000_000  # default of evaluations times the additions of one evaluation; some seconds
 FEWEST, MOST = 400, 20_000  # evaluations
 HEAT = 0.01
 MOST_KEPT = 16  # grids and objectives whose starts are kept
@@ -154,21 +154,27 @@ def _climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, number):
 
 def usual_evaluations(torus: TwistedTorus, grid: ProcessGrid) -> int:
     """Return the default number of evaluations."""
-    path = len(routes_of(torus).share) / torus.n_nodes
+    path = np.count_nonzero(_is_up(routes_of(torus))) / torus.n_nodes
     inside = sum(n * n for n in grid.shape) / 2 * path
-    folding = 2 * torus.n_dimensions * torus.n_nodes * sum(prime_factors(grid.n_tasks))
+    folding = torus.n_dimensions * torus.n_nodes * sum(prime_factors(grid.n_tasks))
     return int(min(MOST, max(FEWEST, WORK // (inside + folding))))
 
 
 @lru_cache(maxsize=4)
 def _network(torus: TwistedTorus, tasks_per_node: int) -> basis_climb.Network:
+    """Return the network with its links upwards alone: groups load both directions of a cable alike."""
     routes, nodes, n = routes_of(torus), np.arange(torus.n_nodes), torus.n_nodes
     sums = torus.sums(nodes, nodes).astype(np.int32)
-    strength = [float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)]
+    strength = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])
     steps = np.array([torus.neighbours[i, direction, 0] for i, direction in steps_up_and_down(torus)] or [0])
-    return basis_climb.Network(sums, sums[torus.negative], routes.start, (routes.channel * n).astype(np.int32),
-                               routes.node.astype(np.int32), routes.share, np.repeat(strength, 2), steps,
-                               tasks_per_node)
+    up = _is_up(routes)
+    start = np.concatenate([[0], np.cumsum(up)])[routes.start]
+    return basis_climb.Network(sums, sums[torus.negative], start, (routes.channel[up] // 2 * n).astype(np.int32),
+                               routes.node[up].astype(np.int32), routes.share[up], strength, steps, tasks_per_node)
+
+
+def _is_up(routes):
+    return routes.channel % 2 == 0
 
 
 def _terms(wanted: Objective, grid: ProcessGrid, tasks_per_node: int) -> basis_climb.Wanted:

@@ -18,7 +18,7 @@ Deterministic: the same seed and evaluations give the same tiling.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product as cartesian
+from itertools import islice, product as cartesian
 from math import inf, lcm, prod
 
 import numpy as np
@@ -37,6 +37,7 @@ USUAL_TILE = 16
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
 MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
+MOST_AT_ONCE = 1 << 17    # places of the lattices that are judged at once
 NEAR = 6                  # places of each coset, the nearest to place 0, of which a tile takes one
 MOST_KEPT = 8             # grids whose lattices are kept
 MOST_TILE = 512           # tasks: larger tiles are not annealed
@@ -326,15 +327,16 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
         if tile > MOST_TILE:
             continue
         floor = _least_tile(torus, shape, tile, scale)
-        for count, form in enumerate(normal_forms(tuple(shape.tolist()), tile)):
-            if count >= most:
-                break
-            apart = _apart(torus, members(shape, form))
-            load = float((_lengths(torus, apart.mean(axis=0)) * scale).max())
-            if load + floor >= below - 1e-9:
-                continue
-            alike = letter, _signature(torus, scale, apart)
-            found.setdefault(alike, Lattice(tuple(shape.tolist()), form, letter, load, floor))
+        forms = list(islice(normal_forms(tuple(shape.tolist()), tile), most))
+        kept: dict[int, tuple[float, tuple]] = {}
+        for numbers, apart in _all_apart(torus, shape, forms):
+            load = (_lengths(torus, apart.mean(axis=1).T).T * scale).max(axis=1)
+            low = np.flatnonzero(load + floor < below - 1e-9)
+            signatures = _signatures(torus, scale, apart[low])
+            kept |= {numbers[k]: (float(load[k]), signature) for k, signature in zip(low.tolist(), signatures)}
+        for number in sorted(kept):
+            load, signature = kept[number]
+            found.setdefault((letter, signature), Lattice(tuple(shape.tolist()), forms[number], letter, load, floor))
     return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
 
 
@@ -343,20 +345,35 @@ def _tried(torus, tasks_per_node, grid, below):
     return tried_lattices(torus, _shape(torus, tasks_per_node), grid, below)
 
 
-def _signature(torus, scale, apart):
-    """Return a key that is equal for lattices which differ only by an exchange of like dimensions."""
+def _all_apart(torus, shape, forms):
+    """Yield the numbers of forms with the same diagonal, and the distances of their places: shape (forms, places, d)."""
+    alike: dict[tuple, list[int]] = {}
+    for number, form in enumerate(forms):
+        alike.setdefault(tuple(row[i] for i, row in enumerate(form)), []).append(number)
+    for diagonal, numbers in alike.items():
+        times = shape // np.array(diagonal)
+        places = coordinates(times, np.arange(int(times.prod())))
+        step = max(1, MOST_AT_ONCE // len(places))
+        for some in (numbers[first:first + step] for first in range(0, len(numbers), step)):
+            yield some, _apart(torus, places @ np.array([forms[number] for number in some]) % shape)
+
+
+def _signatures(torus, scale, apart):
+    """Return a key for each lattice; equal keys are those of lattices that differ only by an exchange of like dimensions."""
     kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
-    parts = [np.sort(apart[:, [i for i, k in enumerate(kinds) if k == kind]], axis=1) for kind in dict.fromkeys(kinds)]
-    rows = np.concatenate(parts, axis=1)
-    totals = [tuple(sorted(part.tolist())) for part in
-              (apart[:, [i for i, k in enumerate(kinds) if k == kind]].sum(axis=0) for kind in dict.fromkeys(kinds))]
-    return tuple(totals), rows[np.lexsort(rows.T)].tobytes()
+    code, totals = np.zeros(apart.shape[:2], dtype=np.int64), []
+    for kind in dict.fromkeys(kinds):
+        part = apart[:, :, [i for i, each in enumerate(kinds) if each == kind]]
+        totals.append(np.sort(part.sum(axis=1), axis=1))
+        for column in np.moveaxis(np.sort(part, axis=2), 2, 0):
+            code = code * kind[0] + column
+    return [row.tobytes() for row in np.concatenate([*totals, np.sort(code, axis=1)], axis=1)]
 
 
 def _apart(torus, where):
     """Return the distance from place 0 in each dimension: int array, shape (places, d)."""
     n = np.array(torus.shape)
-    where = where[:, :-1]
+    where = where[..., :-1]
     return np.minimum(where, n - where)
 
 

@@ -8,6 +8,7 @@ Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotc
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """
 
+import os
 import subprocess
 from pathlib import Path
 from shutil import which
@@ -25,6 +26,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 
 PROGRAMS = ("scotch_gmap", "amk_grf")
+ONE_THREAD = {"SCOTCH_PTHREAD_NUMBER": "1"}  # threads of Scotch 7 make another map each time
 STRATEGIES = ("-cb", "-cbq", "-cq", "-ct")  # its strategies: balance, balance and quality, quality, safety
 SECONDS = 300
 
@@ -125,7 +127,8 @@ def read_map(path: Path, n: int) -> Ints:
 def run(*command: object) -> None:
     """Run a program of Scotch. Raises PlacementError if it fails."""
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS,
+                              env=os.environ | ONE_THREAD)
     except subprocess.TimeoutExpired as error:
         raise PlacementError(f"{command[0]} did not finish within {SECONDS} s; use a smaller case") from error
     if done.returncode:

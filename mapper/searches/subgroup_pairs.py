@@ -11,7 +11,6 @@ Cost: O(N) for each subgroup; a few seconds for 2,048 nodes. Complements often d
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import product as cartesian
 
 import numpy as np
 
@@ -23,6 +22,8 @@ from pencilmap.model.routing.twisted_paths import routes_of
 from pencilmap.model.traffic.objective import Objective
 
 MOST_FORMS = 1 << 18  # normal forms of one diagonal that are tried
+ROUNDING = 1e-12      # of costs
+AT_ONCE = 16          # subgroups whose members are found together
 MOST_TRIED = 400      # subgroups of each order that are paired, the least loads first
 
 
@@ -45,25 +46,24 @@ def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> t
     >>> rows.shape, columns.shape, float(f"{cost:.4f}")
     ((8,), (16,), 4.3333)
     """
-    rows, columns = (_cheapest(subgroups(torus, order), torus) for order in sizes)
-    terms = [(term.count, term.shares) for term in wanted.terms]
-    best: tuple[Ints, Ints, float] | None = None
-    for row, row_load in rows:
-        for column, column_load in columns:
-            cost = sum(float(count) * float((float(share) * row_load + float(other) * column_load).max())
-                       for count, (share, other) in terms)
-            if (best is None or cost < best[2] - 1e-12) and np.count_nonzero(row & column) == 1:
-                best = np.flatnonzero(row), np.flatnonzero(column), cost
-    return best
+    (rows, row_loads), (columns, column_loads) = (_cheapest(subgroups(torus, order), torus) for order in sizes)
+    costs = np.zeros((len(rows), len(columns)))
+    for term in wanted.terms:
+        share, other = map(float, term.shares)
+        costs += float(term.count) * (share * row_loads[:, None] + other * column_loads).max(axis=2)
+    common = rows.astype(np.float32) @ columns.T.astype(np.float32)
+    costs[common > 1] = np.inf
+    if not np.isfinite(costs).any():
+        return None
+    row, column = np.unravel_index((costs < costs.min() + ROUNDING).argmax(), costs.shape)
+    return np.flatnonzero(rows[row]), np.flatnonzero(columns[column]), float(costs[row, column])
 
 
-def _cheapest(members: Bools, torus: TwistedTorus) -> list[tuple[Bools, Floats]]:
-    """Return the subgroups of the least largest load, with their load in each direction on the weighted m scale."""
-    if not len(members):
-        return []
-    loads = members @ _steps(torus) * (4 / members[0].sum())
+def _cheapest(members: Bools, torus: TwistedTorus) -> tuple[Bools, Floats]:
+    """Return the subgroups of the least largest load, and their load in each direction on the weighted m scale."""
+    loads = members @ _steps(torus) * (4 / np.maximum(1, members[:1].sum()))
     order = np.argsort(loads.max(axis=1), kind="stable")[:MOST_TRIED]
-    return [(members[k], loads[k]) for k in order]
+    return members[order], loads[order]
 
 
 @lru_cache(maxsize=8)
@@ -87,8 +87,8 @@ def subgroups(torus: TwistedTorus, order: int) -> Bools:
         inside = np.ones(form.shape[0], dtype=bool)
         for generator in lattice:
             inside &= _contains(form, generator)[:, 0]
-        found += [_contains(one[None], nodes)[0] for one in form[inside]]
-    return np.array(found, dtype=bool).reshape(-1, torus.n_nodes)
+        found += [_contains(some, nodes) for some in np.split(form[inside], range(AT_ONCE, inside.sum(), AT_ONCE))]
+    return np.concatenate([np.zeros((0, torus.n_nodes), dtype=bool), *found])
 
 
 def _normal_forms(d: int, index: int) -> Iterator[Ints]:
@@ -99,7 +99,7 @@ def _normal_forms(d: int, index: int) -> Iterator[Ints]:
         if count <= MOST_FORMS:
             forms = np.zeros((count, d, d), dtype=np.int64)
             forms[:, range(d), range(d)] = diagonal
-            values = np.array(list(cartesian(*(range(diagonal[j]) for _, j in above)))).reshape(count, len(above))
+            values = np.indices([diagonal[j] for _, j in above]).reshape(len(above), count).T
             for k, (i, j) in enumerate(above):
                 forms[:, i, j] = values[:, k]
             yield forms

@@ -22,7 +22,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 8e8, "long": 6e9}  # changed loads of links
+WORK = {"quick": 0.0, "normal": 2.5e8, "long": 6e9}  # changed loads of links
 REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already

@@ -1,7 +1,7 @@
 """Link loads of the traffic of a program while ranks change places: the inner loop of the search.
 
-Idea: a change of places moves only the messages of two ranks. Their routes come from tables, the changed links are noted
-first, and a rejected change is undone from these notes. The energy is the sum over the phases of the p-norm of the loads of
+Idea: a change of places moves only the messages of two ranks. Their routes come from tables, the loads of changed links are
+noted, and a rejected change is undone from these notes. The energy is the sum over the phases of the p-norm of the loads of
 the links. Annealing at a growing p leads from bytes times hops (p = 1) to the busiest links. The best placement by the
 busiest links themselves is kept.
 Cost: for a swap of two ranks their partners times the links of a route; compiled by numba, cached on disk if possible.
@@ -18,6 +18,7 @@ from pencilmap.model.predict.route_tables import RouteTables
 from pencilmap.model.traffic.program import Traffic
 
 SWAPS_OF_RANK = 40_000  # most swaps of a search for each rank
+MOST_NEAR, FAR = 1_000_000, 2  # entries of the tables of routes in a cache; time of others relative to these
 CHECK = 256  # swaps between two looks at the busiest links
 HOT, COLD = 1.0, 3e-2  # first and last temperature of a stage, in mean changes of energy
 
@@ -39,28 +40,17 @@ near : int array, shape (H, m)
 
 
 @compiled
-def _put(flat, sums, f, at, amount, k, noted, before, count):
-    old = flat[at]
-    new = max(old + amount, 0.0)
-    noted[count], before[count] = at, old
-    flat[at] = new
-    sums[f] += raised(new, k) - raised(old, k)
-    return count + 1
+def _of_rank(width, r, skip, sign, rows, other, phase, sent, got, place, host, router, up, down, host_load, at, shape,
+             stride, first, start, link, load, lane, change, count):
+    """List the loads that change if the messages of rank r are added (+1) or removed (-1), except to and from rank `skip`.
 
-
-@compiled
-def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got, place, host, router, up, down, host_load,
-             at, shape, stride, first, start, link, load, noted, before, count):
-    """Add (+1) or remove (-1) the messages of rank r, except to and from rank `skip`.
-
-    Note the loads before in `noted` and `before`; return the number of notes. All in one function: calls with so many arrays
-    take longer than a message.
+    Write the places of the loads to `lane` and their changes to `change` from `count` on; return the new number. All in one
+    function: calls with so many arrays take longer than a message.
     """
     for j in range(rows[r], rows[r + 1]):
         if other[j] == skip or host[place[r]] == host[place[other[j]]]:
             continue
-        f = phase[j]
-        base = f * width
+        base = phase[j] * width
         for back in range(2):
             amount = sign * (got[j] if back else sent[j])
             if amount == 0.0:
@@ -68,8 +58,9 @@ def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got,
             a, b = (place[other[j]], place[r]) if back else (place[r], place[other[j]])
             here, there = router[a], router[b]
             if up[a] >= 0:
-                count = _put(flat, sums, f, base + up[a], amount * host_load, k, noted, before, count)
-                count = _put(flat, sums, f, base + down[b], amount * host_load, k, noted, before, count)
+                lane[count], lane[count + 1] = base + up[a], base + down[b]
+                change[count] = change[count + 1] = amount * host_load
+                count += 2
             if here == there:
                 continue
             node = 0
@@ -81,24 +72,45 @@ def _of_rank(flat, width, sums, r, skip, sign, k, rows, other, phase, sent, got,
                     row = first[i] + x * shape[i] + y
                     line = base + node - x * stride[i]
                     for e in range(start[row], start[row + 1]):
-                        count = _put(flat, sums, f, line + link[e], amount * load[e], k, noted, before, count)
+                        lane[count], change[count] = line + link[e], amount * load[e]
+                        count += 1
                     node += (y - x) * stride[i]
     return count
 
 
 @compiled
 def _fill(loads, sums, k, rows, other, phase, sent, got, place, host, router, up, down, host_load, at, shape, stride, first,
-          start, link, load, noted, before):
+          start, link, load, lane, change, before):
     """Route all messages again. `got` is 0, so that each message is routed once."""
     loads[:] = 0.0
     flat, width = loads.ravel(), loads.shape[1]
     for r in range(len(rows) - 1):
-        _of_rank(flat, width, sums, r, -1, 1.0, 0, rows, other, phase, sent, got, place, host, router, up, down, host_load,
-                 at, shape, stride, first, start, link, load, noted, before, 0)
+        count = _of_rank(width, r, -1, 1.0, rows, other, phase, sent, got, place, host, router, up, down, host_load, at,
+                         shape, stride, first, start, link, load, lane, change, 0)
+        for x in range(count):
+            flat[lane[x]] += change[x]
     for f in range(loads.shape[0]):
         sums[f] = 0.0
         for x in range(loads.shape[1]):
             sums[f] += raised(loads[f, x], k)
+
+
+@compiled
+def _put(flat, width, sums, k, lane, change, before, count):
+    """Change the loads in a list one after the other, and the sums; note the loads before."""
+    single, total = len(sums) == 1, 0.0
+    for x in range(count):
+        old = flat[lane[x]]
+        new = max(old + change[x], 0.0)
+        before[x], flat[lane[x]] = old, new
+        for _ in range(k):
+            new *= new
+            old *= old
+        if single:
+            total += new - old
+        else:
+            sums[lane[x] // width] += new - old
+    sums[0] += total
 
 
 @compiled
@@ -129,7 +141,8 @@ def _swap(place, rank_in, r, t):
 
 @compiled
 def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows, other, phase, sent, got, place, rank_in,
-            near, per_host, host, router, up, down, host_load, at, shape, stride, first, start, link, load, noted, before):
+            near, per_host, host, router, up, down, host_load, at, shape, stride, first, start, link, load, lane, change,
+            before):
     """Swap ranks at temperatures from hot to cold. Update `best`, the places with the least cost; return this cost."""
     np.random.seed(seed)
     P, S = len(rows) - 1, len(place)
@@ -161,15 +174,16 @@ def _anneal(loads, sums, scale, k, steps, hot, cold, seed, best, best_cost, rows
                 _swap(place, rank_in, r, t)
             who, skip = (t, r) if turn % 2 else (r, -1)
             if who < P:
-                count = _of_rank(flat, width, sums, who, skip, -1.0 if turn < 2 else 1.0, k, rows, other, phase, sent, got,
-                                 place, host, router, up, down, host_load, at, shape, stride, first, start, link, load,
-                                 noted, before, count)
+                count = _of_rank(width, who, skip, -1.0 if turn < 2 else 1.0, rows, other, phase, sent, got, place, host,
+                                 router, up, down, host_load, at, shape, stride, first, start, link, load, lane, change,
+                                 count)
+        _put(flat, width, sums, k, lane, change, before, count)
         after = _energy(sums, scale, k)
         if after <= energy or np.random.random() < np.exp((energy - after) / temperature):
             energy = after
         else:
             for x in range(count - 1, -1, -1):
-                flat[noted[x]] = before[x]
+                flat[lane[x]] = before[x]
             for f in range(n_phases):
                 sums[f] = sums_before[f]
             _swap(place, rank_in, r, t)
@@ -212,7 +226,7 @@ class Swaps:
                       for first, n in zip(t.first, t.shape)) + 2
         self.links_of_swap = 4 * max(1.0, np.diff(self.rows).mean()) * 2 * self._mean_links()
         room = 4 * most * longest + 16
-        self._notes = np.empty(room, np.int64), np.empty(room)
+        self._notes = np.empty(room, np.int64), np.empty(room), np.empty(room)
 
     def _partners(self, phases) -> None:
         from scipy.sparse import coo_array  # slow to import
@@ -246,16 +260,20 @@ class Swaps:
         found = np.empty((H, min(most, H)), np.int64)
         for some in range(0, H, 512):
             hops = t.hops(routers[some:some + 512], routers).astype(float)
-            hops += np.abs(np.arange(some, some + len(hops))[:, None] - np.arange(H)[None, :]) / (4 * H)
+            apart = np.arange(H)[None, :] - np.arange(some, some + len(hops))[:, None]
+            hops += (np.abs(apart) + 0.5 * (apart > 0)) / (4 * H)  # all different
             if self.per_host == 1:
                 hops[np.arange(len(hops)), np.arange(some, some + len(hops))] = np.inf if H > 1 else 0
-            found[some:some + 512] = np.argsort(hops, axis=1, kind="stable")[:, :found.shape[1]]
+            first = np.argpartition(hops, found.shape[1] - 1, axis=1)[:, :found.shape[1]]
+            order = np.argsort(np.take_along_axis(hops, first, axis=1), axis=1)
+            found[some:some + 512] = np.take_along_axis(first, order, axis=1)
         return found
 
     def places(self, of_rank: Ints) -> Ints:
         """Return the places of the ranks, then the empty places: int array, shape (S,)."""
-        rest = np.setdiff1d(np.arange(self.S), of_rank)
-        return np.concatenate([of_rank, rest]).astype(np.int64)
+        empty = np.ones(self.S, dtype=bool)
+        empty[of_rank] = False
+        return np.concatenate([of_rank, np.flatnonzero(empty)]).astype(np.int64)
 
     def loads(self, of_rank: Ints) -> Floats:
         """Return the load of every link in each phase: float array, shape (F, links)."""
@@ -316,5 +334,6 @@ class Swaps:
 
 def steps_for(swaps: Swaps, link_changes: float) -> int:
     """Return the swaps that change about so many loads of links."""
-    each = swaps.links_of_swap + swaps.F * swaps.tables.n_links / CHECK
+    far = FAR if len(swaps.tables.link) > MOST_NEAR else 1
+    each = swaps.links_of_swap * far + swaps.F * swaps.tables.n_links / CHECK
     return max(1000, min(int(link_changes / each), SWAPS_OF_RANK * swaps.P))

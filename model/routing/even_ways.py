@@ -18,8 +18,9 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.traffic.pairs import Traffic
 
-AT_ONCE = 1 << 23  # arcs times roots: about 100 MB
-FEW = 4            # vertices for each root, at most, to compute the shares of all vertices, which serve all exchanges
+MOST_KEPT = 1 << 23  # arcs times roots whose shares are kept: about 100 MB
+AT_ONCE = 1 << 19    # arcs times roots that are walked together: as many as fit in a cache
+FEW = 4              # vertices for each root, at most, to compute the shares of all vertices, which serve all exchanges
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,35 +57,44 @@ def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Fl
     """
     found, (of_root, at) = np.zeros(len(arcs.source)), (traffic.col, traffic.row) if by_hop else (traffic.row, traffic.col)
     roots, number = np.unique(of_root, return_inverse=True)
-    step = max(1, AT_ONCE // max(1, len(arcs.source)))
-    if arcs.n_vertices <= min(step, FEW * len(roots)):
+    most, step = (max(1, number // max(1, len(arcs.source))) for number in (MOST_KEPT, AT_ONCE))
+    if arcs.n_vertices <= min(most, FEW * len(roots)):
         roots, number = np.arange(arcs.n_vertices), of_root
+    levels = _kept if most >= len(roots) else _levels
     for first in range(0, len(roots), step):
         some = roots[first:first + step]
         mine = (number >= first) & (number < first + step)
         place = (number[mine] - first) * arcs.n_vertices + at[mine]
         held = np.bincount(place, traffic.data[mine], len(some) * arcs.n_vertices)
-        for level in (_kept if step >= len(roots) else _levels)(arcs, some.tobytes(), by_hop):
+        for level in levels(arcs, some.tobytes(), by_hop):
             moved = held[level.far] * level.share
             found += np.bincount(level.arc, moved, len(found))
             held[level.near] += np.add.reduceat(moved, level.begin)
     return found
 
 
+@lru_cache(maxsize=4)
+def _turned(arcs: Arcs) -> Arcs:
+    """Return the arcs in the opposite direction, which keep their distances."""
+    return Arcs(arcs.n_vertices, arcs.target, arcs.source, arcs.index, arcs.capacity)
+
+
 def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
     """Return the levels from the farthest on."""
     found, V = [], arcs.n_vertices
-    start, end = (arcs.target, arcs.source) if by_hop else (arcs.source, arcs.target)  # outwards from the root
+    outwards = _turned(arcs) if by_hop else arcs
+    start, end, by_start = outwards.source, outwards.target, np.argsort(outwards.source, kind="stable")
     some = np.frombuffer(roots, dtype=np.int64)
-    hops = Arcs(V, start, end, arcs.index, arcs.capacity).distances(some).ravel()
-    step = hops.reshape(-1, V)[:, start]
-    root, arc = np.nonzero(np.isfinite(step) & (hops.reshape(-1, V)[:, end] == step + 1))
+    hops = outwards.distances(some).ravel()
+    hops = np.where(np.isfinite(hops), hops, -2).astype(np.int16 if V < 1 << 15 else np.int32)  # 16 bits sort fast
+    root, arc = np.nonzero(hops.reshape(-1, V)[:, end[by_start]] == hops.reshape(-1, V)[:, start[by_start]] + 1)
+    arc = by_start[arc]
     near, far = root * V + start[arc], root * V + end[arc]
     paths = np.zeros(len(some) * V)
     paths[np.arange(len(some)) * V + some] = 1
     width = np.bincount(far, arcs.capacity[arc], len(paths)) if by_hop else paths
-    level = hops[near].astype(np.int64)
-    order = np.lexsort([near, level])
+    level = hops[near]
+    order = np.argsort(level, kind="stable")  # in a level by `near`
     for pairs in np.split(order, np.flatnonzero(np.diff(level[order])) + 1) if len(order) else ():
         if not by_hop:
             np.add.at(paths, far[pairs], paths[near[pairs]])
@@ -94,4 +104,4 @@ def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
     return found[::-1]
 
 
-_kept = lru_cache(maxsize=4)(_levels)
+_kept = lru_cache(maxsize=4 * MOST_KEPT // AT_ONCE)(_levels)

@@ -1,5 +1,6 @@
 """Scotch's mappings: graphs by hand, valid placements, and ours never worse; skipped without Scotch."""
 
+import sys
 from random import Random
 
 import networkx as nx
@@ -93,3 +94,8 @@ def test_without_scotch_its_debian_package_is_named(monkeypatch):
     monkeypatch.setattr(scotch, "which", lambda program: None)
     with pytest.raises(PlacementError, match="Debian package scotch"):
         scotch_mapping(Site(Torus((4,))), ProcessGrid(2, 2))
+
+
+def test_scotch_runs_on_one_thread_so_that_its_map_is_the_same_each_time():
+    code = "import os; raise SystemExit(os.environ['SCOTCH_PTHREAD_NUMBER'] != '1')"
+    scotch.run(sys.executable, "-c", code)
