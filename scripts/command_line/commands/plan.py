@@ -57,7 +57,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @on_machine
 @with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
-              help="Time that ranks: of the whole transform, or of its exchanges.")
+              help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
