@@ -132,8 +132,10 @@ class NodeCounts(click.ParamType):
 @BANDWIDTH
 @FFT
 @grid_option("best", "One grid instead of the best.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="How many shapes to search and list.")
-@click.option("--grids", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="How many grids to list of each shape.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N",
+              help="How many shapes to search and list.")
+@click.option("--grids", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="How many grids to list of each shape.")
 @click.option("--scaling", type=Name(["strong", "weak"]),
               help="For several numbers of nodes [strong].\nThe same transform on all, or one that grows with them.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
