@@ -1,7 +1,7 @@
 """Pages of help: the list of commands, and for each command its use, examples with their output, and options.
 
-The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output, in which a line ``...``
-stands for lines that are left out. A test runs them.
+The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output, in which a line of
+``...`` stands for lines that are left out. A test runs them.
 """
 
 from collections.abc import Iterable, Mapping

@@ -123,7 +123,9 @@ class NodeCounts(click.ParamType):
 
 @click.command("shapes", cls=Page,
                usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
-@click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several: a scaling study.\nA shape or a file of nodes stands for its number of nodes.")
+@click.option("--nodes", "-N", type=NodeCounts(), required=True,
+              help="Nodes of the partition; several: a scaling study.\n"
+                   "A shape or a file of nodes stands for its number of nodes.")
 @MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions.\nWhatever the machine hands out.")
