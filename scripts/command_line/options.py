@@ -42,7 +42,7 @@ WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question 
 ON_NETWORK = (
     MACHINE, NETWORK, NODES, TASKS, BANDWIDTH,
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
-    click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
+    click.option("--idle", is_flag=True, help="Allow a --grid of fewer tasks than slots."),
     WHOLE,
 )
 
