@@ -6,7 +6,7 @@ If neither gives a format, the user must name a format.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.allocations import job_format
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import Machine
@@ -43,10 +43,8 @@ def expected(machine: Machine | None, environ: Mapping[str, str]) -> Choice | No
     if figure and machine:
         return Choice(figure.value[0], f"machine {machine.name}", tuple(figure.value[1:]),
                       (figure.note,) if figure.note else ())
-    for reader in READERS.values():
-        if reader.format and reader.from_environment and reader.from_environment(environ):
-            return Choice(reader.format, f"the job around this command ({reader.title})")
-    return None
+    name, title = job_format(environ) or (None, "")
+    return Choice(name, f"the job around this command ({title})") if name else None
 
 
 def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
@@ -72,5 +70,6 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     if found:
         return found
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
-    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and this is not a job of a known batch "
-                       f"system; give `format`, one of {', '.join(FORMATS)}")
+    job = "the mpirun of this job is not recognised" if job_format(environ) else "this is not a job of a known batch system"
+    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, one of "
+                       f"{', '.join(FORMATS)}")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.allocations import job_format
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import logical
@@ -87,10 +87,9 @@ def _of_format(name):
 
 
 def _of_batch_system(environ):
-    for reader in READERS.values():
-        if reader.format and reader.from_environment and reader.from_environment(environ):
-            yield from (replace(order, reason=f"the job around this command ({re.split('[;:]', reader.title)[0]})")
-                        for order in _of_format(reader.format))
+    name, title = job_format(environ) or (None, "")
+    yield from (replace(order, reason=f"the job around this command ({re.split('[;:]', title)[0]})")
+                for order in _of_format(name))
 
 
 def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:

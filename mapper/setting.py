@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pencilmap.mapper.allocations import job_hosts
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
@@ -260,6 +261,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     described, shape = _network(machine, network, bandwidth)
     first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
+        if (listed_by.count or 0) > shape.n_nodes:
+            raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, fewer than the {listed_by.count} of `nodes`; "
+                                 "leave `nodes` out to use them all")
         raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
                              "usable nodes in a file, one in each line, and give its name")
     given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
@@ -274,7 +278,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         site = Site(network, tasks, _allocation(network, listed, failed, count), idle)
         return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
                        costs=described.costs if described else Costs(),
-                       notes=tuple(_notes(network, described, used, count)),
+                       notes=(*_notes(network, described, used, count),
+                              *(_not_of_job(network, environ or {}) if nodes is None else ())),
                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
                        decompositions=CHOSEN if decomposition is None else (one,),
                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
@@ -327,10 +332,18 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
     """Yield what a reader of any prediction needs to know about the network."""
     yield from network.notes
     if count:
-        yield (f"the {count} nodes are assumed to be the first of the network: they fill whole switches and groups; a file "
-               "of the numbers of other nodes gives other places")
+        nodes = "the node is" if count == 1 else f"the {count} nodes are"
+        yield f"{nodes} assumed to be the first of the network: a file of the numbers of other nodes gives other places"
     if machine:
         yield from machine.doubts(network, used)
+
+
+def _not_of_job(network: Network, environ: Variables[str, str]) -> Iterator[str]:
+    """Yield the note that the job around this command has fewer nodes than the network."""
+    names = network.host_names
+    job = set(job_hosts(environ)) if names else set()
+    if names and job and job < set(names.values()):
+        yield f"all {network.n_nodes} nodes are used, not the job's {len(job)}, which pencilmap network -o lists"
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

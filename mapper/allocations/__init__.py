@@ -14,11 +14,12 @@ from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import file_and_words
-from pencilmap.model.base.errors import AllocationError, PencilmapError
+from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.base.late import late, late_of
 from pencilmap.model.base.reading import reading
 
-__all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
+__all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "job_format", "job_hosts", "look_around",
+           "read_description"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Reader:
     looks_like, find : callable, optional
         Document -> bool, and document -> Found.
     format : str, optional
-        Name of the placement format that this batch system's launcher reads.
+        Name of the placement format that this batch system's launcher reads; `MPIRUN` if mpirun starts the tasks.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Reader:
     format: str | None = None
 
 
+MPIRUN = "mpirun"
 _in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
 
 
@@ -70,11 +72,39 @@ READERS = {  # environments are read and files are tried in this order
     "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, *_in("scotch", "looks_like", "find")),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, *_in("cray", "looks_like", "find")),
     "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file",
-                  _told("lsf", "LSB_"), *_in("lsf", "looks_like", "find")),
+                  _told("lsf", "LSB_"), *_in("lsf", "looks_like", "find"), format=MPIRUN),
     "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE, a host in each line",
-                  _told("pbs", "PBS_"), *_in("pbs", "looks_like", "find")),
+                  _told("pbs", "PBS_"), *_in("pbs", "looks_like", "find"), format=MPIRUN),
     "table": Reader("plain table: x y z, with or without a name", None, *_in("table", "looks_like", "find")),
 }
+
+
+def job_format(environ: Mapping[str, str]) -> tuple[str | None, str] | None:
+    """Return the placement format of the launcher of the job around this command, and the title of its batch system.
+
+    The format is None if the launcher is not recognised. Without a job, the result is None.
+    """
+    for reader in READERS.values():
+        if not reader.format or not reader.from_environment:
+            continue
+        if reader.format != MPIRUN:
+            if reader.from_environment(environ):
+                return reader.format, reader.title
+            continue
+        with suppress(MapfileError):  # on a host without the job's files
+            if reader.from_environment(environ):
+                return late(f"{__name__}.mpirun:format_of_launcher")(environ), reader.title
+    return None
+
+
+def job_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the hosts of the job around this command; () if they are unknown."""
+    for reader in READERS.values():
+        with suppress(PencilmapError):  # `look_around` tells errors
+            found = reader.from_environment and reader.from_environment(environ)
+            if found and found.hosts:
+                return found.hosts
+    return ()
 
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),

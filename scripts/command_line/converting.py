@@ -30,7 +30,7 @@ from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.tables import say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
-                     help="Convert this placement file in place of a new placement."),
+                     help="Convert this file; make no new placement."),
         format_option(("--from-format",), None, "Format of that file [recognised]."))
 
 

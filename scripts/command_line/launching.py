@@ -36,7 +36,7 @@ def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> D
 
 
 FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
-                                "Format to write [of the machine's launcher, else of this job's].")
+                                "Format to write [the machine's, else this job's].")
 
 
 def format_to_write(name: str | None, where: Setting) -> Choice:

@@ -42,7 +42,7 @@ WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question 
 ON_NETWORK = (
     MACHINE, NETWORK, NODES, TASKS, BANDWIDTH,
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
-    click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
+    click.option("--idle", is_flag=True, help="Allow a --grid of fewer tasks than slots."),
     WHOLE,
 )
 
@@ -64,14 +64,14 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
                              help="How the tasks share the array [pencil; without a grid, the best].")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
-WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="All dimensions wrap, or none; both compares torus and open "
-                    "mesh.")
+WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
+                    "both compares torus and open mesh.")
 ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
                        help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
-                      help="How long to search: 0, 3 or 25 s.")
+                      help="Search: quick 0, normal 3 or long 25 s.")
 SEARCH = with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),
@@ -97,7 +97,7 @@ def schedule(default: str | None) -> Decorator:
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
 SCHEDULE, ANY_SCHEDULE = schedule(SEQUENCE), schedule(None)
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
-                         help="Direction of the transform; pair: a forward and a backward one.")
+                         help="forward, backward or pair: one after the other.")
 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:

@@ -1,6 +1,7 @@
 """Pages of help: the list of commands, and for each command its use, examples with their output, and options.
 
-The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output. A test runs them.
+The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output, in which a line of
+``...`` stands for lines that are left out. A test runs them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,10 @@ class Page(click.Command):
     ----------
     usual : str
         Names of the options that most users need, such as ``"machine nodes fft"``.
+
+    Notes
+    -----
+    If the page shows the usual options only, it shows the first line of the help of each; `--help-all` shows all lines.
     """
 
     def __init__(self, *given: Any, usual: str = "", **more: Any) -> None:
@@ -61,7 +66,7 @@ def _write(command, ctx, formatter, all_options):
     options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
     usual = options if all_options or not command.usual else [
         next(p for p in options if p.name == name or f"--{name}" in p.opts) for name in command.usual]
-    formatter.write("\nOptions:\n" + "".join(_option(p, ctx) for p in usual))
+    formatter.write("\nOptions:\n" + "".join(_option(p, ctx, usual is options) for p in usual))
     rest = len(options) - len(usual)
     more = [f"{rest} more options: {ctx.command_path} --help-all"] if rest else []
     topics = _topics(usual)
@@ -96,12 +101,16 @@ def _example(line):
     return [f"{part} \\" for part in [first, *rest][:-1]] + [rest[-1] if rest else first]
 
 
-def _option(option, ctx):
-    """Return the lines of an option: its names, then its meaning, on the same line if there is room."""
+def _option(option, ctx, is_whole):
+    """Return the lines of an option: its names, then its meaning, on the same line if there is room.
+
+    Without `is_whole`, the meaning is the first line of the help.
+    """
     record = option.get_help_record(ctx)
     head, column = f"  {record[0] if record else ''}", 28
     default = option.get_default(ctx, call=False) if option.show_default else None
-    meaning = f"{option.help or ''}{'' if default is None else f' [{default}]'}"
+    first, *others = (option.help or "").split("\n")
+    meaning = " ".join([first + ("" if default is None else f" [{default}]"), *(others if is_whole else [])])
     lines = _wrapped(meaning, WIDTH, " " * column)
     if len(head) < column - 1 and lines:
         return "\n".join([head.ljust(column) + lines[0][column:], *lines[1:]]) + "\n"

@@ -40,14 +40,15 @@ BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g
 FFT = click.option("--fft", "-n", metavar="SIZE", help="The transform: 512, 512x256x128, 512:r2c, ...")
 
 
-MOST_NAMES = 40  # characters of names in the heading of an option; longer lists go into the text of the option
+MOST_NAMES = 13  # characters of names in the heading of an option; longer lists are in the first line of its text
 
 
 class Name(click.Choice[str]):
     """A name of a list; the error for an unknown name suggests the nearest name."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return super().get_metavar(param, ctx) if len("|".join(self.choices)) <= MOST_NAMES else "NAME"
+        is_long = isinstance(param, click.Option) and len("|".join(self.choices)) > MOST_NAMES
+        return "NAME" if is_long else super().get_metavar(param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         names = [str(choice) for choice in self.choices]

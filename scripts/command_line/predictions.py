@@ -11,6 +11,7 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.reasons import FIGURES, uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
@@ -22,7 +23,7 @@ LINKS = {  # word of a note: the page that explains it
     "machine": "docs/machines.md", "routing": "docs/routing.md", "searched": "docs/placement-search.md",
     "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
     "computing": "docs/time-model.md", "first of the network": "docs/machines.md",
-    "tells no": "docs/howto/slurm-cluster.md",
+    "tells no": "docs/howto/slurm-cluster.md", "the job's": "docs/howto/slurm-cluster.md",
 }
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
@@ -224,11 +225,16 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
-    """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements."""
+    """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements.
+
+    The line names the rules that effort quick leaves out.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for p in predictions:
         if p.bracket:
             values = ", ".join(f"{each.routing} {value(each, by)}" for each in p.bracket)
+            if left_out := set(kind_of(p.network).bracket) - {each.routing for each in p.bracket}:
+                values += f"; {', '.join(sorted(left_out))}: --effort normal"
             found.setdefault((str(p.grid), values), []).append(p.placement)
     return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in found.items()]
 

@@ -24,8 +24,8 @@ from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 SAME = 0.01  # a smaller gain counts as none
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
-                       help="Place any program from its traffic: lines FROM TO BYTES, a matrix, "
-                       "or what pencilmap trace writes.")
+                       help="Place any program: the file of pencilmap trace.\n"
+                       "Or lines FROM TO BYTES, or a matrix.")
 
 
 def map_program(where: Setting, path: str, placement: str | None, effort: str, seed: int, output: str, form: Choice,

@@ -2,11 +2,15 @@
 
 import pytest
 
-from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.allocations import MPIRUN, READERS
 from pencilmap.mapper.format_choice import choose
 from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine, machine_names
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.launch_order import USUAL
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -154,7 +158,7 @@ def test_every_machine_names_formats_that_there_are():
              if "formats" in load_machine(name).figures}
     assert set(named) >= {"bluegene-l", "bluegene-q", "cray-xt3", "fugaku", "k-computer", "tpu-v5p"}
     assert not {form for forms in named.values() for form in forms} - set(FORMATS)
-    assert {reader.format for reader in READERS.values()} - {None} <= set(FORMATS)
+    assert {reader.format for reader in READERS.values()} - {None, MPIRUN} <= set(FORMATS)
 
 
 @pytest.mark.parametrize("name", IN_A_JOB)
@@ -162,6 +166,35 @@ def test_without_a_machine_the_job_around_decides(name):
     assert choose(None, None, IN_A_JOB[name]).name == name
     assert choose(None, load_machine("bluegene-l"), IN_A_JOB[name]).name == "bgl", "the machine comes first"
     assert choose("flux", load_machine("bluegene-l"), IN_A_JOB[name]).name == "flux", "the option before all"
+
+
+@pytest.mark.parametrize("said, name", [
+    ("mpirun (Open MPI) 4.1.4", "openmpi4"), ("mpirun (Open MPI) 5.0.11", "openmpi5"),
+    ("HYDRA build details:\n    Version: 4.0.2", "hydra"), ("Intel(R) MPI Library for Linux* OS, Version 2021.18", "intel"),
+    ("mpirun (IBM Spectrum MPI) 10.4.0.3", None)])
+@pytest.mark.parametrize("job", ["PBS", "LSF"])
+def test_mpirun_decides_in_jobs_of_pbs_and_lsf(tmp_path, job, said, name):
+    (tmp_path / "nodes").write_text("n0\nn1\n")
+    _program(tmp_path / "mpirun", f"printf '{said}\\n'")
+    hosts = {"PBS_NODEFILE": str(tmp_path / "nodes")} if job == "PBS" else {"LSB_HOSTS": "n0 n1"}
+    around = {"PATH": str(tmp_path), **hosts}
+    if name is None:
+        with pytest.raises(MapfileError, match="the mpirun of this job is not recognised; give `format`"):
+            choose(None, None, around)
+        return
+    assert choose(None, None, around).name == name and choose("flux", None, around).name == "flux"
+    assert launch_order(Site(Torus((2,)), 2), environ=around).title == FORMATS[name].launch_order.title
+    _program(tmp_path / "aprun", "true")
+    with pytest.raises(MapfileError):
+        choose(None, None, around)
+    (tmp_path / "mpirun").unlink()
+    assert choose(None, None, around).name == "cray"
+    assert launch_order(Site(Torus((2,)), 2), environ={"PATH": str(tmp_path), "PBS_NODEFILE": "/gone"}) == USUAL
+
+
+def _program(path, command):
+    path.write_text(f"#!/bin/sh\n{command}\n")
+    path.chmod(0o755)
 
 
 @pytest.mark.parametrize("machine", [None, "trainium2"])

@@ -11,6 +11,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.ranking import quick
 from pencilmap.scripts.command_line.answers import answer
 from pencilmap.scripts.command_line.predictions import bracket_lines
 
@@ -30,6 +31,8 @@ def test_the_lines_have_all_rules_unless_a_rule_was_named():
         "routers adapt, 12x6 best, default: minimal 16, ideal-adaptive 7.4, valiant 12.95"]
     assert bracket_lines([predict(launched(RATES), Transform(72, 72, 72))]) == [
         "routers adapt, 12x6 default: minimal 0.01217 ms, ideal-adaptive 0.005806 ms, valiant 0.009637 ms"]
+    assert bracket_lines([quick(predict(launched()))]) == [
+        "routers adapt, 12x6 default: minimal 16, valiant 12.95; ideal-adaptive: --effort normal"]
 
 
 def test_the_distance_to_the_limit_names_the_routing_that_comes_nearest():

@@ -28,11 +28,28 @@ def test_a_number_or_a_shape_names_the_network(given, network, nodes):
 def test_a_number_takes_the_first_nodes_of_a_machine_with_switches():
     where = setting(machine="leonardo", nodes="8")
     assert where.site.allocation.nodes.tolist() == list(range(8)) and "the 8 nodes are assumed" in where.notes[0]
+    [note] = [note for note in setting(machine="leonardo", nodes="1").notes if "first of the network" in note]
+    assert note.startswith("the node is assumed") and "whole" not in where.notes[0] + note
+
+
+def test_nodes_outside_the_job_are_told(tmp_path):
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n"
+                                            "SwitchName=top Switches=leaf[0-1]\n")
+    (tmp_path / "nodes").write_text("n3\nn4\n")
+    job = {"SLURM_JOB_NODELIST": "n[3-4]", "SLURM_TASKS_PER_NODE": "1(x2)"}
+
+    def told(nodes=None, **environ):
+        where = setting(network=tmp_path / "topology.conf", nodes=nodes, environ=environ)
+        return [note for note in where.notes if "the job's" in note]
+
+    assert told(**job) == ["all 8 nodes are used, not the job's 2, which pencilmap network -o lists"]
+    assert told(tmp_path / "nodes", **job) == told() == told(SLURM_JOB_NODELIST="n[0-7]") == told(PBS_NODEFILE="/gone") == []
 
 
 @pytest.mark.parametrize("given, said", [
     ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
     ({"network": "fat-tree:leaves=4,hosts=4,up=2", "nodes": "8"}, "has 16 nodes, not the 8 of `nodes`"),
+    ({"network": "4x4", "nodes": "17"}, "has 16 nodes, fewer than the 17 of `nodes`; leave `nodes` out to use them all"),
     ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),
     ({"machine": "bluegene-l", "network": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
     ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),

@@ -18,6 +18,7 @@ COMMANDS = {name: group.get_command(None, name) for name in group.list_commands(
 PAGES = [["--help"], *([*name.split(), "--help"] for name in COMMANDS), ["help"], *(["help", topic] for topic in TOPICS)]
 MOST_COMMANDS, USUAL = 12, 10
 LONG = " # "  # an example with a comment about its time is not run here, but by the tests of its command
+LEFT_OUT = "..."  # a line of an example in place of lines of its output
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +48,11 @@ def test_every_option_is_on_the_long_page_and_ten_at_most_on_the_short_one(name,
     options = [max(p.opts, key=len) for p in COMMANDS[name].params if p.opts[0].startswith("-") and not p.hidden]
     assert [option for option in options if not re.search(rf"{option}\b", long)] == []
     shown = [option for option in options if re.search(rf"^  (-., )?{option}\b", short, re.MULTILINE)]
-    assert len(shown) == min(len(options), USUAL) or len(shown) == len(options) <= USUAL + 3
+    assert len(shown) == min(len(options), USUAL)
     assert (len(shown) < len(options)) == ("--help-all" in short)
+    if len(shown) < len(options):
+        lines = short.partition("\nOptions:\n")[2].partition("\n\n")[0].splitlines()
+        assert len(lines) == USUAL, "the first line of the help of a usual option fits beside its name"
 
 
 def test_the_list_has_few_commands_and_whole_summaries(pencilmap):
@@ -91,23 +95,54 @@ def blocks(text):
     return [part.partition("\n") for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
 
 
+def clipped(printed, shown):
+    """Return the lines of an output that an example shows, with a line ... for each gap.
+
+    The example says how many lines are between two gaps. The first of them is the next line that begins with its word.
+
+    >>> clipped("grid\\ntime: 1\\nnote: 2\\ntake b", "grid\\n...\\ntake a")
+    'grid\\n...\\ntake b'
+    """
+    lines, parts, found, at = printed.splitlines(), [[]], [], 0
+    for line in shown.splitlines():
+        parts.append([]) if line == LEFT_OUT else parts[-1].append(line)
+    for number, part in enumerate(parts):
+        if number and part:
+            first = next((k for k in range(at, len(lines)) if lines[k].split()[0] == part[0].split()[0]), at)
+        else:
+            first = len(lines) if number else at
+        found += [LEFT_OUT] * (first > at) + lines[first:first + len(part)]
+        at = first + len(part)
+    return "\n".join(found + lines[at:])
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
 def test_examples_show_what_their_commands_print(path, made):
     for command, _, shown in blocks(path.read_text("utf-8")):
-        assert LONG in command or shown_by(command, made) == shown.rstrip("\n"), command
+        shown = shown.rstrip("\n")
+        assert LONG in command or clipped(shown_by(command, made), shown) == shown, command
 
 
-def test_every_command_has_examples():
+def test_a_line_that_an_example_does_not_show_is_seen():
+    shown = "grid\n...\ntake a"
+    assert clipped("grid\n1\n2\ntake a", shown) == shown
+    for printed in ("grid\n1\ntake b", "torus\n1\ntake a", "grid\n1\ntake a\nmore", "grid\n1"):
+        assert clipped(printed, shown) != shown
+
+
+def test_every_command_has_three_examples_with_their_output():
     assert sorted(path.stem for path in EXAMPLES.glob("*.txt")) == sorted(
         name.replace(" ", "-") for name in COMMANDS if name != "study")
-    assert [path.stem for path in EXAMPLES.glob("*.txt") if len(blocks(path.read_text("utf-8"))) > 3] == []
+    for path in EXAMPLES.glob("*.txt"):
+        found = blocks(path.read_text("utf-8"))
+        assert len(found) == (1 if path.stem == "study-demo" else 3) and all(shown for _, _, shown in found), path.stem
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         inputs(Path(name))
         for path in sorted(EXAMPLES.glob("*.txt")):
-            found = [f"$ {command}\n{'' if LONG in command else shown_by(command, Path(name)) + chr(10)}"
-                     for command, _, _ in blocks(path.read_text("utf-8"))]
+            found = [f"$ {command}\n{shown if LONG in command else clipped(shown_by(command, Path(name)), shown) + chr(10)}"
+                     for command, _, shown in blocks(path.read_text("utf-8"))]
             path.write_text("".join(found), "utf-8")

@@ -61,3 +61,9 @@ def test_a_transform_that_fills_every_grid_has_no_mark(pencilmap):
     _, out, _ = pencilmap("plan", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "-p", "default", "--effort",
                           "quick", "--top", "99")
     assert "hold nothing" not in out and Transform(64, 64, 64).idle_tasks(ProcessGrid(4, 4)) == 0
+
+
+def test_plan_says_that_it_ranks_no_grid_with_free_slots(pencilmap):
+    words = ("plan", "--network", "5", "--effort", "quick", "--idle")
+    assert "all ranked grids have 5 tasks; with --idle, name a grid of fewer with --grid" in pencilmap(*words)[1]
+    assert "all ranked grids" not in pencilmap(*words, "--grid", "2x2")[1] + pencilmap(*words[:-1])[1]

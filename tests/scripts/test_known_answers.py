@@ -66,8 +66,11 @@ def inputs(folder):
     nodes = [f"n{x}{y} {x} {y}\n" for y in range(4) for x in range(4)]
     times = [f"{n},{p},{n**3 / 64**3 * (1 / p + 0.1 / p ** (2 / 3)) * (1 + (n + p) % 7 / 100):.9g}\n"
              for n in (64, 128) for p in (8, 16, 32, 64)]
+    leaves = [f"SwitchName=leaf{k} Nodes=n[{4 * k:02}-{4 * k + 3:02}]\n" for k in range(4)]
+    strides = [f"{i} {j} 1000000\n" for i in range(16) for j in range(i % 4, 16, 4) if i != j]
     for name, lines in (("names", nodes), ("hosts.txt", ["node-0-0\n", "node-2-3\n"]),
                         ("named.nodes", nodes[:6] + nodes[7:]),
+                        ("topology.conf", [*leaves, "SwitchName=spine Switches=leaf[0-3]\n"]), ("traffic.txt", strides),
                         ("points.csv", ["n,ranks,time_s\n", *times]),
                         ("ring.edges", [f"n{k} n{(k + 1) % 6}\n" for k in range(6)])):
         (folder / name).write_text("".join(lines))

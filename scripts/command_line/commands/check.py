@@ -39,7 +39,7 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
               ROUTING, SCHEDULE, TRAFFIC)
-@click.option("--draw", is_flag=True, help="Also draw the load of every cable in the first exchange.")
+@click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
             hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,

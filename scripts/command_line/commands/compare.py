@@ -20,9 +20,9 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule of the calibration in the
 
 @click.command("compare", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
-@click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
+@click.option("--published", is_flag=True, help="Also with the published times of Blue Gene/L.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
-              help="With --published: draw them and the model (.svg, .png or .pdf).")
+              help="With --published: draw them (.svg, .png or .pdf).")
 @with_options(WIDE, JSON)
 def command(records: tuple[str, ...], published: bool, plot: str | None, wide: bool, as_json: bool) -> None:
     """Compare measured times with predictions.

@@ -186,13 +186,14 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 
 @click.command("draw", cls=Page, usual="machine network nodes fft what grid placement exchange output title")
 @click.option("--what", "-w", type=Name(list(PICTURES)),
-              help="The picture: " + "; ".join(f"{name}: {each.meaning}" for name, each in PICTURES.items()) + ".")
+              help=f"The picture: {', '.join(PICTURES)}.\n"
+                   + "; ".join(f"{name}: {each.meaning}" for name, each in PICTURES.items()) + ".")
 @on_machine
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),
-              help="Which exchange, for loads [the first].")
+              help=f"Of loads: {', '.join(EXCHANGES)} [the first].")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")

@@ -12,15 +12,14 @@ from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, O
 @MACHINE
 @click.option("--machines", is_flag=True, help="List the machines.")
 @click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
-              help="With --machine: its partitions of K nodes, the wraps of a shape, or the nodes of a file.")
-@click.option("--network", metavar="TEXT", help="The network, if no source gives it or a source is wrong.")
-@click.option("--hardware/--no-hardware", default=True, show_default=True,
-              help="Ask lstopo for the processors of this node.")
-@click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
+              help="With --machine: its partitions of K nodes.\nOr the wraps of a shape, or the nodes of a file.")
+@click.option("--network", metavar="TEXT", help="If no source gives it, or a source is wrong.")
+@click.option("--no-hardware", is_flag=True, help="Do not ask lstopo for this node's processors.")
+@click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes: a file for --nodes and --hosts.")
 @with_options(WIDE, JSON)
 @click.pass_context
 def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, machines: bool, nodes: str | None,
-            network: str | None, hardware: bool, output: str | None, wide: bool, as_json: bool) -> int:
+            network: str | None, no_hardware: bool, output: str | None, wide: bool, as_json: bool) -> int:
     """Show the network of this job, or of a machine.
 
     Without arguments, the environment of the job and this node are asked, and each fact is shown with its source. FILES
@@ -47,4 +46,4 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         files, network = (network, *files), None
     elif network:
         given_network(network)  # raises an error that also tells of files
-    return show_job(files, network, hardware, output, as_json)
+    return show_job(files, network, not no_hardware, output, as_json)

@@ -57,7 +57,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @on_machine
 @with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
-              help="Time that ranks: of the whole transform, or of its exchanges.")
+              help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
@@ -105,7 +105,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     tie = decided_in_tie(found.best.prediction, [row.prediction for row in rows], by)
-    for line in (*([tie] if tie else []), *_brief(found, listed), *_runs(found), *_why(found), *_ungained(found, launch),
+    for line in (*([tie] if tie else []), *_all_slots(where, grid), *_brief(found, listed), *_runs(found), *_why(found),
+                 *_ungained(found, launch),
                  *schedule_notes(found.best.prediction, schedule),
                  answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
                  *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
@@ -155,6 +156,12 @@ def _take(found: Plan) -> str:
 def _named(choice: Choice) -> Prediction:
     """The prediction of a row below the first, with the name of its placement."""
     return replace(without_bracket(choice.prediction), placement=choice.name)
+
+
+def _all_slots(where: Setting, grid: str | None) -> list[str]:
+    """Say which grids are ranked, if grids of fewer tasks are allowed."""
+    return [f"all ranked grids have {where.n_slots} tasks; with --idle, name a grid of fewer with --grid"] \
+        if where.site.idle and not grid else []
 
 
 def _brief(found: Plan, listed: list[Choice]) -> list[str]:

@@ -34,9 +34,9 @@ KINDS = ("svg", "pdf", "png")
 @click.command("report", cls=Page, usual="machine network nodes fft grid placement output published figures format")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
-@click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
+@click.option("--published", is_flag=True, help="Also the published times of Blue Gene/L.")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
-@click.option("--format", "kind", type=Name(KINDS), help="Format of those figures. [default: svg]")
+@click.option("--format", "kind", type=Name(KINDS), help="Format of those figures [svg].")
 @on_machine
 @with_options(GRID, placements(), ANY_SCHEDULE, EFFORT, JSON)
 def command(where: Setting | None, output: str, published: bool, figures: str | None,

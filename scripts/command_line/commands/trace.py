@@ -22,10 +22,11 @@ CRASHED = 128  # exit statuses from here on are those of signals
 @click.option("--read", "file", type=click.Path(), metavar="FILE", shell_complete=FILES,
               help="Run nothing; print the traffic in this file.")
 @click.option("--format", "-f", "file_format", type=Name(list(TRAFFIC_FILES)),
-              help=f"Format of the file to read: {', '.join(TRAFFIC_FILES)} [recognised].")
+              help=f"Format of the file to read [recognised].\n{', '.join(TRAFFIC_FILES)}.")
 @click.option("--library", type=click.Path(), metavar="FILE", shell_complete=FILES,
-              help="The tracer, libpencilmap_traffic.so for the MPI of the program [found or compiled].")
-@click.option("--no-monitoring", is_flag=True, help="Do not let Open MPI count the messages inside collectives.")
+              help="The tracer [found or compiled].\nlibpencilmap_traffic.so for the MPI of the program.")
+@click.option("--no-monitoring", is_flag=True,
+              help="Without the messages inside collectives.\nDo not let Open MPI count them.")
 @with_options(JSON)
 def command(launch: tuple[str, ...], output: str, file: str | None, file_format: str | None, library: str | None,
             no_monitoring: bool, as_json: bool) -> int:

@@ -395,24 +395,23 @@ NETWORKS = {
 @click.command("validate", cls=Page, usual="suite at-most network rate grid placement fft reps records json")
 @click.argument("kind", type=Name(list(NETWORKS)))
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
-              help=f"Simulated: {', '.join(SUITES)} or {LINES} [quick]. Namespaces: {', '.join(ON_NAMESPACES)} [the bytes "
-                   "of each link].")
+              help=f"A set of cases: quick, ... [simulated: quick].\nSimulated: {', '.join(SUITES)} or {LINES}. "
+                   f"Namespaces: {', '.join(ON_NAMESPACES)} [the bytes of each link].")
 @click.option("--program", multiple=True, type=Name(list(programs.PROGRAMS)),
-              help=f"Namespaces, suite programs: {', '.join(programs.PROGRAMS)}. [default: all]")
-@click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
-              "of suite lines, networks up to N ranks.")
-@click.option("--network", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
-@click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
-@click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
-@click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
+              help=f"Namespaces, suite programs: {', '.join(programs.PROGRAMS)} [all].")
+@click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.\n"
+              "Of suite lines: networks up to N ranks.")
+@click.option("--network", metavar="SHAPE", help="Namespaces: shape of the network [4x4:mesh].")
+@click.option("--rate", metavar="RATE", help="Namespaces: rate of each link [10mbit].\nHeaders included.")
+@click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet [1500].")
+@click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid [nearly square].")
 @click.option("--placement", "-p", multiple=True, metavar="NAME",
               shell_complete=completed(lambda: PLACEMENTS),
-              help="Namespaces: as for predict; may be repeated. [default: default and best]")
-@click.option("--fft", "-n", metavar="SIZE", help="Namespaces: extents. [default: enough to keep a link busy "
-              "for 0.16 s]")
-@click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
+              help="Namespaces: as for predict [default, best].\nMay be repeated.")
+@click.option("--fft", "-n", metavar="SIZE", help="Namespaces: extents [a link is busy for 0.16 s].")
+@click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions [3].")
 @click.option("--records", type=OUTPUT_FILE, metavar="FILE",
-              help="Append run records to FILE. Simulated: cases already in it are not run again.")
+              help="Append run records to FILE.\nSimulated: cases already in it are not run again.")
 @click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
               help="Timeout of one run.")
 @click.option("--into", type=OUTPUT_FILE, metavar="FILE",

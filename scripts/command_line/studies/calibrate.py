@@ -37,8 +37,8 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 @click.option("--probe", is_flag=True, help="The files are results of network_probe.")
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
 @MACHINE
-@click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted.")
-@click.option("--honest", is_flag=True, help="Also hold out whole placements, sizes and numbers of tasks.")
+@click.option("--rule", type=Name(list(RULES)), help=f"Samples to fit: {' or '.join(RULES)}.\nThe others are predicted.")
+@click.option("--honest", is_flag=True, help="Also hold out placements, sizes, tasks.\nWhole groups of samples at a time.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write a machine file (TOML) with the figures found.")
 @JSON
 def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,

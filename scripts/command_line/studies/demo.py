@@ -29,7 +29,7 @@ SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overla
 
 @click.command("demo", cls=Page)
 @click.option("--output", "-o", type=click.Path(file_okay=False), default="demo-out", show_default=True,
-              help="Folder for the mapfiles, the run records and demo.json.")
+              help="Folder for mapfiles, records, demo.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(output: str, as_json: bool) -> None:
     """Predict, map, simulate and compare one published case.

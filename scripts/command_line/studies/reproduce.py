@@ -25,7 +25,7 @@ NAMES = [f"{source}:{name}" for source, figures in SOURCES.items() for name in f
 
 @click.command("reproduce", cls=Page)
 @click.argument("figure", required=False, metavar="[SOURCE:FIGURE]", shell_complete=completed(lambda: NAMES))
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=MOST_S, show_default=True,
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=MOST_S, show_default=True, metavar="S",
               help="The longest time that a figure may take.")
 @with_options(JSON)
 def command(figure: str | None, seconds: float, as_json: bool) -> None:

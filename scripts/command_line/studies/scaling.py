@@ -32,17 +32,17 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.command("scaling", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
-              help="A table (CSV) with columns n,ranks,time_s and more; may be repeated.")
-@click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication.")
+              help="A table (CSV) with columns n,ranks,time_s.\nMay have more columns, and be repeated.")
+@click.option("--published", type=Name(list(PUBLICATIONS)), help=f"Also the points of {' or '.join(PUBLICATIONS)}.")
 @click.option("--transposes", type=click.IntRange(1), metavar="N",
-              help="All-to-alls in a measured time [2 a transform, 1 for slabs].")
+              help="All-to-alls in a measured time [2; slabs: 1].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P",
               help="Ranks whose bisection is printed [the most].")
 @MACHINE
-@click.option("--network", metavar="TEXT", help="The network of all those ranks; its bisection is the peak.")
+@click.option("--network", metavar="TEXT", help="Network of those ranks.\nIts bisection is the peak.")
 @BANDWIDTH
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
-              help="Draw the strong scaling with its fits (.svg, .png or .pdf).")
+              help="Draw strong scaling and fits (.svg, .png, .pdf).")
 @with_options(JSON)
 def command(records: tuple[str, ...], points: tuple[str, ...], published: str | None, transposes: int | None,
             ranks: int | None, machine: str | None, network: str | None, bandwidth: str | None, plot: str | None,

@@ -109,7 +109,7 @@ class NodeCounts(click.ParamType):
     A shape or the name of a file that lists nodes stands for its number of nodes.
     """
 
-    name = "N|SHAPE|FILE[,...]"
+    name = "K[,...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         if isinstance(value, tuple):
@@ -123,19 +123,23 @@ class NodeCounts(click.ParamType):
 
 @click.command("shapes", cls=Page,
                usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
-@click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several for a scaling study.")
+@click.option("--nodes", "-N", type=NodeCounts(), required=True,
+              help="Nodes of the partition; several: a scaling study.\n"
+                   "A shape or a file of nodes stands for its number of nodes.")
 @MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
-              help="Every shape of D dimensions, whatever the machine hands out.")
+              help="Every shape of D dimensions.\nWhatever the machine hands out.")
 @click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
 @TASKS
 @BANDWIDTH
 @FFT
 @grid_option("best", "One grid instead of the best.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many shapes to search and list.")
-@click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N",
+              help="How many shapes to search and list.")
+@click.option("--grids", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="How many grids to list of each shape.")
 @click.option("--scaling", type=Name(["strong", "weak"]),
-              help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
+              help="For several numbers of nodes [strong].\nThe same transform on all, or one that grows with them.")
 @click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,

@@ -17,7 +17,7 @@ MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
 @click.argument("samples", type=click.Path())
 @click.argument("other", required=False, type=click.Path())
 @click.option("--reference", metavar="EXCHANGE",
-              help="The exchange that the others are compared with [alltoall, else the first].")
+              help="Compare the others with it [alltoall].\nWithout alltoall: the first.")
 @with_options(JSON)
 def command(samples: str, other: str | None, reference: str | None, as_json: bool) -> None:
     """Compare the exchanges in results of transpose_bench.
