@@ -23,7 +23,6 @@ from functools import cached_property, lru_cache
 from math import log2
 
 import numpy as np
-from scipy.linalg import eigh
 
 from pencilmap.model.bounds.every_placement import LowerBound
 from pencilmap.model.bounds.rows_and_columns import rounded_down
@@ -188,6 +187,7 @@ def _lowest(inner, k):
     if k * FEW > len(inner):
         values, vectors = np.linalg.eigh(inner)
         return values[:k], vectors[:, :k].astype(np.float32)
+    from scipy.linalg import eigh  # slow to import, and few vectors of many nodes alone need it
     return eigh(inner.astype(np.float32), subset_by_index=(0, k - 1), check_finite=False, overwrite_a=True)
 
 
