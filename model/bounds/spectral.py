@@ -14,34 +14,37 @@ a placement can spare only some of these messages.
 Source: the projection bound of quadratic assignment, S. W. Hadley, F. Rendl, H. Wolkowicz, "A new lower bound via
 projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps by B. T.
 Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.md.
-Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 4 s for 700, 6 s for 1000. The ascent stops early if the
+The ascent follows eigenvectors in single precision; only its first and its best point are evaluated with all digits.
+Cost: O(n^3) for each of `ROUNDS` / n rounds: 0.4 s for 300 nodes, 1.2 s for 700, 3 s for 1000. The ascent stops early if the
 rest of its rounds cannot be expected to reach the bound of other arguments.
 """
 
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import log2
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
 from pencilmap.model.bounds.every_placement import LowerBound
 from pencilmap.model.bounds.rows_and_columns import rounded_down
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.routing import routing
+from pencilmap.model.routing.weighted_routes import WeightedRoutes
 
 MOST_NODES = 1024   # above this number the eigenvalues take too long
-ROUNDS = 42_000     # over the number of nodes, and at most:
-MOST_ROUNDS = 240
+ROUNDS = 16_400     # over the number of nodes, and at most:
+MOST_ROUNDS = 96
+FEWEST_ROUNDS = 22
+ENOUGH = 128        # eigenvectors, or a quarter of all: more improve the weights little
+FEW = 3             # times fewer vectors than nodes: then it is faster to compute only these
 AIM = 0.3           # the first step aims this far above the best bound so far; later steps aim lower
-MOMENTUM = 0.5
+MOMENTUM = 0.75
 LONGEST_STEP = 2.0  # of the logarithm of a weight
-FIRST_POWER = 2     # of the loads of an all-to-all, as the first weights
-HOPE = 0.25         # the most that the rounds gain after the first `LOOK` of them; in proportion to the rounds that are left
-LOOK = 1 / 20
-WITH_WEIGHTS_ALONE = 1 / 6  # of the rounds
+FIRST_POWER = 3     # of the loads of an all-to-all, as the first weights
+HOPE = 0.35         # the most that the rounds gain; in proportion to the square of the rounds that are left
+LOOK = 4            # rounds before the first decision to stop
+WITH_WEIGHTS_ALONE = 0.1  # of the rounds
 SPARED = 0.01       # weight of a step of Z beside a step of the weights
 FLAT = 1e-20        # relative slopes too small for a step
 ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK errs
@@ -67,25 +70,50 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known:
     if (not torus.has_products or len(nodes) > MOST_NODES or min(sizes) == 1
             or sizes[0] * sizes[1] != site.n_slots):
         return None
-    ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, min(_near(k), len(nodes)))
-    found = ascent.bound(k, known)
-    return None if found is None else LowerBound(rounded_down(max(0.0, found)), "weighted distances in all rows and columns")
+    aimed = min(_near(k), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
+    ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, aimed)
+    if ascent is None:
+        return None
+    value = rounded_down(max(0.0, ascent.bound(k, known)))
+    return LowerBound(value, "weighted distances in all rows and columns")
 
 
 class _Ascent:
-    """The rounds of an ascent so far. Each grid looks at them from the first, so its bound depends on no other grid."""
+    """The rounds of an ascent so far. Each grid looks at them from the first, so its bound depends on no other grid.
 
-    def __init__(self, rounds: Iterator[tuple[float, Floats]]) -> None:
-        self._rounds, self._done = rounds, list[tuple[float, Floats]]()
+    Parameters
+    ----------
+    routes : WeightedRoutes
+    n : int
+        Nodes.
+    tasks_per_node : int
+    aimed : int
+        The R + C - 2 for which weights are sought.
+    """
 
-    def bound(self, k: int, known: float) -> float | None:
-        """Return the bound for R + C - 2 = k, after all rounds that may make it exceed a known bound; None if unknown."""
-        found = None
-        for done, best in self._all():
-            found = float(best[k])
-            if done >= LOOK and found * (1 + HOPE * (1 - done)) <= known:
-                break
-        return found
+    def __init__(self, routes: WeightedRoutes, n: int, tasks_per_node: int, aimed: int) -> None:
+        torus = routes.torus
+        self._worth = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])[
+            :, None, None]
+        self._routes, self._n, self._idle, self._aimed = routes, n, n * (tasks_per_node - 1), aimed
+        self._unit = 4 * torus.n_nodes / n  # eigenvalues of nodes times the tasks of a node
+        carried = self._worth * routes.loads(np.ones((n, n)))
+        first = carried**FIRST_POWER
+        self._best = first / (first.sum() or 1.0), np.zeros((n, n))
+        self._first = self._bounds(*self._best)
+        self._done, self._rounds = list[tuple[float, float]](), self._climb() if carried.any() else iter(())
+
+    def bound(self, k: int, known: float) -> float:
+        """Return the bound for R + C - 2 = k, after all rounds that may make it exceed a known bound."""
+        first = float(self._first[k])
+        for number, (done, gain) in enumerate(self._all(), 1):
+            if number >= LOOK and first * gain * (1 + HOPE * (1 - done)**2) <= known:
+                return first
+        return max(first, float(self._last[k]))
+
+    @cached_property
+    def _last(self):
+        return self._bounds(*self._best)
 
     def _all(self):
         """The rounds that are done, then further ones."""
@@ -94,62 +122,73 @@ class _Ascent:
             self._done.append(one)
             yield one
 
+    def _climb(self):
+        """Yield the share of the rounds that are done, and their gain as a factor, with eigenvectors in single precision."""
+        n, unit, worth, routes = self._n, self._unit, self._worth, self._routes
+        weights, spared = self._best
+        rounds = max(FEWEST_ROUNDS, min(MOST_ROUNDS, ROUNDS // n))
+        step, spared_step = np.zeros(weights.shape), np.zeros((n, n))
+        start = best = 0.0
+        for done in range(rounds):
+            inner, mean = self._inner(weights, spared)
+            values, vectors = _lowest(inner, self._aimed)
+            low = values < 0
+            reached = unit * (2 * n * mean + float(values[low].sum()))
+            if not done:
+                start = best = reached
+            elif reached > best:
+                best, self._best = reached, (weights, spared)
+            yield (done + 1) / rounds, best / start if start > 0 else 1.0
+            messages = vectors[:, low] @ vectors[:, low].T
+            messages = 2 / n + messages.astype(np.float64)
+            uphill = unit * worth * routes.loads(messages)
+            level = (weights * uphill).sum()
+            uphill -= level
+            may_spare = ((spared > 0) | (messages < 0)) & (done >= WITH_WEIGHTS_ALONE * rounds)
+            spare = np.where(may_spare, -unit * messages, 0.0)
+            np.fill_diagonal(spare, 0.0)
+            steepness = (weights * uphill**2).sum() + SPARED * np.vdot(spare, spare)
+            if steepness <= FLAT * level**2:
+                return  # all links with a weight carry the same load
+            length = ((1 + AIM * (1 - done / rounds)**2) * best - reached) / steepness
+            spared_step = MOMENTUM * spared_step + length * SPARED * spare
+            spared = np.maximum(0.0, spared + spared_step)
+            step = MOMENTUM * step + length * uphill
+            step *= LONGEST_STEP / max(LONGEST_STEP, step.max())
+            weights = weights * np.exp(step)
+            weights /= weights.sum()
+
+    def _inner(self, weights, spared):
+        """Return the distances less `spared` on the vectors of sum 0, and their mean."""
+        distances = self._routes.distances(self._worth * weights)
+        distances = (distances + distances.T) / 2 - spared
+        mean, rows = distances.mean(), distances.mean(axis=1)
+        return distances - (rows[:, None] + (rows - mean)[None, :]), mean
+
+    def _bounds(self, weights, spared):
+        """Return the bound for every R + C - 2, with all digits."""
+        n, (inner, mean) = self._n, self._inner(weights, spared)
+        values = np.linalg.eigvalsh(inner)
+        every = np.sort(np.concatenate([values, np.zeros(self._idle)]))
+        error = ROUNDING * n * (np.abs(values).max() + n * abs(mean))
+        return self._unit * (2 * n * mean + np.concatenate([[0.0], every[:-1].cumsum()]) - error)
+
 
 @lru_cache(maxsize=16)
-def _ascent(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> _Ascent:
-    """Return an ascent to weights that are good for an R + C - 2 of `aimed`: one ascent serves many grids."""
-    return _Ascent(_rounds(torus, np.frombuffer(nodes, dtype=np.int64), tasks_per_node, routing_name, aimed))
-
-
-def _rounds(torus, where, tasks_per_node, routing_name, aimed):
-    """Yield the share of the rounds that are done, and the best bound for every R + C - 2; nothing without weights."""
+def _ascent(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> _Ascent | None:
+    """Return an ascent to weights that are good for an R + C - 2 of `aimed`, for many grids; None if routes are unknown."""
+    where = np.frombuffer(nodes, dtype=np.int64)
     routes = routing(routing_name, torus).weighted_routes(torus, where) if routing_name else None
-    if routes is None:
-        return
-    worth = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])[:, None, None]
-    n = len(where)
-    unit = 4 * torus.n_nodes / n  # eigenvalues of nodes times the tasks of a node
-    slots = n * tasks_per_node
-    best = np.zeros(slots)
-    carried = worth * routes.loads(np.ones((n, n)))
-    if not carried.any():
-        yield 1.0, best
-        return
-    weights = carried**FIRST_POWER / (carried**FIRST_POWER).sum()
-    rounds = min(MOST_ROUNDS, ROUNDS // n)
-    step, spared = np.zeros(weights.shape), np.zeros((n, n))
-    reached = min(aimed, slots - 1)
-    for done in range(rounds):
-        distances = routes.distances(worth * weights)
-        values, vectors, mean = _spectrum((distances + distances.T) / 2 - spared)
-        every = np.sort(np.concatenate([values, np.zeros(slots - n)]))
-        error = ROUNDING * n * (np.abs(values).max() + n * abs(mean))
-        bounds = unit * (2 * n * mean + np.concatenate([[0.0], every[:-1].cumsum()]) - error)
-        best = np.maximum(best, bounds)
-        yield (done + 1) / rounds, best
-        low = vectors[:, :reached][:, values[:reached] < 0]
-        messages = 2 / n + low @ low.T
-        uphill = unit * worth * routes.loads(messages)
-        level = (weights * uphill).sum()
-        uphill -= level
-        spare = np.where((spared > 0) | (messages < 0), -unit * messages, 0.0) * (done >= WITH_WEIGHTS_ALONE * rounds)
-        np.fill_diagonal(spare, 0.0)
-        steepness = (weights * uphill**2).sum() + SPARED * (spare**2).sum()
-        if steepness <= FLAT * level**2:
-            break  # all links with a weight carry the same load
-        length = ((1 + AIM * (1 - done / rounds)) * best[reached] - bounds[reached]) / steepness
-        spared = np.maximum(0.0, spared + length * SPARED * spare)
-        step = MOMENTUM * step + length * uphill
-        step *= LONGEST_STEP / max(LONGEST_STEP, step.max())
-        weights = weights * np.exp(step)
-        weights /= weights.sum()
+    return None if routes is None else _Ascent(routes, len(where), tasks_per_node, aimed)
 
 
-def _spectrum(distances):
-    """Return the eigenvalues on the vectors of sum 0, smallest first, with their vectors, and the mean of all entries."""
-    mean, rows = distances.mean(), distances.mean(axis=1)
-    inner = distances - rows[:, None] - rows[None, :] + mean
-    return (*np.linalg.eigh(inner), mean)
+def _lowest(inner, k):
+    """Return at least the k smallest eigenvalues, and their vectors, in single precision."""
+    if k * FEW > len(inner):
+        values, vectors = np.linalg.eigh(inner)
+        return values[:k], vectors[:, :k].astype(np.float32)
+    from scipy.linalg import eigh  # slow to import, and few vectors of many nodes alone need it
+    return eigh(inner.astype(np.float32), subset_by_index=(0, k - 1), check_finite=False, overwrite_a=True)
 
 
 def _near(k):

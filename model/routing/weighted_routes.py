@@ -3,7 +3,7 @@
 Idea: a leg in dimension i lies on one line, and the two ends of the message alone decide the line. So the number of
 (line, from, to) is computed once for every pair of nodes. Then distances are looked up in a table of all legs
 of all lines, and loads are sums of the traffic over these legs.
-Cost: 4 bytes for each pair of nodes and dimension; O(n) for each leg of each line of n nodes.
+Cost: 8 bytes for each pair of nodes and dimension; O(n) for each leg of each line of n nodes.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class WeightedRoutes:
         found = 0.0
         for i, numbers in enumerate(self._pairs):
             table = self._by_line(weights[i], i) @ self._legs[i].T
-            found = found + table.reshape(-1)[numbers]
+            found = found + table.reshape(-1).take(numbers)
         return found  # type: ignore[return-value]
 
     def loads(self, traffic: Floats) -> Floats:
@@ -58,7 +58,7 @@ class WeightedRoutes:
                 ends = where[None, :, j] if self.order.index(j) < self.order.index(i) else where[:, None, j]
                 lines = lines * np.int32(extent) + ends.astype(np.int32)
         here = where[:, i].astype(np.int32)
-        return (lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]
+        return ((lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]).astype(np.intp)
 
     def _by_line(self, values, i):
         """Return (2, N) as (lines, 2 n)."""
