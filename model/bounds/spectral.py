@@ -33,7 +33,7 @@ from pencilmap.model.routing import routing
 from pencilmap.model.routing.weighted_routes import WeightedRoutes
 
 MOST_NODES = 1024   # above this number the eigenvalues take too long
-ROUNDS = 16_400     # over the number of nodes, and at most:
+ROUNDS = 24_000     # over the number of nodes, and at most:
 MOST_ROUNDS = 96
 FEWEST_ROUNDS = 22
 ENOUGH = 128        # eigenvectors, or a quarter of all: more improve the weights little
