@@ -190,9 +190,11 @@ class Forecaster:
         self._check_beside(schedule)
         course = course_of(schedule, self.grid, self.transform, self.joint, direction)
         resources, transforms = self._resources(course), 1 + (direction == PAIR)
-        cost = sum((resources.links.length(phase.shares) for phase in course.phases), Fraction(0))
+        alike = {phase: (resources.links.length(phase.shares), self._phase(phase, course, resources))
+                 for phase in dict.fromkeys(course.phases)}  # chunks of one size have equal phases
+        cost = sum((alike[phase][0] for phase in course.phases), Fraction(0))
         known = course.plain or schedule.name in ("overlap", "pipelined")
-        phases = [self._phase(phase, course, resources) for phase in course.phases]
+        phases = [alike[phase][1] for phase in course.phases]
         times = self._times(course, phases, transforms)
         return ScheduleForecast(course.schedule, course.sizes, course.axis, self._joint_load, self._seconds, cost, *times,
                                 self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
