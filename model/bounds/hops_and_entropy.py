@@ -27,10 +27,12 @@ Cost: (R+n-1 over n-1) / n distributions and the square of their shapes, half a 
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb, log
+from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from pencilmap.model.base.arrays import Floats, Ints
 
@@ -67,6 +69,12 @@ class _Kinds:
     stairs: Floats
     source: Floats
     links: int
+
+    @cached_property
+    def corners(self) -> tuple[Ints, Floats]:
+        """The bins at which less entropy would cost less hops, and the hops."""
+        last = np.flatnonzero(np.isfinite(self.stairs) & (self.stairs < np.append(self.stairs[1:], np.inf)))
+        return last, self.stairs[last]
 
     def allowed(self, length: float) -> tuple[Floats, Ints, float]:
         """Return the limits if no length is above `length`.
@@ -167,26 +175,30 @@ class _Program:
 
     def _cheapest(self, ends, alone, needs, prices):
         """Return the hops by classes of dimensions of the possible group with the least sum at these prices, or None."""
-        best, hops = np.inf, None
+        best, hops, tables = np.inf, None, {(): _Table()}
         for k, least in enumerate(alone):
             if prices[k] * least < best:
                 best, hops = prices[k] * least, least * _unit(k, prices)
         for (k, m), least in needs.items():
-            between = self._others(k, m, prices)
+            between = self._others(k, m, prices, tables)
             cost = prices[k] * ends[k][:, None] + prices[m] * ends[m] + np.append(between.cost, np.inf)[least]
             p, q = np.unravel_index(int(cost.argmin()), cost.shape)
             if cost[p, q] < best:
                 best = cost[p, q]
-                hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops[least[p, q]]
+                hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops(least[p, q], len(prices))
         return hops
 
-    def _others(self, k, m, prices):
-        """Return the least hops in all dimensions but one of class k and one of class m, by their entropy."""
-        found = _Table(len(prices))
-        for j, count in enumerate(self.count):
-            for _ in range(count - (j == k) - (j == m)):
-                found.add(j, prices[j], self.kinds[j].stairs)
-        return found
+    def _others(self, k, m, prices, tables):
+        """Return the least hops in all dimensions but one of class k and one of class m, by their entropy.
+
+        `tables` holds the tables of these prices so far, by the classes of their dimensions.
+        """
+        others = tuple(j for j, count in enumerate(self.count) for _ in range(count - (j == k) - (j == m)))
+        for end in range(1, len(others) + 1):
+            if others[:end] not in tables:
+                j = others[end - 1]
+                tables[others[:end]] = tables[others[:end - 1]].with_one(j, prices[j], *self.kinds[j].corners)
+        return tables[others]
 
 
 def _unit(k, like):
@@ -232,27 +244,32 @@ def _game(found: Floats) -> Floats | None:
 
 
 class _Table:
-    """Least weighted hops, and the hops of each class, by entropy in bins: this entropy or more."""
+    """Least weighted hops of some dimensions by entropy in bins: this entropy or more.
 
-    def __init__(self, classes):
-        self.cost = np.append(0.0, np.full(BINS, np.inf))
-        self.hops = np.zeros((BINS + 1, classes))
+    `before` is the table without the last dimension, and `last` the class of the last dimension, its bins and its hops,
+    weighted and not.
+    """
 
-    def add(self, k, price, stairs):
-        """Add a dimension of class k; more entropy than a group has is enough."""
-        bins, hops = _corners(stairs)
-        before = np.maximum(np.arange(BINS + 1) - bins[:, None], 0)
-        cost = self.cost[before] + price * hops[:, None]
-        taken = cost.argmin(axis=0)
-        every = np.arange(BINS + 1)
-        self.cost, self.hops = cost[taken, every], self.hops[before[taken, every]]
-        self.hops[:, k] += hops[taken]
+    def __init__(self, cost: Floats = np.append(0.0, np.full(BINS, np.inf)), before: Any = None, last: tuple = ()) -> None:
+        self.cost, self.before, self.last = cost, before, last
 
+    def with_one(self, k: int, price: float, bins: Ints, hops: Floats) -> "_Table":
+        """Return the table with a dimension of class k; more entropy than a group has is enough."""
+        costs = np.append(np.full(BINS, self.cost[0]), self.cost)
+        shifted = sliding_window_view(costs, BINS + 1)[BINS - bins]
+        shifted += price * hops[:, None]
+        return _Table(shifted.min(axis=0), self, (k, bins, price * hops, hops))
 
-def _corners(stairs):
-    """Return the bins at which less entropy would cost less hops, and the hops."""
-    last = np.flatnonzero(np.isfinite(stairs) & (stairs < np.append(stairs[1:], np.inf)))
-    return last, stairs[last]
+    def hops(self, bin: int, classes: int) -> Floats:
+        """Return the hops of each class that make the least cost of a bin."""
+        if self.before is None:
+            return np.zeros(classes)
+        k, bins, cost, hops = self.last
+        rest = np.maximum(bin - bins, 0)
+        taken = (self.before.cost[rest] + cost).argmin()
+        found = self.before.hops(rest[taken], classes)
+        found[k] += hops[taken]
+        return found
 
 
 @lru_cache(maxsize=64)
