@@ -28,6 +28,7 @@ from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
+from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.kinds import with_bandwidth
@@ -219,7 +220,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
         file, of the links that give none.
     nodes : path, str or int, optional
-        File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
+        File of the usable nodes in the launcher's order. By default all nodes, or those of the job in `environ` if the
+        network is a file that names its hosts. Or their number, which takes the partition of the
         machine with the widest bisection, or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
@@ -275,11 +277,11 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
 
     def on(network: Network) -> Setting:
         count = listed_by.count if first else None
-        site = Site(network, tasks, _allocation(network, listed, failed, count), idle)
+        job, notes = _of_job(network, environ or {}) if nodes is None else (None, ())
+        site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
         return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
                        costs=described.costs if described else Costs(),
-                       notes=(*_notes(network, described, used, count),
-                              *(_not_of_job(network, environ or {}) if nodes is None else ())),
+                       notes=(*_notes(network, described, used, count), *notes),
                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
                        decompositions=CHOSEN if decomposition is None else (one,),
                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
@@ -338,12 +340,16 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
         yield from machine.doubts(network, used)
 
 
-def _not_of_job(network: Network, environ: Variables[str, str]) -> Iterator[str]:
-    """Yield the note that the job around this command has fewer nodes than the network."""
-    names = network.host_names
-    job = set(job_hosts(environ)) if names else set()
-    if names and job and job < set(names.values()):
-        yield f"all {network.n_nodes} nodes are used, not the job's {len(job)}, which pencilmap network -o lists"
+def _of_job(network: Network, environ: Variables[str, str]) -> tuple[list[int] | None, tuple[str, ...]]:
+    """Return the nodes of the job around this command, None if it has all or none of the network, and a note on them."""
+    node_of = {name: node for node, name in (network.host_names or {}).items()}
+    hosts = dict.fromkeys(job_hosts(environ)) if node_of else {}
+    found = [node_of[name] for name in hosts if name in node_of]
+    if not 0 < len(found) < network.n_nodes:
+        return None, ()
+    others = [name for name in hosts if name not in node_of]
+    without = f"; left out: {', '.join(others[:3])}{', ...' * (len(others) > 3)}, not in the network" if others else ""
+    return found, (f"the {counted(len(found), 'node')} of this job{without}; --nodes {network.n_nodes} takes all nodes",)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
@@ -366,10 +372,12 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None) ->
     return described, network_on(described, network, bandwidth)
 
 
-def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None) -> Allocation:
-    """Return the usable nodes: those of a list, the first `count`, or all; without failed ones."""
+def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None,
+                job: list[int] | None) -> Allocation:
+    """Return the usable nodes: those of a list, the first `count`, those of the job, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else whole_network(network))
+                  Allocation(network, np.arange(count)) if count else
+                  Allocation(network, np.array(job)) if job else whole_network(network))
     return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 

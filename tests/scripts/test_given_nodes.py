@@ -32,18 +32,23 @@ def test_a_number_takes_the_first_nodes_of_a_machine_with_switches():
     assert note.startswith("the node is assumed") and "whole" not in where.notes[0] + note
 
 
-def test_nodes_outside_the_job_are_told(tmp_path):
+def test_a_job_on_a_part_of_a_network_takes_its_own_nodes(tmp_path):
     (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n"
                                             "SwitchName=top Switches=leaf[0-1]\n")
-    (tmp_path / "nodes").write_text("n3\nn4\n")
+    (tmp_path / "nodes").write_text("n5\nn4\n")
+    (tmp_path / "hosts").write_text("login1\nn4\nn4\nn3\nn3\n")
     job = {"SLURM_JOB_NODELIST": "n[3-4]", "SLURM_TASKS_PER_NODE": "1(x2)"}
 
     def told(nodes=None, **environ):
         where = setting(network=tmp_path / "topology.conf", nodes=nodes, environ=environ)
-        return [note for note in where.notes if "the job's" in note]
+        return where.site.allocation.nodes.tolist(), [note for note in where.notes if "of this job" in note]
 
-    assert told(**job) == ["all 8 nodes are used, not the job's 2, which pencilmap network -o lists"]
-    assert told(tmp_path / "nodes", **job) == told() == told(SLURM_JOB_NODELIST="n[0-7]") == told(PBS_NODEFILE="/gone") == []
+    assert told(**job) == ([3, 4], ["the 2 nodes of this job; --nodes 8 takes all nodes"])
+    assert told(LSB_JOBID="5", LSB_DJOB_HOSTFILE=str(tmp_path / "hosts")) == (
+        [4, 3], ["the 2 nodes of this job; left out: login1, not in the network; --nodes 8 takes all nodes"])
+    assert told(tmp_path / "nodes", **job) == ([5, 4], [])
+    assert told("8", **job) == told() == told(SLURM_JOB_NODELIST="n[0-7]") == told(PBS_NODEFILE="/gone") == ([*range(8)], [])
+    assert told(SLURM_JOB_NODELIST="m[0-7]") == ([*range(8)], [])
 
 
 @pytest.mark.parametrize("given, said", [
