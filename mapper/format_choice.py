@@ -6,7 +6,7 @@ If neither gives a format, the user must name a format.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pencilmap.mapper.allocations import job_format
+from pencilmap.mapper.allocations import job_format, look_around
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import Machine
@@ -62,14 +62,16 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     Raises
     ------
     MapfileError
-        If nothing gives a format; the message lists the formats.
+        If nothing gives a format; the message lists the formats, or tells why the files of the job cannot be read.
     """
     found = expected(machine, environ)
     if given is not None:
         return Choice(given, "", caveats=found.caveats if found and given in found.names else ())
     if found:
         return found
+    look_around(environ)  # tells what is wrong with the files of the job
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
-    job = "the mpirun of this job is not recognised" if job_format(environ) else "this is not a job of a known batch system"
+    job = ("the launcher of this job is not recognised" if job_format(environ) else
+           "this is not a job of a known batch system")
     raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, one of "
                        f"{', '.join(FORMATS)}")

@@ -361,11 +361,13 @@ class _Wanted:
     def first(self, where: Where) -> list[Choice]:
         """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
         refusals = list[PencilmapError]()
-        grids, texts = self._grids(where), self._placements(where)
+        texts = self._placements(where)
         lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
         texts = texts[:1] if lazy else texts
         narrow = where.robust and self.effort == "quick" and self.question.routing is None
-        found = list(self._of_grids(replace(where, robust=where.robust and not narrow), grids, texts, refusals))
+        usual, found = replace(where, robust=where.robust and not narrow), list[Choice]()
+        for grids in self._parts(where):
+            found = found or list(self._of_grids(usual, grids, texts, refusals))
         if narrow:
             found = self._of_all_rules(found, refusals)
         if lazy:
@@ -415,9 +417,16 @@ class _Wanted:
             found = [grid for grid in found if transform.fills(grid)] or found
             if len({transform.nx, transform.ny, transform.nz}) == 1:
                 found = [grid for grid in found if grid.shape[0] <= grid.shape[-1]]
-        if self.effort == "quick" and self.placements is None and transform and self._puts_idle_last(where, found):
-            found = [grid for grid in found if not transform.idle_tasks(grid)] or found
         return found
+
+    def _parts(self, where):
+        """Return the grids; apart from them those that a quick answer needs only if no other is possible."""
+        found, transform = self._grids(where), where.transform
+        if self.effort == "quick" and self.grids is None and self.placements is None and transform is not None \
+                and self._puts_idle_last(where, found):
+            busy = [grid for grid in found if not transform.idle_tasks(grid)]
+            return [busy, [grid for grid in found if grid not in busy]]
+        return [found]
 
     def _puts_idle_last(self, where, grids):
         """Return whether grids with idle tasks come after all others."""

@@ -489,7 +489,7 @@ def _blocks(part):
         number = np.ravel_multi_index((where // block).T, tuple(-(-n // b) for n, b in zip(torus.shape, block)))
         slots = np.bincount(number) * part.T
         share, most = -(-part.P // np.count_nonzero(slots)), min(part.P, int(slots.max()))
-        capacity = sum(part.capacity[i] * _leaving(torus, i, b) * prod(block) // b for i, b in enumerate(block))
+        capacity = sum(part.capacity[i] * _leaving(torus, i, b) * (prod(block) // b) for i, b in enumerate(block))
         name = "a single node" if max(block) == 1 else f"block of {'x'.join(map(str, block))}"
         yield part.length(part.window(share, most), capacity), f"{name} with its share of the tasks"
 

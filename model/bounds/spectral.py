@@ -139,8 +139,8 @@ class _Ascent:
             elif reached > best:
                 best, self._best = reached, (weights, spared)
             yield (done + 1) / rounds, best / start if start > 0 else 1.0
-            messages = vectors[:, low] @ vectors[:, low].T
-            messages = 2 / n + messages.astype(np.float64)
+            vectors = vectors[:, low]
+            messages = 2 / n + (vectors @ vectors.T).astype(np.float64)
             uphill = unit * worth * routes.loads(messages)
             level = (weights * uphill).sum()
             uphill -= level

@@ -168,6 +168,11 @@ def test_without_a_machine_the_job_around_decides(name):
     assert choose("flux", load_machine("bluegene-l"), IN_A_JOB[name]).name == "flux", "the option before all"
 
 
+def test_unreadable_files_of_a_job_are_named():
+    with pytest.raises(MapfileError, match="PBS_NODEFILE: /gone cannot be read"):
+        choose(None, None, {"PBS_NODEFILE": "/gone"})
+
+
 @pytest.mark.parametrize("said, name", [
     ("mpirun (Open MPI) 4.1.4", "openmpi4"), ("mpirun (Open MPI) 5.0.11", "openmpi5"),
     ("HYDRA build details:\n    Version: 4.0.2", "hydra"), ("Intel(R) MPI Library for Linux* OS, Version 2021.18", "intel"),
@@ -179,7 +184,7 @@ def test_mpirun_decides_in_jobs_of_pbs_and_lsf(tmp_path, job, said, name):
     hosts = {"PBS_NODEFILE": str(tmp_path / "nodes")} if job == "PBS" else {"LSB_HOSTS": "n0 n1"}
     around = {"PATH": str(tmp_path), **hosts}
     if name is None:
-        with pytest.raises(MapfileError, match="the mpirun of this job is not recognised; give `format`"):
+        with pytest.raises(MapfileError, match="the launcher of this job is not recognised"):
             choose(None, None, around)
         return
     assert choose(None, None, around).name == name and choose("flux", None, around).name == "flux"

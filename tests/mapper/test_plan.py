@@ -381,3 +381,9 @@ def test_the_largest_term_is_a_share_of_the_time():
     stages, (name, share) = found.best.prediction.stages, found.term
     assert name == "link_s" and all(stage.terms.injection_s > 0 for stage in stages)
     assert share == pytest.approx(sum(stage.terms.link_s for stage in stages) / found.best.prediction.total_s)
+
+
+def test_a_quick_plan_takes_grids_with_idle_tasks_if_no_other_is_possible():
+    where = setting(network="4x4x4", bandwidth="1 GB/s", fft="8")
+    assert plan(where, schedules=("overlap:2",), effort="quick").best.grid.shape == (4, 16)
+    assert not plan(where, effort="quick").best.prediction.idle_tasks

@@ -67,6 +67,23 @@ def test_no_placement_of_a_random_machine_is_below_the_bound(seed):
         assert bound.value <= cost, (str(torus), T, str(grid), bound, str(transform))
 
 
+@pytest.mark.parametrize("seed", range(24, 40))
+def test_blocks_of_nodes_bound_the_load_of_unlike_links_and_holes(seed):
+    """Rates such as 2 to 5, whose quotients are no whole numbers."""
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in rng.integers(2, 6, 2))
+    torus = Torus(shape, tuple(bool(w) for w in rng.random(2) < 0.7), bandwidth=tuple(map(float, rng.permutation([2, 5]))))
+    holes, T = rng.permutation(torus.n_nodes)[:int(rng.integers(1, 3))], int(rng.integers(1, 5))
+    site = Site(torus, T, Allocation(torus).without(holes))
+    R = int(rng.choice(divisors(site.n_slots)))
+    grid = ProcessGrid(R, site.n_slots // R)
+    bound = lower_bound(site, grid, ordered=True, split=True)
+    slots = np.arange(site.n_slots)
+    for order in (slots, slots.reshape(-1, T).T.ravel(), *(rng.permutation(slots) for _ in range(3))):
+        mapping = Mapping(torus, grid, T, site.allocation.nodes[order // T], order % T)
+        assert bound.value <= predict_routed(mapping).cost, (str(torus), T, str(grid), bound)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_placement_with_holes_or_idle_slots_is_below_the_bound(seed):
     rng = np.random.default_rng(seed)

@@ -230,7 +230,7 @@ def arguments_by_hand(where, grid):
         number = [tuple(cell) for cell in (cells // block).tolist()]
         slots = {b: T * sum(u for u, mine in zip(usable.tolist(), number) if mine == b) for b in set(number)}
         used = [n for n in slots.values() if n]
-        widest = sum(capacity[i] * max_ends(torus, i, b) * int(np.prod(block)) // b for i, b in enumerate(block))
+        widest = sum(capacity[i] * max_ends(torus, i, b) * (int(np.prod(block)) // b) for i, b in enumerate(block))
         name = "a single node" if max(block) == 1 else f"block of {'x'.join(map(str, block))}"
         found[f"{name} with its share of the tasks"] = length(least(-(-P // len(used)), min(P, max(used))), widest)
     apart = np.array([np.sort(np.repeat(row[usable], T)) for row in hops_of_links(torus)[usable]])
