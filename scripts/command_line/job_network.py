@@ -19,13 +19,12 @@ from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.scripts.command_line.network_picture import network_lines
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import broken, paste, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import paste, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 SCONTROL = ("scontrol", "show", "topology")
 COPY = "topology.txt"  # file that the user makes of the output of scontrol
 TIMEOUT_S = 20         # of a command that is asked
-FROM_WIDTH = 28        # of a source in the table
 EXAMPLE = "512"        # transform in the command to type next
 
 
@@ -131,8 +130,7 @@ def _show(picture, files, output):
         known = "\n".join(f"  {reader.title}" for reader in READERS.values())
         say(f"found nothing; inside a job, or with files, these are read:\n{known}")
         return
-    print_table("found", ["what", "value", "from"], [[what, value, broken(source, FROM_WIDTH, "=/")]
-                                                     for what, value, source in picture.facts])
+    print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
     if picture.network is not None:
         for line in network_lines(picture.network, picture.nodes):
             click.echo(line)  # as it is, for the picture has columns

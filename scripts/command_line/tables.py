@@ -84,8 +84,8 @@ def _folded(columns, rows):
         cut = min(-(-excess // len(wide)), widest - least)
         room.update((k, widest - cut) for k in wide)
         excess -= cut * len(wide)
-    return [["\n".join(part for line in cell.split("\n") for part in wrapped(line, room[k]) or [""]) if k in room else cell
-             for k, cell in enumerate(row)] for row in rows]
+    return [["\n".join(broken(part, room[k], "=/") for line in cell.split("\n") for part in wrapped(line, room[k]) or [""])
+             if k in room else cell for k, cell in enumerate(row)] for row in rows]
 
 
 def _is_plain(err=False):

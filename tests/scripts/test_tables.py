@@ -246,3 +246,10 @@ def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_la
     timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",
                       "1 GB/s")[1]
     assert "load 1 is" not in timed
+
+
+def test_a_path_that_is_wider_than_its_column_breaks_after_a_slash(capsys):
+    path = "FILE=/" + "folder/" * 12 + "name"
+    tables.print_table(None, ["what", "from"], [["a list", path]])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80 and "".join(line[8:] for line in lines[2:]).strip() == path
