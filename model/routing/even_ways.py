@@ -64,6 +64,8 @@ def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Fl
     for first in range(0, len(roots), step):
         some = roots[first:first + step]
         mine = (number >= first) & (number < first + step)
+        if not mine.any():  # roots without traffic
+            continue
         place = (number[mine] - first) * arcs.n_vertices + at[mine]
         held = np.bincount(place, traffic.data[mine], len(some) * arcs.n_vertices)
         for level in levels(arcs, some.tobytes(), by_hop):

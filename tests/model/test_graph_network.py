@@ -21,11 +21,12 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import routing
+from pencilmap.model.routing import even_ways, routing
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.routing.shortest_path import shortest_path_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
+from pencilmap.model.traffic.pairs import Traffic
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable
 
@@ -375,3 +376,14 @@ def test_a_class_without_bandwidth_beside_others_is_refused():
     with pytest.raises(GraphError, match="class thin have no bandwidth"):
         from_networkx(graph, "half")
     assert from_networkx(graph, "whole", {"thin": 2e9}).bandwidth == (2e9, 1e9)
+
+
+@pytest.mark.parametrize("by_hop", [False, True])
+def test_loads_of_arcs_do_not_depend_on_the_roots_that_are_walked_together(monkeypatch, by_hop):
+    """Only two vertices have traffic, so most parts of the roots have none."""
+    arcs = from_networkx(nx.circular_ladder_graph(6), "ladder").arcs()
+    some = Traffic(12, np.array([0, 9]), np.array([9, 0]), np.array([2.0, 3.0]))
+    monkeypatch.setattr(even_ways, "FEW", 12)
+    whole = even_ways.even_loads_of_arcs(arcs, some, by_hop)
+    monkeypatch.setattr(even_ways, "AT_ONCE", 1)
+    assert even_ways.even_loads_of_arcs(arcs, some, by_hop) == pytest.approx(whole) and whole.sum() == pytest.approx(20)
