@@ -278,7 +278,7 @@ def test_no_text_of_lengths_lies_on_another_or_beside_the_page(torus, grid, coun
 def test_every_picture_of_the_table_is_in_the_help(pencilmap):
     from pencilmap.scripts.command_line.commands.draw import PICTURES
 
-    status, out, _ = pencilmap("draw", "--help")
+    status, out, _ = pencilmap("draw", "--help-all")
     words = re.sub(r"\s+", " ", out)
     assert status == 0 and all(f"{name}: {picture.meaning}" in words for name, picture in PICTURES.items())
 
