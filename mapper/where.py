@@ -33,7 +33,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
-HALF = 2  # divides the usual evaluations of the search of one grid: 3 to 6 s
+HALF = 2  # divides the usual evaluations of the search of one grid: 1 to 3 s
 MANY_NODES = 512  # from which each routing rule of several is reported
 
 
