@@ -221,8 +221,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order. By default all nodes, or those of the job in `environ` if the
-        network is a file that names its hosts. Or their number, which takes the partition of the
-        machine with the widest bisection, or their shape, in place of `network`.
+        network is a file that names its hosts. Or their number, which takes the partition of the machine with the widest
+        bisection, or the first nodes of a machine with switches; or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool

@@ -212,7 +212,7 @@ class Where:
             return self.answer(placed, question, name)
         found = []
         for rule in all_variants(self.network):
-            if rule not in LINEAR_PROGRAMS:  # these are never the worst
+            if rule not in LINEAR_PROGRAMS or question.schedule != SEQUENCE:  # never the worst in sequence
                 try:
                     found.append(self.answer(placed, replace(question, routing=rule), name))
                 except RoutingError:

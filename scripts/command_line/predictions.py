@@ -23,7 +23,7 @@ LINKS = {  # word of a note: the page that explains it
     "machine": "docs/machines.md", "routing": "docs/routing.md", "searched": "docs/placement-search.md",
     "schedule": "docs/schedules.md", "exchanges": "docs/schedules.md", "chunks": "docs/schedules.md",
     "computing": "docs/time-model.md", "first of the network": "docs/machines.md",
-    "tells no": "docs/howto/slurm-cluster.md", "the job's": "docs/howto/slurm-cluster.md",
+    "tells no": "docs/howto/slurm-cluster.md", "of this job": "docs/howto/slurm-cluster.md",
 }
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")

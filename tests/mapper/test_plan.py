@@ -6,6 +6,7 @@ from importlib import import_module
 from itertools import product as cartesian
 from types import SimpleNamespace
 
+import networkx as nx
 import pytest
 
 from pencilmap.mapper.given_nodes import partition_for
@@ -387,3 +388,14 @@ def test_a_quick_plan_takes_grids_with_idle_tasks_if_no_other_is_possible():
     where = setting(network="4x4x4", bandwidth="1 GB/s", fft="8")
     assert plan(where, schedules=("overlap:2",), effort="quick").best.grid.shape == (4, 16)
     assert not plan(where, effort="quick").best.prediction.idle_tasks
+
+
+def test_robust_is_the_worst_of_all_routings_with_two_exchanges_at_once(tmp_path):
+    """Routes that suit one exchange alone may be the worst for two at once."""
+    cables = nx.gnm_random_graph(10, 18, seed=569)
+    nx.set_node_attributes(cables, "host", "kind")
+    nx.write_graphml(cables, tmp_path / "cables.graphml")
+    given = {"network": tmp_path / "cables.graphml", "bandwidth": "1 GB/s", "fft": "100"}
+    shown, = setting(**given, robust=True).predictions("5x2", ["default"], schedule="two-way")
+    each = setting(**given).predictions("5x2", ["default"], schedule="two-way", routing="all")
+    assert shown.order == max(p.order for p in each) and shown.routing == "optimal-minimal"
