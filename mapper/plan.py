@@ -271,7 +271,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, limit)
-    return Plan(where, tuple(wanted.distinct(found)), by, effort, limit.cut_short, left_out)
+    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, limit.cut_short, left_out)
 
 
 def _on(where, torus):
@@ -352,9 +352,25 @@ class _Wanted:
         return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE),
                         self.direction)
 
+    def or_launched(self, found: Iterable[Choice], most: int) -> list[Choice]:
+        """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""
+        ranking, seen = self.distinct(found), set[tuple[object, ...]]()
+        most = 1 if self.where.n_slots > LARGE else most
+        while some := [choice for choice in ranking[:most] if choice.prediction.placement == BEST and choice.key not in seen]:
+            seen |= {choice.key for choice in some}
+            ranking = self.distinct([*ranking, *map(self._or_launched, some)])
+        return ranking
+
+    def _or_launched(self, choice):
+        question = replace(self.question, schedule=choice.schedule, exchange=choice.exchange)
+        placed, prediction = choice.where.or_launch(choice.placed, choice.prediction, question)
+        return replace(choice, placed=placed, prediction=prediction)
+
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
-        found = here.shown(placed, question, name)
-        return Choice(here, placed, found if EFFORTS[self.effort] else quick(found), self.by)
+        return self._of(here, placed, here.shown(placed, question, name))
+
+    def _of(self, here, placed, prediction):
+        return Choice(here, placed, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
 
     # every grid
 
@@ -440,7 +456,9 @@ class _Wanted:
         return (BEST,) if brief else (BEST, DEFAULT)
 
     def _placed(self, here, grid, text):
-        placed = self._quick(here, grid) if text == BEST else here.place(text, grid, self.question.schedule)
+        if text == BEST:
+            return [self._quick(here, grid)]
+        placed = here.place(text, grid, self.question)
         if self.placements is None and text == DEFAULT and self.effort == "quick" and self._slow(here, placed):
             return []
         return [self.choice(here, placed, self.question, text)]
@@ -454,9 +472,10 @@ class _Wanted:
         """Return the best placement without a search. On large machines it is the best product for even blocks."""
         is_whole = here.network.has_products and here.site.allocation.is_complete
         if here.n_slots > LARGE and is_whole and here.halo is None:
-            return best_product(as_torus(here.network), grid, here.tasks_per_node,
-                                in_sequence(len(grid.decomposition.exchanges)))
-        return here.best_placement(grid, self.question.schedule, 0)
+            placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
+                                  in_sequence(len(grid.decomposition.exchanges)))
+            return self.choice(here, placed, self.question, BEST)
+        return self._of(here, *here.best_prediction(grid, self.question, 0, alone=True))
 
     # the fastest grids with other schedules and exchanges
 
@@ -483,7 +502,8 @@ class _Wanted:
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= SMALL and name == BEST and EFFORTS[self.effort]:
-                placed.append(here.best_placement(leader.grid, some[0], 0))
+                question = replace(self.question, schedule=some[0])
+                placed.append(here.best_prediction(leader.grid, question, 0, alone=True)[0])
             for each in placed:
                 for text in some:
                     try:
@@ -544,11 +564,8 @@ class _Wanted:
     def _searched(self, leader, share, limit, brief):
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
-        placed, found = leader.where.best_prediction(leader.grid, schedule, share, limit, brief=brief)
         question = replace(self.question, schedule=schedule, exchange=leader.exchange)
-        if found is None or question != Question(schedule=schedule):
-            return self.choice(leader.where, placed, question, BEST)
-        return Choice(leader.where, placed, found, self.by)
+        return self._of(leader.where, *leader.where.best_prediction(leader.grid, question, share, limit, brief=brief))
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""

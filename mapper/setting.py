@@ -164,9 +164,8 @@ class Setting(Where):
     def _predictions(self, text: str, grid: ProcessGrid, question: Question, effort: str,
                      limit: Limit) -> list[Prediction]:
         """Return the predictions of one placement."""
-        rules = () if question.routing in (None, ALL_ROUTINGS) else (question.routing,)
-        placed = self.best_placement(grid, question.schedule, self.share(effort), limit, rules) if text == BEST \
-            else self.place(text, grid, question.schedule)
+        one = replace(question, routing=None) if question.routing == ALL_ROUTINGS else question
+        placed = self.best_placement(grid, one, self.share(effort), limit) if text == BEST else self.place(text, grid, one)
         if question.routing == ALL_ROUTINGS:
             return self.interval(placed, question, text)
         found = self.shown(placed, question, text)

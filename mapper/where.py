@@ -1,15 +1,17 @@
 """The network, the usable nodes and the transform of a question: placements there, and their predictions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
+
+import numpy as np
 
 from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.base.progress import now_and_then, parts, say
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -24,6 +26,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_messages, predict_question
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import BY, worth
 from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.predict.routing_interval import intervals
 from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
@@ -127,36 +130,42 @@ class Where:
     def where(self) -> str:
         return str(self.site)
 
-    def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
+    def place(self, text: str, grid: ProcessGrid, schedule: str | Question = SEQUENCE) -> Product | Mapping:
         """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
 
-        A placement that searches gives the one that is fastest under the schedule by all terms of the time model.
+        A placement that searches gives the one that is fastest by all terms of the time model, under the schedule or for
+        the question.
         """
         check_name(text)
         if text == BEST:
             return self.best_placement(grid, schedule)
         if not takes_objective(text):
             return place(text, self.site, grid)
+        question = _asked(schedule)
         name, _, argument = text.partition(":")
-        if name == "search" and self.site.network.has_products:
-            uneven = self.transform if self.transform and not self.transform.divides_evenly(grid) else None
-            return self._fastest([search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
-                                  for wanted in objectives(schedule, grid)], schedule)[0]
-        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)[0]
+        found = [search(argument, self.site, grid, wanted, robust=self.robust, transform=self.transform)
+                 if name == "search" else place(text, self.site, grid, wanted)
+                 for wanted in objectives(question.schedule, grid)]
+        return self._fastest(found, question)[0]
 
-    def best_placement(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1,
-                       limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Product | Mapping:
-        """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
-        search. For `rules` see `candidates`.
+    def best_placement(self, grid: ProcessGrid, schedule: str | Question, share: int | Fraction = 1,
+                       limit: Limit = UNLIMITED) -> Product | Mapping:
+        """The fastest placement of all families under a schedule, or for a question; never slower than the launch order.
+
+        Searches get their usual evaluations divided by `share`; for 0 there is no search.
         """
-        return self.best_prediction(grid, schedule, share, limit, rules)[0]
+        return self.best_prediction(grid, schedule, share, limit)[0]
 
-    def best_prediction(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1, limit: Limit = UNLIMITED,
-                        rules: Sequence[str] = (), brief: bool = False) -> tuple[Product | Mapping, Prediction | None]:
-        """The placement of `best_placement`, and its prediction if the choice needed it.
+    def best_prediction(self, grid: ProcessGrid, schedule: str | Question, share: int | Fraction = 1,
+                        limit: Limit = UNLIMITED, brief: bool = False,
+                        alone: bool = False) -> tuple[Product | Mapping, Prediction]:
+        """The placement of `best_placement`, and its prediction.
 
         If `brief`, only one objective is searched, with all evaluations; of a free schedule that of chunks that overlap.
+        If `alone`, the launch order is not among the candidates: a caller that ranks many grids compares it with few.
         """
+        question = _asked(schedule)
+        schedule, rules = question.schedule, () if question.routing is None else (question.routing,)
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
@@ -179,14 +188,23 @@ class Where:
                 with next(steps):  # a brief search would spend more on its starts than on its swaps
                     found += with_halo(self.site, grid, self.transform, wanted, self.halo, 0 if brief or i else effort,
                                        limit)
-        return self._fastest(found, schedule, BEST)
+        best = self._fastest(found, question, BEST)
+        return best if alone else self.or_launch(*best, question)
 
-    def _fastest(self, found: list[Product | Mapping], schedule: str,
-                 name: str | None = None) -> tuple[Product | Mapping, Prediction | None]:
-        """The first of the fastest by all terms of the time model, and its prediction if there are several."""
-        if len(found) == 1:
-            return found[0], None
-        predicted = [(placed, self.shown(placed, Question(schedule=schedule), name)) for placed in found]
+    def or_launch(self, placed: Product | Mapping, prediction: Prediction,
+                  question: Question) -> tuple[Product | Mapping, Prediction]:
+        """A placement and its prediction for a question, or those of the launch order of its grid if that is faster."""
+        launch = launched(self.site, prediction.grid)
+        if isinstance(placed, Mapping) and np.array_equal(placed.node_of_rank, launch.node_of_rank) \
+                and np.array_equal(placed.slot_of_rank, launch.slot_of_rank):
+            return placed, prediction
+        both = (placed, prediction), (launch, self.shown(launch, question, prediction.placement))
+        return min(both, key=lambda each: tuple(worth(each[1], by) for by in BY))
+
+    def _fastest(self, found: list[Product | Mapping], question: Question,
+                 name: str | None = None) -> tuple[Product | Mapping, Prediction]:
+        """The first of the fastest by all terms of the time model, and its prediction."""
+        predicted = [(placed, self.shown(placed, question, name)) for placed in found]
         return min(predicted, key=lambda each: each[1].order)
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
@@ -243,3 +261,7 @@ class Where:
                                                               self.transform, prediction.routing, self.costs))
         return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo,
                        under=prediction.under and under)
+
+
+def _asked(schedule: str | Question) -> Question:
+    return schedule if isinstance(schedule, Question) else Question(schedule=schedule)

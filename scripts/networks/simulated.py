@@ -44,6 +44,7 @@ from pencilmap.model.network.torus import as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
@@ -305,7 +306,7 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
 
     The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
     """
-    placed = where.place(placement, grid, schedule)
+    placed = where.place(placement, grid, Question(network.routing, schedule=schedule, direction=direction))
     mapping, labels = as_mapping(placed, placement), _labels(where, network, placement)
     if where.transform is None:
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")

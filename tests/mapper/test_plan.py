@@ -310,7 +310,8 @@ def test_no_longer_search_helps_a_grid_whose_placements_are_all_alike():
 
 
 def test_the_best_placement_of_a_grid_is_its_launch_order_if_that_is_faster(monkeypatch):
-    monkeypatch.setattr(_Wanted, "_quick", lambda self, here, grid: here.place("default:yxt", grid))
+    monkeypatch.setattr(_Wanted, "_quick", lambda self, here, grid: self.choice(
+        here, here.place("default:yxt", grid), self.question, "best"))
     where = setting(network="8x2", fft="32", bandwidth="1 GB/s")
     found = {(c.kind, c.prediction.placement): c for c in plan(where, effort="quick", schedules=["sequence"]).choices}
     pairs = [(found[kind, "best"], c) for (kind, name), c in found.items() if name == "default"]

@@ -120,11 +120,10 @@ def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: s
             effort: str, limit: Limit) -> tuple[Setting, Product | Mapping, Prediction]:
     """The setting with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
-        wanted = schedule or SEQUENCE
-        one = where.grid(grid)
-        placed = where.best_placement(one, wanted, where.share(effort), limit) if placement == BEST \
-            else where.place(placement, one, wanted)
-        return where, placed, where.shown(placed, Question(schedule=wanted), placement)
+        question, one = Question(schedule=schedule or SEQUENCE), where.grid(grid)
+        placed = where.best_placement(one, question, where.share(effort), limit) if placement == BEST \
+            else where.place(placement, one, question)
+        return where, placed, where.shown(placed, question, placement)
     best = plan(where, grids=(parse_grid(grid, where.decomposition),) if grid else None,
                 placements=(placement,) if placement else None, schedules=(schedule,) if schedule else None,
                 effort=effort, limit=limit).best
